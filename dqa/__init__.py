@@ -1,0 +1,1 @@
+"""Decision QA: the best decision for a question, business rules and a database."""

@@ -1,0 +1,150 @@
+"""The query layer's contract: the one small interface through which everything reads data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from dqa.databases.schema import DatabaseSchema
+from dqa.situation import Cell, Situation
+
+__all__ = ["DEFAULT_LIMITS", "Backend", "Cut", "Database", "Kind", "Limits", "Rows"]
+
+Kind: TypeAlias = Literal["relational", "graph"]
+Cut: TypeAlias = Literal["rows", "bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one statement may cost.
+
+    Attributes
+    ----------
+    rows
+        Most rows returned; more are left in the database and the result says it was cut.
+    bytes
+        Most bytes of result text (UTF-8); the result is cut at a whole row.
+    seconds
+        Most seconds; a longer statement is stopped and raises `StatementTimeoutError`.
+    """
+
+    rows: int = 200
+    bytes: int = 32_000
+    seconds: float = 10.0
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A bounded result.
+
+    Attributes
+    ----------
+    columns
+        Column names as the database gave them.
+    rows
+        Plain Python values; what no `Cell` can hold (a list, a node, a date) is JSON text.
+    cut
+        Which limit ended the result before the database did, or None where it is whole.
+    seconds
+        How long the database took.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    cut: Cut | None = None
+    seconds: float = 0.0
+
+    def to_text(self) -> str:
+        """Return the text a model reads: one JSON array a line, the header first.
+
+        The same rows give the same text everywhere: nothing depends on a terminal, and JSON's
+        escapes keep what a cell says inside its cell.
+        """
+        lines = [dump_row(self.columns), *(dump_row(row) for row in self.rows)]
+        if self.cut is not None:
+            lines.append(
+                f"({len(self.rows)} rows shown, more were cut by the limit on {self.cut}; "
+                "aggregate, filter or use LIMIT)"
+            )
+        else:
+            lines.append(f"({len(self.rows)} row{'' if len(self.rows) == 1 else 's'})")
+        return "\n".join(lines)
+
+
+def dump_row(row: tuple[Cell, ...]) -> str:
+    """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
+
+    U+2028 and other line separators of other alphabets are escaped too, so a row is one line
+    whoever splits it.
+    """
+    safe = [_spelled(cell) if isinstance(cell, float) else cell for cell in row]
+    text = json.dumps(safe, ensure_ascii=False)
+    return text.translate(_LINE_BREAKS)
+
+
+def _spelled(cell: float) -> float | str:
+    return cell if cell - cell == 0.0 else str(cell)
+
+
+_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
+
+
+@runtime_checkable
+class Database(Protocol):
+    """A database that can only be read. Safe to use from several threads."""
+
+    kind: Kind
+    dialect: str
+    name: str
+    """What to call it in results and messages: never holds a password."""
+
+    def schema(self) -> DatabaseSchema:
+        """Return tables, or node labels and edge types, as the database itself describes them."""
+        ...
+
+    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+        """Run one read-only statement.
+
+        Raises
+        ------
+        RefusedStatementError
+            The guard does not let it run.
+        StatementError
+            The database could not run it.
+        StatementTimeoutError
+            It took longer than ``limits.seconds``.
+        DatabaseUnavailableError
+            The database went away.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release connections; the database cannot be used afterwards."""
+        ...
+
+
+class Backend(Protocol):
+    """A kind of database (entry point `dqa.databases`): opens them, and loads situations into them."""
+
+    name: str
+    kind: Kind
+    dialect: str
+
+    def accepts(self, location: str) -> bool:
+        """Whether `location` (a URL or a path to an existing file) is one of this backend's."""
+        ...
+
+    def open(self, location: str) -> Database:
+        """Open an existing database read-only."""
+        ...
+
+    def load(self, situation: Situation, location: str | None = None) -> Database:
+        """Write a situation into a new database and open that read-only.
+
+        `location` None means in memory. A location that already holds data is refused.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Deciders: what turns a question and a database into a decision."""

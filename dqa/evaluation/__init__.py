@@ -1,0 +1,1 @@
+"""Evaluation: run, store, score, analyse, report."""

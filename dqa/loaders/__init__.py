@@ -1,0 +1,1 @@
+"""Readers that give questions and situations, and writers of situations into databases."""

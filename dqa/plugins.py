@@ -1,0 +1,67 @@
+"""Plug-ins: scenarios, deciders, simulators and databases found by entry point.
+
+Nothing here imports a plug-in by name, so `dqa` depends on none of them and other packages add
+theirs by declaring an entry point in one of the four groups.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from dqa.databases.base import Backend
+from dqa.deciders.base import DeciderFactory
+from dqa.errors import PluginError, UnknownNameError
+from dqa.scenarios.base import Scenario
+from dqa.simulator import Simulator
+
+__all__ = ["backend", "decider", "names", "scenario", "simulator"]
+
+
+@cache
+def _found(group: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in sorted(entry_points(group=group))}
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the sorted names registered for `kind`: scenario, decider, simulator or database."""
+    return tuple(_found(f"dqa.{kind}s"))
+
+
+@cache
+def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
+    found = _found(f"dqa.{kind}s")
+    if name not in found:
+        raise UnknownNameError(kind, name, found)
+    try:
+        return found[name].load()
+    except (ImportError, AttributeError) as error:
+        raise PluginError(
+            f"The {kind} '{name}' is registered as {found[name].value} but cannot be loaded: "
+            f"{error}. Install what it needs, or remove the package that registers it."
+        ) from error
+
+
+def scenario(name: str) -> Scenario:
+    """Return the scenario called `name`."""
+    found: Scenario = _load("scenario", name)
+    return found
+
+
+def decider(name: str) -> DeciderFactory:
+    """Return the decider factory called `name`."""
+    found: DeciderFactory = _load("decider", name)
+    return found
+
+
+def simulator(name: str) -> Simulator:
+    """Return the simulator of the scenario called `name`."""
+    found: Simulator = _load("simulator", name)
+    return found
+
+
+def backend(name: str) -> Backend:
+    """Return the database backend called `name`."""
+    found: Backend = _load("database", name)
+    return found

@@ -1,0 +1,1 @@
+"""Scenarios: kinds of decision questions."""

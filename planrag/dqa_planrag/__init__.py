@@ -1,0 +1,1 @@
+"""SingleRAG, IterRAG, PlanRAG and PlanRAG without re-planning (PlanRAG, section 4)."""

@@ -1,0 +1,1 @@
+"""Simulators: the ground truth of the Locating and Building scenarios."""

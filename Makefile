@@ -1,9 +1,10 @@
-.PHONY: check lint types test bench
-check: lint types test  ## every gate
-lint:
-	ruff check .
-	ruff format --check .
-types:
-	mypy
-test:
-	pytest -n auto
+.PHONY: check lint test eval bench
+
+check:            ## every gate: lint, types, tests
+	python3 start.py check
+lint:             ## lint, format and types
+	python3 start.py lint
+test:             ## tests alone
+	python3 start.py test
+eval:             ## the agents on generated questions
+	python3 start.py eval

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+NO_SKIP = os.environ.get("DQA_NO_SKIP") == "1"
 ROOT = Path(__file__).parents[1]
 
 
@@ -19,3 +20,10 @@ def release_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no DQA release at {folder}; set DQA_RELEASE_DIR")
     return folder
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that skipped anything where ``DQA_NO_SKIP=1`` allows no skip."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if NO_SKIP and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,66 @@
+"""What scripts are written in: steps, answers, and small helpers for statements."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dqa.models.scripted.conversation import Observed
+from dqa.situation import Cell
+
+__all__ = ["Answer", "Script", "Step", "number", "numbered", "pick", "quoted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement with the thought behind it, and the plan where it begins or changes."""
+
+    thought: str
+    statement: str
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The decision with the thought behind it."""
+
+    thought: str
+    answer: str
+
+
+Script: TypeAlias = Generator[Step, Observed, Answer]
+"""Yields steps, is sent what each returned, and returns the decision."""
+
+
+def numbered(steps: Iterable[str]) -> str:
+    """Return a plan as a numbered list."""
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def quoted(values: Iterable[Cell], *, graph: bool) -> str:
+    """Return a list of literals for ``IN``: SQL in parentheses, Cypher in brackets."""
+    literals = ", ".join(_literal(value, graph=graph) for value in values)
+    return f"[{literals}]" if graph else f"({literals})"
+
+
+def _literal(value: Cell, *, graph: bool) -> str:
+    if not isinstance(value, str):
+        return str(value)
+    if graph:
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+    doubled = value.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def number(cell: Cell) -> float:
+    """Return a cell as a number; 0 for NULL and for what is none."""
+    return float(cell) if isinstance(cell, int | float) else 0.0
+
+
+def pick(options: Sequence[Cell], question: str, seed: int) -> Cell:
+    """Return one of the options by chance that only the question and the seed decide."""
+    digest = hashlib.sha256(f"{seed}\n{question}".encode()).digest()
+    return options[int.from_bytes(digest[:8], "big") % len(options)]

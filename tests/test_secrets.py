@@ -1,0 +1,31 @@
+"""Secrets never get out."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.secrets import redact
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("mysql+pymysql://root:hunter2@127.0.0.1/x", "mysql+pymysql://root:***@127.0.0.1/x"),
+        ("neo4j://u:p%40ss@h and http://a:b@c", "neo4j://u:***@h and http://a:***@c"),
+        ("Incorrect API key: sk-abc123def456ghi.", "Incorrect API key: ***."),
+        ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
+        (
+            "nothing to hide at http://localhost:8080/x",
+            "nothing to hide at http://localhost:8080/x",
+        ),
+    ],
+)
+def test_passwords_and_keys_are_masked(text: str, clean: str) -> None:
+    """URLs keep their user and host; keys vanish whole."""
+    assert redact(text) == clean
+
+
+def test_the_value_of_a_secret_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even a key of a shape that nobody knows."""
+    monkeypatch.setenv("SOME_API_KEY", "xyzzy-plugh-42")
+    assert redact("rejected xyzzy-plugh-42") == "rejected ***"

@@ -52,6 +52,9 @@ __all__ = [
 ]
 
 
+_NAMES_SHOWN = 20
+
+
 class DqaError(Exception):
     """Root of every error that this project raises on purpose."""
 
@@ -81,7 +84,9 @@ class UnknownNameError(UsageError):
         names = sorted(known)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
-        there_are = ", ".join(names) if names else "none"
+        there_are = ", ".join(names[:_NAMES_SHOWN]) if names else "none"
+        if len(names) > _NAMES_SHOWN:
+            there_are += f" and {len(names) - _NAMES_SHOWN} more"
         super().__init__(f"There is no {kind} '{name}'. There are: {there_are}.{hint}")
 
 

@@ -128,7 +128,7 @@ class Database(Protocol):
 
 
 class Backend(Protocol):
-    """A kind of database (entry point `dqa.databases`): opens them, and loads situations into them."""
+    """A kind of database (entry point `dqa.databases`): opens them, loads situations."""
 
     name: str
     kind: Kind

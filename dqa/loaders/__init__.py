@@ -1,1 +1,1 @@
-"""Readers that give questions and situations, and writers of situations into databases."""
+"""Readers and writers of files: the DQA release, generated sets; a database read back."""

@@ -3,7 +3,7 @@
 The analyst works by the business rules on the part of the economy that it has looked up: the
 buildings that make the goods, what they need, and who makes that. How far back along the chain of
 inputs it looks is what the agent's format invites: only the makers where it may read once or has
-no plan, their inputs with a plan, and the makers of scarce inputs where it may re-plan.
+no plan, how scarce their inputs are with a plan, and the makers of those where it may re-plan.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def analyst(task: Task, seed: int) -> Script:
             )
         thought = f"Who makes goods {', '.join(map(str, frontier))}, and how much?"
         known.add_makers((yield Step(thought, _makers_of(task, frontier), plan)))
+        known.add_needs((yield Step("What do they need?", _needs_of(task, frontier), plan)))
         if not task.plans:
             break
-        known.add_needs((yield Step("What do they need?", _needs_of(task, frontier), plan)))
         fresh = sorted({code for code, _ in known.needs} - set(known.goods))
         if not fresh:
             break
@@ -157,13 +157,15 @@ def _most_output_a_level(task: Task, name: str) -> Script:
     seen = yield Step(
         "With one look, the output that each level of a maker brings says most.",
         (
-            f"MATCH (b:Building)-[s:Supply]->(g:Goods) WHERE g.name IN {names} AND b.level > 0 "
-            "RETURN b.id, s.current_output / b.level AS output_a_level "
+            "MATCH (:Goods)-[:Demand]->(b:Building)-[s:Supply]->(g:Goods) "
+            f"WHERE g.name IN {names} AND b.level > 0 "
+            "RETURN DISTINCT b.id, s.current_output / b.level AS output_a_level "
             "ORDER BY output_a_level DESC, b.id LIMIT 20"
             if task.graph
             else "SELECT s.building_id, s.current_output / b.level AS output_a_level FROM supply s "
             "JOIN goods g ON g.code = s.goods_id JOIN building b ON b.id = s.building_id "
             f"WHERE g.goods_name IN {names} AND b.level > 0 "
+            "AND b.id IN (SELECT d.building_id FROM demand d) "
             "ORDER BY output_a_level DESC, s.building_id LIMIT 20"
         ),
     )
@@ -255,22 +257,28 @@ class _Part:
         for (code, building), (most, output) in known.makes.items():
             self.makes[b_at[building], g_at[code]] = most
             self.made[b_at[building], g_at[code]] = output
+        self.needy, self.unclear = np.zeros((2, len(buildings)), dtype=bool)
         for (code, building), most in known.needs.items():
-            if code in g_at and building in b_at:
-                self.needs[b_at[building], g_at[code]] = most
+            if building in b_at:
+                self.needy[b_at[building]] = True
+                if code in g_at:
+                    self.needs[b_at[building], g_at[code]] = most
+                else:
+                    self.unclear[b_at[building]] = True
 
     def settle(self, growth: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
         """Return demand and supply, (b, g) each: row i after building i grew by ``growth[i]``."""
         demand = self.demand + growth[:, None] * self.needs
         scale = 1.0 + np.diag(growth)
         inputs = (self.needs > 0.0).astype(float)
-        kinds = inputs.sum(axis=1)
-        most = self.makes.sum(axis=1)
-        usual = np.divide(self.made.sum(axis=1), most, out=np.zeros_like(most), where=most > 0.0)
-        elsewhere = self.supply - self.made.sum(axis=0)
+        kinds = np.maximum(inputs.sum(axis=1), 1.0)
+        most, output = self.makes.sum(axis=1), self.made.sum(axis=1)
+        usual = np.divide(output, most, out=np.zeros_like(most), where=most > 0.0)
+        # Buildings that need nothing keep their output, whatever their level (rule 6).
+        elsewhere = self.supply - self.made[self.needy].sum(axis=0)
         current = np.broadcast_to(self.supply, demand.shape)
         for _ in range(_CYCLES):
             met = np.divide(current, demand, out=np.ones_like(demand), where=demand > 0.0)
-            running = np.minimum(met, 1.0) @ inputs.T / np.maximum(kinds, 1.0)
-            current = elsewhere + (scale * np.where(kinds > 0.0, running, usual)) @ self.makes
+            running = np.where(self.unclear, usual, np.minimum(met, 1.0) @ inputs.T / kinds)
+            current = elsewhere + (scale * running * self.needy) @ self.makes
         return demand, current

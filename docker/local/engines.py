@@ -1,0 +1,361 @@
+"""The three servers: what each needs installed, its first data folder, how it runs and answers."""
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import bolt
+from machine import (
+    PROGRAM_FOLDERS,
+    ServerError,
+    give,
+    give_file,
+    install,
+    locked,
+    program,
+    run,
+)
+
+USER = "dqa"
+DATABASE = "dqa"
+_HERE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where one server lives: its folder, port, password, and whether it syncs to the disk."""
+
+    home: Path
+    port: int
+    password: str
+    durable: bool
+
+
+class Engine(ABC):
+    """One kind of server."""
+
+    name: ClassVar[str]
+    variable: ClassVar[str]
+    """The environment variable in which the integration tests expect its URL."""
+    stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Install what is missing."""
+
+    @abstractmethod
+    def create(self, site: Site) -> None:
+        """Make the data folder, with the user and the database in it."""
+
+    @abstractmethod
+    def command(self, site: Site) -> list[str]:
+        """Return the command that runs the server in the foreground."""
+
+    @abstractmethod
+    def answers(self, site: Site) -> bool:
+        """Tell whether the server runs a query that comes in over the network."""
+
+    @abstractmethod
+    def url(self, site: Site) -> str:
+        """Return where and as whom to connect."""
+
+    def log(self, site: Site) -> Path:
+        """Return the file the server logs to."""
+        return site.home.parent / "server.log"
+
+
+class MariaDB(Engine):
+    """MariaDB from Debian's core packages, which bring the programs and no service."""
+
+    name = "mariadb"
+    variable = "DQA_TEST_MYSQL_URL"
+
+    def prepare(self) -> None:  # noqa: D102
+        wanted = ("mariadbd", "mariadb-install-db", "mariadb")
+        if not all(map(program, wanted)):
+            install(["mariadb-server-core", "mariadb-client-core"], "MariaDB")
+
+    def create(self, site: Site) -> None:  # noqa: D102
+        settings = {
+            "datadir": site.home / "data",
+            "bind-address": "127.0.0.1",
+            "port": site.port,
+            "socket": "mariadb.sock",  # relative to datadir: a full path may be too long for one
+            "pid-file": "mariadb.pid",
+            "skip-name-resolve": 1,
+            "character-set-server": "utf8mb4",
+            "max-allowed-packet": "64M",
+            "innodb-buffer-pool-size": "128M",
+            "innodb-log-file-size": "32M",
+        }
+        if not site.durable:  # survives a kill of the server, not one of the machine
+            settings |= {
+                "innodb-flush-method": "nosync",
+                "innodb-flush-log-at-trx-commit": 2,
+                "innodb-doublewrite": 0,
+            }
+        lines = (f"{key}={value}" for key, value in settings.items())
+        give_file(site.home / "my.cnf", "\n".join(["[mariadbd]", *lines, ""]))
+        give(_made(site.home / "data"), 0o700)
+        run(
+            [
+                _required("mariadb-install-db"),
+                self._defaults(site),
+                "--auth-root-authentication-method=socket",
+                "--skip-test-db",
+            ],
+            what="creating MariaDB's system tables",
+            folder=site.home,
+            as_server=True,
+        )
+        run(
+            [*self.command(site), "--bootstrap"],
+            what="creating MariaDB's user",
+            folder=site.home,
+            as_server=True,
+            text=f"FLUSH PRIVILEGES;\nCREATE DATABASE {DATABASE};\n"
+            f"CREATE USER {USER}@'%' IDENTIFIED BY '{site.password}';\n"
+            f"GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n",
+        )
+
+    def command(self, site: Site) -> list[str]:  # noqa: D102
+        return [_required("mariadbd"), self._defaults(site)]
+
+    def answers(self, site: Site) -> bool:  # noqa: D102
+        where = ["--protocol=tcp", "--host=127.0.0.1", f"--port={site.port}"]
+        query = [f"--user={USER}", "--execute=SELECT 1", DATABASE]
+        client = [_required("mariadb"), "--no-defaults", "--connect-timeout=2"]
+        return _succeeds([*client, *where, *query], MYSQL_PWD=site.password)
+
+    def url(self, site: Site) -> str:  # noqa: D102
+        return f"mysql+pymysql://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
+
+    @staticmethod
+    def _defaults(site: Site) -> str:
+        return f"--defaults-file={site.home / 'my.cnf'}"
+
+
+class Postgres(Engine):
+    """PostgreSQL from Debian's package, without the cluster that the package makes."""
+
+    name = "postgres"
+    variable = "DQA_TEST_POSTGRES_URL"
+    stop_signal = signal.SIGINT  # "fast": does not wait for clients to leave
+
+    def prepare(self) -> None:  # noqa: D102
+        if all(self._program(name) for name in ("initdb", "postgres", "psql")):
+            return
+        before = self._clusters()
+        install(["postgresql"], "PostgreSQL")
+        for cluster in self._clusters() - before:  # made by the package, empty, never started
+            drop = ["pg_dropcluster", cluster.parent.name, cluster.name]
+            run(drop, what="dropping the package's own empty cluster")
+
+    def create(self, site: Site) -> None:  # noqa: D102
+        data = site.home / "data"
+        run(
+            [
+                *(self._required("initdb"), "--pgdata", data, "--username", USER),
+                *("--encoding=UTF8", "--locale=C", "--auth=trust", "--no-sync"),
+            ],
+            what="creating PostgreSQL's data folder",
+            folder=site.home,
+            as_server=True,
+        )
+        give_file(data / "pg_hba.conf", "host all all 127.0.0.1/32 scram-sha-256\n")
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": site.port,
+            "unix_socket_directories": "",
+        }
+        if not site.durable:  # survives a kill of the server, not one of the machine
+            settings |= {"fsync": "off", "full_page_writes": "off"}
+        with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.writelines(f"{key} = '{value}'\n" for key, value in settings.items())
+        run(
+            [self._required("postgres"), "--single", "-D", data, "postgres"],
+            what="creating PostgreSQL's user",
+            folder=site.home,
+            as_server=True,
+            text=f"ALTER ROLE {USER} PASSWORD '{site.password}'\nCREATE DATABASE {DATABASE}\n",
+        )
+
+    def command(self, site: Site) -> list[str]:  # noqa: D102
+        return [self._required("postgres"), "-D", str(site.home / "data")]
+
+    def answers(self, site: Site) -> bool:  # noqa: D102
+        where = ["--host=127.0.0.1", f"--port={site.port}", f"--username={USER}"]
+        query = ["--no-psqlrc", "--no-password", "--command=SELECT 1", DATABASE]
+        secret = {"PGPASSWORD": site.password, "PGCONNECT_TIMEOUT": "2"}
+        return _succeeds([self._required("psql"), *where, *query], **secret)
+
+    def url(self, site: Site) -> str:  # noqa: D102
+        return f"postgresql+psycopg://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
+
+    @staticmethod
+    def _clusters() -> set[Path]:
+        return set(Path("/etc/postgresql").glob("*/*"))
+
+    @staticmethod
+    def _program(name: str) -> str | None:
+        """Find a program of the newest version; Debian keeps the server's off the path."""
+        folders = Path("/usr/lib/postgresql").glob("*/bin")
+        return program(name, *sorted(folders, key=lambda f: float(f.parent.name), reverse=True))
+
+    @classmethod
+    def _required(cls, name: str) -> str:
+        return cls._program(name) or _required(name)
+
+
+class Neo4j(Engine):
+    """Neo4j Community from the artefacts of ``neo4j/pom.xml``, on Java 17 or later."""
+
+    name = "neo4j"
+    variable = "DQA_TEST_NEO4J_URL"
+
+    def prepare(self) -> None:  # noqa: D102
+        if _java_version() < 17:
+            install(["default-jre-headless"], "Java 17")
+        if _java_version() < 17:
+            raise ServerError("Neo4j 5.26 needs Java 17 or later; set JAVA_HOME to one")
+        target = self._jars()
+        if target.is_dir():
+            if target.stat().st_uid != os.geteuid():
+                raise ServerError(f"{target} belongs to somebody else; remove it")
+            return
+        if program("mvn") is None:
+            install(["maven"], "Maven")
+        # Made aside and renamed when complete, so that a half-done download is never used.
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix="dqa-neo4j-") as scratch:
+            jars = _made(Path(scratch) / "jars")
+            jars.chmod(0o755)
+            goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+            options = ["--batch-mode", "--quiet", "--no-transfer-progress"]
+            run(
+                [_required("mvn"), *options, "--file", _HERE / "neo4j" / "pom.xml", *goal],
+                what="downloading Neo4j with Maven",
+                timeout=1200.0,
+            )
+            for jar in jars.iterdir():
+                jar.chmod(0o644)
+            jars.rename(target)
+
+    def create(self, site: Site) -> None:  # noqa: D102
+        for name in ("conf", "data", "import", "logs"):
+            give(_made(site.home / name), 0o700)
+        address = f"127.0.0.1:{site.port}"
+        settings = {
+            "server.default_listen_address": "127.0.0.1",
+            "server.bolt.listen_address": address,
+            "server.bolt.advertised_address": address,
+            "server.http.enabled": "false",
+            "server.https.enabled": "false",
+            "server.memory.pagecache.size": "64m",
+            "server.directories.import": "import",
+            # LOAD CSV reads the import folder and no address.
+            "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
+            "db.tx_log.preallocate": "false",
+            "dbms.usage_report.enabled": "false",
+            # Else stopping waits 5 s, twice, for clients that might still come.
+            "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
+        }
+        lines = (f"{key}={value}\n" for key, value in settings.items())
+        give_file(site.home / "conf" / "neo4j.conf", "".join(lines))
+        arguments = give_file(
+            site.home / "arguments", f"dbms\nset-initial-password\n{site.password}\n"
+        )
+        run(
+            [*self._java(), "org.neo4j.cli.AdminTool", f"@{arguments}"],
+            what="setting Neo4j's password",
+            folder=site.home,
+            environment={"NEO4J_HOME": str(site.home), "NEO4J_CONF": str(site.home / "conf")},
+            as_server=True,
+        )
+        arguments.unlink()
+
+    def command(self, site: Site) -> list[str]:  # noqa: D102
+        opened = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+        return [
+            *self._java(),
+            *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in opened),
+            "-Xms256m",
+            "-Xmx512m",
+            "-Dfile.encoding=UTF-8",
+            "org.neo4j.server.CommunityEntryPoint",
+            f"--home-dir={site.home}",
+            f"--config-dir={site.home / 'conf'}",
+            "--console-mode",
+        ]
+
+    def answers(self, site: Site) -> bool:  # noqa: D102
+        return bolt.answers(site.port, "neo4j", site.password)
+
+    def url(self, site: Site) -> str:  # noqa: D102
+        return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
+
+    def _java(self) -> list[str]:
+        return [_java() or _required("java"), "-cp", f"{self._jars()}/*"]
+
+    @staticmethod
+    def _jars() -> Path:
+        """Return the folder of jars; a changed pom has another one."""
+        digest = hashlib.sha256((_HERE / "neo4j" / "pom.xml").read_bytes()).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"dqa-neo4j-{digest}-{os.geteuid()}"
+
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (MariaDB(), Postgres(), Neo4j())}
+
+
+def prepare(names: list[str]) -> None:
+    """Install what the named servers need, one caller at a time on this machine."""
+    with locked(_HERE):
+        for name in names:
+            ENGINES[name].prepare()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _required(name: str) -> str:
+    found = program(name)
+    if found is None:
+        raise ServerError(f"the program {name} is missing although its package is installed")
+    return found
+
+
+def _succeeds(command: list[str], **environment: str) -> bool:
+    """Run a client; its password goes in the environment, which others cannot read."""
+    done = subprocess.run(
+        command,
+        env={"PATH": PROGRAM_FOLDERS, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return done.returncode == 0
+
+
+def _java() -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    return (shutil.which("java", path=f"{home}/bin") if home else None) or program("java")
+
+
+def _java_version() -> int:
+    """Return the major version of the Java that will be used, 0 if there is none."""
+    java = _java()
+    if java is None:
+        return 0
+    output = run([java, "-version"], what="asking Java for its version")
+    found = re.search(r'version "(?:1\.)?(\d+)', output)
+    return int(found[1]) if found else 0

@@ -1,0 +1,213 @@
+"""One throw-away server from its start to its end, and the folder that remembers it."""
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engines import ENGINES, Site
+from machine import Process, ServerError, free_port, give, run, server_account, tail
+
+_RECORD = "server.json"
+
+
+def default_state() -> Path:
+    """Return the state folder used unless one is named: one a user, in the temporary folder."""
+    return Path(tempfile.gettempdir()) / f"dqa-servers-{os.geteuid()}"
+
+
+def open_state(folder: Path) -> Path:
+    """Make the state folder if need be, and check that it is nobody else's.
+
+    Raises
+    ------
+    ServerError
+        If it cannot be made, or another user owns or can write to it.
+    """
+    folder = folder.absolute()
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            folder.chmod(0o711)
+        status = folder.stat()
+    except OSError as error:
+        raise ServerError(f"cannot use the state folder {folder}: {error.strerror}") from error
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022 or folder.is_symlink():
+        raise ServerError(
+            f"the state folder {folder} must be a folder of yours that others cannot write to; "
+            "choose another with --state"
+        )
+    return folder
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What is known of a server that has been created."""
+
+    port: int
+    password: str
+    durable: bool
+    pid: int
+    started: int
+
+
+class Server:
+    """A server of one kind in a state folder.
+
+    Parameters
+    ----------
+    name
+        Which of ``ENGINES``.
+    state
+        The state folder, from `open_state`.
+    timeout
+        Seconds it may take until the server answers, and again until it has stopped.
+    """
+
+    def __init__(self, name: str, state: Path, timeout: float) -> None:
+        self.name = name
+        self.engine = ENGINES[name]
+        self._folder = state / name
+        self._timeout = timeout
+
+    @property
+    def created(self) -> bool:
+        """Whether its data exist."""
+        return (self._folder / _RECORD).exists()
+
+    @property
+    def running(self) -> bool:
+        """Whether its process runs."""
+        return self.created and self._process().alive()
+
+    @property
+    def url(self) -> str:
+        """Where and as whom to connect."""
+        return self.engine.url(self._site(self._load()))
+
+    def describe(self) -> dict[str, object]:
+        """Return what may be shown to anyone: no password."""
+        if not self.created:
+            return {"state": "absent"}
+        record = self._load()
+        state = "running" if self.running else "stopped"
+        log = str(self.engine.log(self._site(record)))
+        shown = {"port": record.port, "pid": record.pid, "durable": record.durable, "log": log}
+        return {"state": state, **shown}
+
+    def start(self, *, durable: bool) -> None:
+        """Create and start it; one that already runs is left as it is.
+
+        Raises
+        ------
+        ServerError
+            If there are data of a server that is down, or it cannot be started.
+        """
+        if self.running:
+            if durable and not self._load().durable:
+                raise ServerError(f"{self.name} already runs without --durable; stop it first")
+            return
+        if self.created:
+            raise ServerError(
+                f"{self.name} is down and its data are still there: "
+                f"'restart {self.name}' continues with them, 'stop {self.name}' discards them"
+            )
+        self._discard()  # what a start that was interrupted may have left
+        record = _Record(free_port(), secrets.token_hex(16), durable, pid=0, started=0)
+        site = self._site(record)
+        try:
+            self._make_home(site)
+            self.engine.create(site)
+            self._launch(record)
+        except BaseException:
+            self._discard()
+            raise
+
+    def restart(self) -> None:
+        """Start it again on the same data, port and password, stopping it first if it runs."""
+        self._halt()
+        self._launch(self._load())
+
+    def kill(self) -> None:
+        """Kill it without warning; its data stay for `restart`."""
+        self._load()
+        self._process().kill()
+
+    def stop(self, *, keep: bool = False) -> None:
+        """Stop it cleanly and, unless told to keep them, discard its data and password."""
+        if self.created:
+            self._halt()
+        if not keep:
+            self._discard()
+
+    def _make_home(self, site: Site) -> None:
+        self._folder.mkdir()
+        self._folder.chmod(0o711)  # the servers' account passes through, and lists nothing
+        site.home.mkdir()
+        give(site.home, 0o700)
+        if server_account():
+            what = f"entering {site.home} as the account 'nobody', which servers of root run as,"
+            run(["test", "-x", site.home / "."], what=what, as_server=True)
+
+    def _launch(self, record: _Record) -> None:
+        site = self._site(record)
+        log = self.engine.log(site)
+        process = Process.spawn(self.engine.command(site), site.home, log)
+        self._save(_Record(**{**asdict(record), "pid": process.pid, "started": process.started}))
+        deadline = time.monotonic() + self._timeout
+        try:
+            while not self.engine.answers(site):
+                if not process.alive():
+                    raise ServerError(f"{self.name} ended while starting:\n{_tail(log)}")
+                if time.monotonic() > deadline:
+                    raise ServerError(
+                        f"{self.name} did not answer within {self._timeout:.0f} s:\n{_tail(log)}"
+                    )
+                time.sleep(0.1)
+        except BaseException:
+            process.kill()
+            raise
+
+    def _halt(self) -> None:
+        self._load()
+        process = self._process()
+        process.signal(self.engine.stop_signal)
+        if not process.ends(self._timeout):
+            process.kill()
+            log = self.engine.log(self._site(self._load()))
+            raise ServerError(
+                f"{self.name} did not stop within {self._timeout:.0f} s and was killed:\n"
+                f"{_tail(log)}"
+            )
+
+    def _discard(self) -> None:
+        if self._folder.exists():
+            shutil.rmtree(self._folder)
+
+    def _site(self, record: _Record) -> Site:
+        return Site(self._folder / "home", record.port, record.password, record.durable)
+
+    def _process(self) -> Process:
+        record = self._load()
+        return Process(record.pid, record.started)
+
+    def _load(self) -> _Record:
+        try:
+            text = (self._folder / _RECORD).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ServerError(f"{self.name} has not been started: start {self.name}") from None
+        return _Record(**json.loads(text))
+
+    def _save(self, record: _Record) -> None:
+        path = self._folder / _RECORD
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(asdict(record), file)
+
+
+def _tail(log: Path) -> str:
+    return tail(log.read_text(encoding="utf-8", errors="replace"))

@@ -1,0 +1,280 @@
+"""What the throw-away servers need of a Linux machine: packages, accounts, ports, processes."""
+
+import contextlib
+import fcntl
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_POLICY = Path("/usr/sbin/policy-rc.d")
+
+
+class ServerError(Exception):
+    """A server cannot be had; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whom a server runs as."""
+
+    uid: int
+    gid: int
+
+
+def server_account() -> Account | None:
+    """Return the account servers run as, or None to run them as whoever calls.
+
+    MariaDB and PostgreSQL refuse to run as root, so for root it is ``nobody``.
+
+    Raises
+    ------
+    ServerError
+        If the caller is root and the machine has no account ``nobody``.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        entry = pwd.getpwnam("nobody")
+    except KeyError:
+        raise ServerError(
+            "servers do not run as root and there is no account 'nobody'; run this as a user"
+        ) from None
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def give(path: Path, mode: int) -> Path:
+    """Hand a file or folder to the account servers run as, and set its mode."""
+    path.chmod(mode)
+    if account := server_account():
+        os.chown(path, account.uid, account.gid)
+    return path
+
+
+def give_file(path: Path, text: str) -> Path:
+    """Write a file that only the account servers run as can read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+    return give(path, 0o600)
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder for this process: one command at a time works on it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nothing listens on.
+
+    It lies below the ephemeral range: while a server is down, the kernel must not hand its
+    port to some client as a source port, or a client that keeps trying would at last connect
+    to itself and the server would find the port taken.
+    """
+    chooser = random.SystemRandom()
+    for _ in range(100):
+        port = chooser.randrange(20_000, 32_000)
+        with socket.socket() as candidate, contextlib.suppress(OSError):
+            candidate.bind(("127.0.0.1", port))
+            return port
+    raise ServerError("no free port between 20000 and 32000 on 127.0.0.1")
+
+
+def program(name: str, *folders: Path) -> str | None:
+    """Find a program on the path, in the system's folders, or in folders of its own."""
+    path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", ""), PROGRAM_FOLDERS])
+    return shutil.which(name, path=path)
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    what: str,
+    folder: Path | None = None,
+    text: str = "",
+    environment: Mapping[str, str] | None = None,
+    as_server: bool = False,
+    timeout: float = 120.0,
+) -> str:
+    """Run a command to its end and return what it printed.
+
+    Parameters
+    ----------
+    command
+        Program and arguments; no secrets, since anyone can list processes.
+    what
+        What is being done, for the error message.
+    folder
+        Where to run; the current folder if None.
+    text
+        What the command reads; secrets may go here.
+    environment
+        Its whole environment; the caller's if None.
+    as_server
+        Run as the account servers run as.
+    timeout
+        Seconds the command may take.
+
+    Raises
+    ------
+    ServerError
+        If it cannot be run, fails, or takes too long, with the end of its output.
+    """
+    account = server_account() if as_server else None
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            input=text,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=timeout,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+        )
+    except subprocess.TimeoutExpired:
+        raise ServerError(f"{what} took more than {timeout:.0f} s; is the network slow?") from None
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ServerError(f"{what} failed: {error}") from error
+    if done.returncode != 0:
+        raise ServerError(f"{what} failed ({command[0]}):\n{tail(done.stdout)}")
+    return done.stdout
+
+
+def tail(text: str, lines: int = 15) -> str:
+    """Return the last lines of a log, indented."""
+    kept = [line for line in text.splitlines() if line.strip()][-lines:]
+    return "\n".join(f"  {line}" for line in kept) or "  (nothing was logged)"
+
+
+def install(packages: Sequence[str], why: str) -> None:
+    """Install Debian packages without letting them start a service.
+
+    Raises
+    ------
+    ServerError
+        If the machine has no ``apt-get``, the caller is not root, or it fails.
+    """
+    wanted = " ".join(packages)
+    if program("apt-get") is None:
+        raise ServerError(f"{why} is not installed and there is no apt-get to install it with")
+    if os.geteuid() != 0:
+        raise ServerError(f"{why} is not installed; as root: apt-get install {wanted}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    options = ["-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600"]
+    with _services_held_back():
+        run(["apt-get", "-q", "update"], what="apt-get update", environment=environment)
+        run(
+            ["apt-get", *options, "install", *packages],
+            what=f"installing {wanted}",
+            environment=environment,
+            timeout=900.0,
+        )
+
+
+@contextlib.contextmanager
+def _services_held_back() -> Iterator[None]:
+    """Deny packages the start of services, by Debian's own policy hook."""
+    if _POLICY.exists():  # the machine's own policy stands
+        yield
+        return
+    _POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
+    _POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        _POLICY.unlink()
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process told apart from a later one with the same number by its start time."""
+
+    pid: int
+    started: int
+
+    @classmethod
+    def spawn(cls, command: Sequence[str], folder: Path, log: Path) -> "Process":
+        """Start a server that outlives the caller, in a clean environment."""
+        account = server_account()
+        environment = {"PATH": PROGRAM_FOLDERS, "HOME": str(folder), "LANG": "C.UTF-8"}
+        with log.open("ab") as output:
+            child = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                user=account.uid if account else None,
+                group=account.gid if account else None,
+                extra_groups=[] if account else None,
+                umask=0o077,
+            )
+        state = _stat(child.pid)
+        child.returncode = 0  # it is not ours to wait for; without this Python warns
+        return cls(child.pid, int(state[19]) if state else 0)
+
+    def alive(self) -> bool:
+        """Tell whether it runs; a dead one that nobody has waited for yet does not."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, os.WNOHANG)
+        state = _stat(self.pid)
+        return state is not None and state[0] not in "ZX" and int(state[19]) == self.started
+
+    def ends(self, timeout: float) -> bool:
+        """Wait for its end and tell whether it came in time."""
+        deadline = time.monotonic() + timeout
+        while self.alive():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal, if it still runs."""
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill it and its children at once, as a crash of the machine would."""
+        self.signal(signal.SIGSTOP)  # so that it starts no more children meanwhile
+        family = [self, *self._children()] if self.alive() else []
+        for member in family:
+            member.signal(signal.SIGKILL)
+        if not all(member.ends(10.0) for member in family):
+            raise ServerError(f"process {self.pid} does not end even when killed")
+
+    def _children(self) -> list["Process"]:
+        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        states = [(pid, state) for pid in pids if (state := _stat(pid))]
+        return [Process(pid, int(state[19])) for pid, state in states if state[1] == str(self.pid)]
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Return the fields of /proc/PID/stat after the program's name, or None if it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return text.rpartition(")")[2].split()

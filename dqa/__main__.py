@@ -1,0 +1,5 @@
+"""``python -m dqa``."""
+
+from dqa.cli.main import run
+
+run()

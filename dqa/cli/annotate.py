@@ -1,0 +1,62 @@
+"""``dqa annotate``: the best decisions of every question, beside its official answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.output import echo_json, report_defects
+
+if TYPE_CHECKING:
+    from dqa.evaluation.annotate import Annotation
+
+__all__ = ["annotate"]
+
+
+def annotate(  # noqa: PLR0913  (one parameter an option)
+    *,
+    release: options.Release = None,
+    generated: options.Generated = None,
+    generate: options.Generate = None,
+    seed: options.Seed = 0,
+    form: options.Form = "relational",
+    rules: options.Rules = None,
+    strict: options.Strict = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Simulate every candidate of every question, and print the best beside the official answer."""
+    from dqa.evaluation.annotate import annotate as annotate_all
+
+    source = options.Source(release, generated, generate, seed, form=form, strict=strict)
+    questions = source.read()
+    report_defects(questions.defects, verbose)
+    annotations = annotate_all(questions, rules or source.rules)
+    if as_json:
+        echo_json([annotation.to_json() for annotation in annotations])
+        return
+    for annotation in annotations:
+        typer.echo(_line(annotation))
+    for line in _totals(annotations):
+        typer.echo(line)
+
+
+def _line(annotation: Annotation) -> str:
+    ties = f" (tie of {len(annotation.ties)})" if len(annotation.ties) > 1 else ""
+    best = f"{annotation.scenario}/{annotation.question}: {annotation.answer}{ties}"
+    if annotation.official is None:
+        return best
+    agrees = "agrees" if annotation.agrees else "DIFFERS"
+    return f"{best}, official {annotation.official}: {agrees}"
+
+
+def _totals(annotations: Sequence[Annotation]) -> list[str]:
+    lines = []
+    for scenario in dict.fromkeys(a.scenario for a in annotations):
+        known = [a for a in annotations if a.scenario == scenario and a.official is not None]
+        agreed = sum(bool(a.agrees) for a in known)
+        lines.append(f"{scenario}: {agreed} of {len(known)} official answers agree")
+    return lines

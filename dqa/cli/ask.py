@@ -1,0 +1,181 @@
+"""``dqa ask``: one question on any database that a backend opens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.asking import Asking, model_line
+from dqa.cli.output import echo_json
+from dqa.errors import InfrastructureError, PluginError, QueryError, UsageError
+from dqa.secrets import redact
+
+if TYPE_CHECKING:
+    from dqa.databases.base import Database
+    from dqa.question import Candidate, Question
+
+__all__ = ["ask"]
+
+_MOST_CANDIDATES = 100_000
+_MOST_BYTES = 20_000_000
+
+
+def ask(  # noqa: PLR0913  (one parameter an option)
+    *,
+    database: Annotated[
+        str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
+    ],
+    question: Annotated[
+        str, typer.Option("--question", metavar="TEXT", help="What is to be decided.")
+    ],
+    rules: Annotated[
+        Path | None,
+        typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
+    ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates",
+            metavar="STATEMENT",
+            help="SQL or Cypher whose first column lists what can be chosen.",
+        ),
+    ] = None,
+    decider: Annotated[str, typer.Option("--decider", help="Who decides.")] = "planrag",
+    model: options.Model = "scripted:analyst",
+    base_url: options.BaseUrl = None,
+    seed: options.Seed = 0,
+    max_steps: options.MaxSteps = 20,
+    row_limit: options.RowLimit = 200,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="New file for the full trace.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Ask one question about any database; exit code 1 where it ends without an answer."""
+    from dqa.decision import Ending
+    from dqa.evaluation.store import decision_to_json, redacted
+
+    deciders, models = Asking(model, base_url, seed, max_steps, row_limit).deciders((decider,))
+    text = "" if rules is None else _read(rules)
+    with _new_file(trace) as file, _opened(database) as opened:
+        asked = _question(question, text, candidates, opened)
+        decision = deciders[decider].decide(asked, opened)
+        full = {"database": opened.name, "decider": decider, "model": models[decider]}
+        full = redacted(full | decision_to_json(decision))
+        if file is not None:
+            file.write(json.dumps(full, indent=2, ensure_ascii=False, default=str) + "\n")
+    if as_json:
+        echo_json(full)
+    else:
+        typer.echo(_as_text(full))
+    if decision.ending is Ending.INFRASTRUCTURE:
+        raise InfrastructureError(decision.error or "A server, the network or a provider failed.")
+    if decision.ending is not Ending.ANSWERED:
+        raise typer.Exit(1)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--rules {path} cannot be read as UTF-8 text: {error}.") from error
+
+
+@contextmanager
+def _new_file(path: Path | None) -> Iterator[TextIO | None]:
+    """Open the trace's file before anything is asked, so a wrong name costs no answer."""
+    if path is None:
+        yield None
+        return
+    try:
+        file = path.open("x", encoding="utf-8", newline="\n")
+    except FileExistsError as error:
+        raise UsageError(f"--trace {path} exists already: name a new file.") from error
+    except OSError as error:
+        raise UsageError(f"--trace {path} cannot be written: {error.strerror}.") from error
+    with file:
+        yield file
+
+
+@contextmanager
+def _opened(location: str) -> Iterator[Database]:
+    """Open `location` with the backend that accepts it, and close it in the end."""
+    from dqa import plugins
+
+    known, broken = [], []
+    for name in plugins.names("database"):
+        try:
+            backend = plugins.backend(name)
+        except PluginError as error:
+            # Its driver may be missing without mattering to any other database.
+            broken.append(str(error))
+            continue
+        known.append(name)
+        if backend.accepts(location):
+            database = backend.open(location)
+            try:
+                yield database
+            finally:
+                database.close()
+            return
+    raise UsageError(
+        f"No database backend opens '{redact(location)}': it is no existing file and no URL that "
+        f"one of {', '.join(known) or 'them'} knows. {' '.join(broken)}".rstrip()
+    )
+
+
+def _question(text: str, rules: str, statement: str | None, database: Database) -> Question:
+    from dqa.question import Question
+
+    return Question(
+        scenario="custom",
+        id="1",
+        text=text,
+        rules=rules,
+        candidates=None if statement is None else _candidates(statement, database),
+        candidate_query=statement,
+    )
+
+
+def _candidates(statement: str, database: Database) -> tuple[Candidate, ...]:
+    from dqa.databases.base import Limits
+
+    try:
+        rows = database.query(statement, Limits(rows=_MOST_CANDIDATES, bytes=_MOST_BYTES))
+    except QueryError as error:
+        raise UsageError(f"--candidates cannot run: {error}") from error
+    if rows.cut is not None:
+        raise UsageError(f"--candidates lists more than {len(rows.rows)} candidates: narrow it.")
+    cells = (row[0] for row in rows.rows if row and row[0] is not None)
+    listed = tuple(
+        dict.fromkeys(cell if isinstance(cell, str | int) else str(cell) for cell in cells)
+    )
+    if not listed:
+        raise UsageError("--candidates lists no candidate: its first column is empty.")
+    return listed
+
+
+def _as_text(full: dict[str, Any]) -> str:
+    lines = [f"Answer: {full['answer'] or '(none)'}"]
+    if full["choice"] is not None:
+        lines.append(f"Choice: {full['choice']}")
+    ending = f"Ended: {full['ending']} after {full['steps']} replies"
+    lines.append(f"{ending}. {full['error']}" if full["error"] else ending)
+    for number, plan in enumerate(full["plans"], start=1):
+        lines += [f"Plan {number}:" if len(full["plans"]) > 1 else "Plan:"]
+        lines += [f"  {line}" for line in plan.strip().splitlines()]
+    lines.append(f"Evidence: {len(full['evidence'])} statements")
+    for evidence in full["evidence"]:
+        lines += [f"  {line}" for line in evidence["statement"].strip().splitlines()]
+        if evidence["error"]:
+            lines.append(f"    -> {evidence['error']}")
+        else:
+            cut = f", cut by the limit on {evidence['cut']}" if evidence["cut"] else ""
+            lines.append(f"    -> {evidence['row_count']} rows{cut}")
+    return "\n".join([*lines, model_line(full["model"])])

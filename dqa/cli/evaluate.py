@@ -1,0 +1,239 @@
+"""``dqa eval``: let deciders decide questions on databases, and score every decision."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import threading
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.asking import Asking, model_line
+from dqa.cli.output import echo_json, echo_table, report_defects
+from dqa.cli.progress import progress
+from dqa.errors import UsageError
+
+if TYPE_CHECKING:
+    from dqa.evaluation.plan import Setup
+    from dqa.evaluation.score import Result
+    from dqa.evaluation.store import RunStore
+    from dqa.question import QuestionSet
+
+__all__ = ["evaluate"]
+
+_PACKAGES = (
+    "dqa",
+    "ladybug",
+    "langchain-core",
+    "langchain-openai",
+    "langgraph",
+    "numpy",
+    "sqlalchemy",
+    "sqlglot",
+)
+_INTERRUPTED = 130
+
+
+def evaluate(  # noqa: PLR0913  (one parameter an option)
+    *,
+    deciders: Annotated[
+        str, typer.Option("--deciders", metavar="NAMES", help="Deciders, separated by commas.")
+    ] = "singlerag,iterrag,planrag,planrag-no-replan",
+    scenarios: options.Scenarios = "locating,building",
+    databases: Annotated[
+        str, typer.Option("--databases", metavar="NAMES", help="Databases, separated by commas.")
+    ] = "sqlite,ladybug",
+    model: options.Model = "scripted:analyst",
+    base_url: options.BaseUrl = None,
+    release: options.Release = None,
+    generated: options.Generated = None,
+    generate: options.Generate = None,
+    seed: options.Seed = 0,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Most questions of each scenario."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="New folder for results, traces and settings."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, with the same settings.")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=1, help="Threads that decide.")
+    ] = 4,
+    max_steps: options.MaxSteps = 20,
+    row_limit: options.RowLimit = 200,
+    rules: options.Rules = None,
+    strict_official: Annotated[
+        bool, typer.Option("--strict-official", help="Only the official answer counts, no tie.")
+    ] = False,
+    strict: options.Strict = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Let deciders decide questions on databases, and print how often each was right."""
+    if resume and out is None:
+        raise UsageError("--resume goes on with a run in a folder: name it with --out.")
+    names = options.names_in("--scenarios", scenarios)
+    source = options.Source(release, generated, generate, seed, names, limit, strict=strict)
+    request = _Request(
+        source=source,
+        asking=Asking(model, base_url, seed, max_steps, row_limit),
+        deciders=options.names_in("--deciders", deciders),
+        databases=options.names_in("--databases", databases),
+        rules=rules or source.rules,
+        strict_official=strict_official,
+    )
+    setup = request.setup(verbose=verbose)
+    results = _run(request, setup, out, resume, workers)
+    _report(request, results, out, as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Everything that the results of a run depend on."""
+
+    source: options.Source
+    asking: Asking
+    deciders: tuple[str, ...]
+    databases: tuple[str, ...]
+    rules: str
+    strict_official: bool
+
+    def setup(self, *, verbose: bool) -> Setup:
+        """Look every name up, then read the questions: a wrong name costs no reading."""
+        from dqa import plugins
+        from dqa.evaluation.plan import Setup
+
+        deciders, models = self.asking.deciders(self.deciders)
+        backends = {name: plugins.backend(name) for name in self.databases}
+        questions = self.source.read()
+        report_defects(questions.defects, verbose)
+        return Setup(questions, backends, deciders, models)
+
+    def settings(self, questions: QuestionSet) -> dict[str, Any]:
+        """Return what a run that goes on has to share with its beginning."""
+        return {
+            "questions": _fingerprint(questions),
+            "scenarios": self.source.scenarios,
+            "limit": self.source.limit,
+            "generate": self.source.generate,
+            "deciders": self.deciders,
+            "databases": self.databases,
+            **asdict(self.asking),
+            "rules": self.rules,
+            "strict_official": self.strict_official,
+        }
+
+
+def _run(
+    request: _Request, setup: Setup, out: Path | None, resume: bool, workers: int
+) -> tuple[Result, ...]:
+    from dqa.evaluation.run import evaluate
+    from dqa.evaluation.score import Judge
+    from dqa.evaluation.store import RunStore
+
+    judge = Judge(setup.questions, request.rules, request.strict_official)
+    record = {
+        "release": request.source.release and str(request.source.release),
+        "generated": request.source.generated and str(request.source.generated),
+        "workers": workers,
+        "versions": _versions(),
+    }
+    store = RunStore(out, request.settings(setup.questions), record, resume)
+    total = len(setup.questions.questions) * len(setup.backends) * len(setup.deciders)
+    try:
+        with progress(total, len(store.results)) as advance:
+            return evaluate(setup, judge, store, workers, advance)
+    except KeyboardInterrupt:
+        _leave(store, total)
+        raise
+
+
+def _leave(store: RunStore, total: int) -> None:
+    """Say how an interrupted run can go on, and end it even where a reply is still awaited."""
+    made = f"Interrupted: {len(store.results)} of {total} decisions were made"
+    if store.folder is None:
+        typer.echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
+    else:
+        typer.echo(
+            f"{made} and are kept in {store.folder}. The same command with --resume goes on.",
+            err=True,
+        )
+    if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
+        # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_INTERRUPTED)
+
+
+def _report(
+    request: _Request, results: tuple[Result, ...], out: Path | None, as_json: bool
+) -> None:
+    from dqa.evaluation.report import accuracy_table, notes
+    from dqa.evaluation.stats import summarise
+    from dqa.models.registry import is_scripted
+
+    order = {name: place for place, name in enumerate(request.deciders)}
+    summaries = sorted(
+        summarise(results),
+        key=lambda s: (
+            (request.source.scenarios or ()).index(s.scenario),
+            request.databases.index(s.database),
+            order[s.decider],
+        ),
+    )
+    if as_json:
+        echo_json(
+            {
+                "model": request.asking.model,
+                "scripted": is_scripted(request.asking.model),
+                "rules": request.rules,
+                "strict_official": request.strict_official,
+                "out": out and str(out),
+                "results": [summary.to_json() for summary in summaries],
+            }
+        )
+        return
+    echo_table(accuracy_table(summaries))
+    for model in dict.fromkeys(summary.model for summary in summaries):
+        typer.echo(model_line(model))
+    for line in notes(summaries):
+        typer.echo(line)
+    if out is not None:
+        typer.echo(f"Results and traces are in {out}.")
+
+
+def _fingerprint(questions: QuestionSet) -> str:
+    """Return a hash of the questions and their databases, so a run never goes on with others."""
+    digest = hashlib.sha256()
+    for question in questions.questions:
+        parts = (
+            question.key,
+            question.text,
+            question.rules,
+            questions.situation_of(question).content_hash,
+            repr(question.candidates),
+            repr(question.answers),
+        )
+        digest.update("\0".join(parts).encode())
+    return digest.hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

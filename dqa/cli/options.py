@@ -1,0 +1,188 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from dqa.errors import UsageError
+
+if TYPE_CHECKING:
+    from dqa.question import QuestionSet
+
+__all__ = [
+    "AsJson",
+    "BaseUrl",
+    "Form",
+    "FormName",
+    "Generate",
+    "Generated",
+    "MaxSteps",
+    "Model",
+    "Release",
+    "RowLimit",
+    "Rules",
+    "Scenarios",
+    "Seed",
+    "Source",
+    "Strict",
+    "Verbose",
+    "names_in",
+]
+
+FormName: TypeAlias = Literal["relational", "graph"]
+
+Release = Annotated[
+    Path | None,
+    typer.Option("--release", metavar="DIR", help="Folder of the DQA release to read."),
+]
+Generated = Annotated[
+    Path | None,
+    typer.Option("--generated", metavar="DIR", help="Folder that 'dqa generate' wrote."),
+]
+Generate = Annotated[
+    int | None,
+    typer.Option(
+        "--generate", metavar="N", min=1, help="Generate N questions of each scenario on the spot."
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", metavar="N", min=0, help="Seed of the generator and of scripted models."
+    ),
+]
+Scenarios = Annotated[
+    str, typer.Option("--scenarios", metavar="NAMES", help="Scenarios, separated by commas.")
+]
+Form = Annotated[
+    FormName, typer.Option("--form", help="Which files of a release to read its databases from.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Stop at the first defect of the data instead of mending.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show every defect of the data, not the first ten.")
+]
+Rules = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="NAME",
+        help="Rule set that tells what is right: 'released' or 'paper'. By default 'released' for "
+        "a release, 'paper' for generated questions.",
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:MODEL",
+        help="Chat model, e.g. scripted:analyst (a program, needs no key) or openai:NAME.",
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="Where an OpenAI-compatible server listens."),
+]
+MaxSteps = Annotated[
+    int,
+    typer.Option("--max-steps", metavar="N", min=1, help="Most model replies for one question."),
+]
+RowLimit = Annotated[
+    int,
+    typer.Option("--row-limit", metavar="N", min=1, help="Most rows that one statement returns."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def names_in(option: str, listed: str) -> tuple[str, ...]:
+    """Return the names in a list separated by commas, each once; `UsageError` for an empty one."""
+    names = tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
+    if not names:
+        raise UsageError(f"{option} names nothing: give one or more names, separated by commas.")
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where questions come from: a release, a generated folder or the generator.
+
+    Attributes
+    ----------
+    release, generated, generate
+        Exactly one is given.
+    seed
+        Of the generator.
+    scenarios
+        Which to keep; None keeps all that there are.
+    limit
+        Most questions of each scenario.
+    form
+        Which files of a release to read.
+    strict
+        Whether a defect is an error.
+    """
+
+    release: Path | None = None
+    generated: Path | None = None
+    generate: int | None = None
+    seed: int = 0
+    scenarios: tuple[str, ...] | None = None
+    limit: int | None = None
+    form: FormName = "relational"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        given = [self.release, self.generated, self.generate]
+        if sum(value is not None for value in given) != 1:
+            raise UsageError(
+                "Say where the questions come from, once: --release DIR, --generated DIR or "
+                "--generate N."
+            )
+
+    @property
+    def rules(self) -> str:
+        """The rule set that this source's answers follow."""
+        if self.release is not None:
+            return "released"
+        if self.generated is not None:
+            from dqa.loaders.generator import read_manifest
+
+            return _preferred(read_manifest(self.generated).get("label_rules", ()))
+        return "paper"
+
+    def read(self) -> QuestionSet:
+        """Return the questions; `UsageError` where none is left."""
+        from dqa import plugins
+
+        for scenario in self.scenarios or ():
+            plugins.scenario(scenario)
+        found = self._read_all().select(self.scenarios, self.limit)
+        if not found.questions:
+            wanted = " or ".join(self.scenarios or ("any",))
+            raise UsageError(f"{found.name} has no question of scenario {wanted}.")
+        return found
+
+    def _read_all(self) -> QuestionSet:
+        if self.release is not None:
+            from dqa.loaders.release import read_release
+
+            return read_release(self.release, form=self.form, strict=self.strict)
+        from dqa.loaders import generator
+
+        if self.generated is not None:
+            return generator.read_generated(self.generated)
+        if self.generate is None:
+            raise AssertionError("the constructor lets no source without a source through")
+        scenarios = self.scenarios or generator.SCENARIOS
+        return generator.generate(scenarios, self.generate, self.seed)
+
+
+def _preferred(label_rules: Iterable[str]) -> str:
+    rules = list(label_rules)
+    return "paper" if "paper" in rules or not rules else rules[0]

@@ -1,0 +1,56 @@
+"""What commands write: results to stdout, everything said about them to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dqa.question import Defect
+
+__all__ = ["echo_json", "echo_table", "report_defects"]
+
+_DEFECTS_SHOWN = 10
+_PIPED_WIDTH = 200
+"""Columns of a table that no terminal shows: its text depends on nothing but its cells."""
+
+
+def echo_json(value: object) -> None:
+    """Print a value as JSON; NaN and infinities become null, which JSON has no numbers for."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str))
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(item) for item in value]
+    return value
+
+
+def echo_table(table: Table) -> None:
+    """Print a table: as wide as the terminal, or at a fixed width where there is none."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_PIPED_WIDTH)
+    console.print(table)
+
+
+def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
+    """Say on stderr what was wrong in the data that was read, one line each."""
+    shown: Iterable[Defect] = defects if verbose else defects[:_DEFECTS_SHOWN]
+    for defect in shown:
+        typer.echo(f"defect: {defect}", err=True)
+    if not verbose and len(defects) > _DEFECTS_SHOWN:
+        more = len(defects) - _DEFECTS_SHOWN
+        typer.echo(f"defect: ... and {more} more, --verbose shows all", err=True)

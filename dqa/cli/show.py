@@ -1,0 +1,107 @@
+"""``dqa show``: one question as a decider meets it, with its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.output import echo_json, report_defects
+
+if TYPE_CHECKING:
+    from dqa.databases.schema import DatabaseSchema
+    from dqa.question import Question
+    from dqa.situation import Schema, Situation
+
+__all__ = ["show"]
+
+
+def show(  # noqa: PLR0913  (one parameter an option)
+    *,
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID, e.g. locating/1.")
+    ],
+    release: options.Release = None,
+    generated: options.Generated = None,
+    generate: options.Generate = None,
+    seed: options.Seed = 0,
+    form: options.Form = "relational",
+    strict: options.Strict = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print a question, its rules, its database's schema and its answer."""
+    source = options.Source(release, generated, generate, seed, form=form, strict=strict)
+    questions = source.read()
+    asked = questions.find(question)
+    report_defects(questions.defects, verbose)
+    situation = questions.situation_of(asked)
+    if as_json:
+        echo_json(_as_json(asked, situation))
+    else:
+        typer.echo(_as_text(asked, situation))
+
+
+def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
+    schema = _described(situation.schema)
+    return {
+        "key": question.key,
+        "scenario": question.scenario,
+        "id": question.id,
+        "question": question.text,
+        "rules": question.rules,
+        "target": dict(question.target),
+        "candidates": list(question.candidates or ()),
+        "answer": question.answers[0] if question.answers else None,
+        "answers": list(question.answers),
+        "situation": {
+            "name": situation.name,
+            "hash": situation.content_hash,
+            "rows": {name: len(table) for name, table in situation.tables.items()},
+        },
+        "schema": {
+            "relational": [line for line in schema.to_text().splitlines() if line[0] != "("],
+            "graph": [line for line in schema.to_text().splitlines() if line[0] == "("],
+        },
+    }
+
+
+def _as_text(question: Question, situation: Situation) -> str:
+    rows = ", ".join(f"{name} {len(table)}" for name, table in situation.tables.items())
+    listed = "not listed" if question.candidates is None else str(len(question.candidates))
+    answer = ", ".join(map(str, question.answers)) or "not known"
+    parts = {
+        "Question": question.text.strip(),
+        "Rules": question.rules.strip(),
+        f"Database {situation.name} ({rows} rows)": _described(situation.schema).to_text(),
+        "Candidates": listed,
+        "Official answer": answer,
+    }
+    sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
+    return "\n\n".join([question.key, *sections])
+
+
+def _indented(body: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in body.splitlines())
+
+
+def _described(schema: Schema) -> DatabaseSchema:
+    """Return a scenario's schema in the words in which databases describe themselves."""
+    from dqa.databases.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+
+    def fields(table: str, properties: tuple[tuple[str, str], ...]) -> tuple[Field, ...]:
+        columns = schema.table(table)
+        return tuple(Field(name, columns.column(column).type) for name, column in properties)
+
+    return DatabaseSchema(
+        tables=tuple(
+            TableInfo(t.name, tuple(Field(c.name, c.type) for c in t.columns), t.key)
+            for t in schema.tables
+        ),
+        nodes=tuple(NodeInfo(n.label, fields(n.table, n.properties), n.key) for n in schema.nodes),
+        edges=tuple(
+            EdgeInfo(e.label, e.source[0], e.target[0], fields(e.table, e.properties))
+            for e in schema.edges
+        ),
+    )

@@ -1,0 +1,69 @@
+"""The plan of an evaluation: what is asked, of whom, on which database, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dqa.databases.base import Backend
+from dqa.deciders.base import Decider
+from dqa.question import Question, QuestionSet
+
+__all__ = ["Setup", "Task", "plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Everything that the tasks of a plan name.
+
+    Attributes
+    ----------
+    questions
+        The questions and their situations.
+    backends
+        The databases, by name.
+    deciders
+        The deciders, by name.
+    models
+        What answers behind each decider, for the results: a model's name, or ``"none"``.
+    """
+
+    questions: QuestionSet
+    backends: Mapping[str, Backend]
+    deciders: Mapping[str, Decider]
+    models: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One decision to be made: who is asked what, on which database."""
+
+    question: Question
+    database: str
+    decider: str
+    group: str
+    """Tasks of one group share an open database."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Question, database and decider: unique in a plan."""
+        return self.question.key, self.database, self.decider
+
+
+def plan(setup: Setup) -> tuple[Task, ...]:
+    """Return every task of an evaluation, grouped by situation and database.
+
+    Situations stand in the order of their first question, and within a group tasks are ordered by
+    question and then by decider, in the setup's order: the same setup gives the same plan.
+    """
+    by_situation: dict[str, list[Question]] = {}
+    for question in setup.questions.questions:
+        content = setup.questions.situation_of(question).content_hash
+        by_situation.setdefault(content, []).append(question)
+    return tuple(
+        Task(question, database, decider, f"{content} {database}")
+        for content, asked in by_situation.items()
+        for database in setup.backends
+        for question in asked
+        for decider in setup.deciders
+    )

@@ -1,0 +1,212 @@
+"""Running an evaluation: the threads that carry out a plan, judging and keeping as they go.
+
+The plan groups tasks by situation and database, so a situation is loaded once a database, kept
+while it is needed and closed after its last task: at most one database a worker, and the next,
+is open at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+
+from dqa.databases.base import Database
+from dqa.deciders.base import Decider
+from dqa.decision import Decision, Ending
+from dqa.errors import InfrastructureError
+from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.score import Judge, Result
+from dqa.evaluation.store import RunStore, to_trace
+from dqa.situation import Situation
+
+__all__ = ["carry_out", "evaluate"]
+
+_GRACE_SECONDS = 2.0
+"""How long an interrupted run waits for the decisions that are being made."""
+
+
+def evaluate(
+    setup: Setup,
+    judge: Judge,
+    store: RunStore,
+    workers: int = 1,
+    on_result: Callable[[Result], object] = id,
+) -> tuple[Result, ...]:
+    """Make, judge and keep every decision that the store does not hold yet.
+
+    Parameters
+    ----------
+    setup
+        What is asked, of whom, on which databases.
+    judge
+        Judges each decision.
+    store
+        Keeps each result as soon as it is there.
+    workers
+        Threads that decide.
+    on_result
+        Called with each new result, by one thread at a time.
+
+    Returns
+    -------
+    tuple of Result
+        One result a task, in the order of the plan.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The user stopped the run; what was decided is in the store.
+    """
+    tasks = plan(setup)
+
+    def keep(task: Task, decision: Decision) -> None:
+        kind, model = setup.backends[task.database].kind, setup.models[task.decider]
+        verdict = judge.judge(task.question, decision)
+        result = Result.of(task, kind, model, decision, verdict)
+        store.add(result, to_trace(task, kind, model, decision))
+        on_result(result)
+
+    left = [task for task in tasks if task.key not in store.results]
+    try:
+        carry_out(left, setup, keep, workers)
+    finally:
+        store.close()
+    return store.finish(tasks)
+
+
+def carry_out(
+    tasks: Sequence[Task],
+    setup: Setup,
+    on_decided: Callable[[Task, Decision], None],
+    workers: int = 1,
+) -> None:
+    """Make every decision of a plan, or of what is left of it.
+
+    Parameters
+    ----------
+    tasks
+        In the order of the plan.
+    setup
+        Everything that the tasks name.
+    on_decided
+        Called with each decision as soon as it is made, by one thread at a time.
+    workers
+        Threads that decide.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The user stopped the run; what was decided has been handed to `on_decided`.
+    Exception
+        What a decider or `on_decided` raised; a failing server is a decision, not an error.
+    """
+    crew = _Crew(_Databases(tasks, setup), tasks, setup.deciders, on_decided)
+    crew.work(max(1, min(workers, len(tasks))))
+
+
+class _Databases:
+    """The open databases of a run, each shared by the tasks of its group."""
+
+    def __init__(self, tasks: Sequence[Task], setup: Setup) -> None:
+        self._setup = setup
+        self._left = Counter(task.group for task in tasks)
+        self._locks = {group: threading.Lock() for group in self._left}
+        self._open: dict[str, Database | InfrastructureError] = {}
+
+    def of(self, task: Task) -> Database:
+        """Return the task's database, loading its situation where no other task has yet."""
+        with self._locks[task.group]:
+            found = self._open.get(task.group)
+            if found is None:
+                found = self._load(task.database, self._setup.questions.situation_of(task.question))
+                self._open[task.group] = found
+        if isinstance(found, InfrastructureError):
+            raise found
+        return found
+
+    def _load(self, name: str, situation: Situation) -> Database | InfrastructureError:
+        try:
+            return self._setup.backends[name].load(situation)
+        except InfrastructureError as error:
+            return error
+
+    def done(self, task: Task) -> None:
+        """Close the task's database where no other task needs it."""
+        with self._locks[task.group]:
+            self._left[task.group] -= 1
+            if not self._left[task.group]:
+                self._close(self._open.pop(task.group, None))
+
+    def close(self) -> None:
+        """Close whatever is open; no task may be using it."""
+        while self._open:
+            self._close(self._open.popitem()[1])
+
+    def _close(self, database: Database | InfrastructureError | None) -> None:
+        if database is not None and not isinstance(database, InfrastructureError):
+            database.close()
+
+
+class _Crew:
+    """The threads of a run."""
+
+    def __init__(
+        self,
+        databases: _Databases,
+        tasks: Sequence[Task],
+        deciders: Mapping[str, Decider],
+        on_decided: Callable[[Task, Decision], None],
+    ) -> None:
+        self._databases = databases
+        self._todo = deque(tasks)
+        self._deciders = deciders
+        self._on_decided = on_decided
+        self._reporting = threading.Lock()
+        self._stopped = threading.Event()
+        self._failures: list[BaseException] = []
+
+    def work(self, workers: int) -> None:
+        """Decide everything, or stop at the first failure or interrupt."""
+        # Daemons: an interrupted run must not hang on a reply that a provider still owes.
+        threads = [
+            threading.Thread(target=self._work, name=f"dqa-worker-{number}", daemon=True)
+            for number in range(workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            self._stopped.set()
+            deadline = time.monotonic() + _GRACE_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, deadline - time.monotonic()))
+            if not any(thread.is_alive() for thread in threads):
+                self._databases.close()
+        if self._failures:
+            raise self._failures[0]
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                task = self._todo.popleft()
+            except IndexError:
+                return
+            try:
+                decision = self._decide(task)
+                self._databases.done(task)
+                with self._reporting:
+                    self._on_decided(task, decision)
+            except BaseException as error:  # noqa: BLE001  (raised again by the main thread)
+                self._failures.append(error)
+                self._stopped.set()
+
+    def _decide(self, task: Task) -> Decision:
+        try:
+            database = self._databases.of(task)
+            return self._deciders[task.decider].decide(task.question, database)
+        except InfrastructureError as error:
+            return Decision(Ending.INFRASTRUCTURE, error=str(error))

@@ -1,0 +1,235 @@
+"""Judging decisions: right or wrong, how much a wrong one gives away, and what is not judged.
+
+A decision is right where its choice is tied for best under the named rules, or is the official
+answer; strictly, only where it is the official answer. What a failing server ended is never
+judged (`Outcome.INFRASTRUCTURE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+from typing import Any
+
+from dqa import plugins
+from dqa.deciders.matching import match_candidate
+from dqa.decision import Decision, Ending, Usage
+from dqa.errors import DataError, UnknownNameError
+from dqa.evaluation.plan import Task
+from dqa.question import Candidate, Question, QuestionSet
+from dqa.simulator import Outcomes
+
+__all__ = ["Judge", "Outcome", "Result", "Verdict"]
+
+
+class Outcome(StrEnum):
+    """What became of one question."""
+
+    CORRECT = "correct"
+    WRONG = "wrong"
+    NO_CANDIDATE = "no_candidate"
+    AMBIGUOUS = "ambiguous"
+    STEP_LIMIT = "step_limit"
+    UNPARSABLE = "unparsable"
+    INFRASTRUCTURE = "infrastructure"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a decision is worth.
+
+    Attributes
+    ----------
+    outcome
+        What became of the question.
+    choice
+        The candidate that was chosen, or None.
+    official
+        The official answer, or None where nobody gave one.
+    ties
+        Every best candidate by the simulator, or the known answers where there is none.
+    regret, relative_regret, rank
+        As in `Outcomes`; None without a choice or a simulator, or where they are infinite.
+    """
+
+    outcome: Outcome
+    choice: Candidate | None = None
+    official: Candidate | None = None
+    ties: tuple[Candidate, ...] = ()
+    regret: float | None = None
+    relative_regret: float | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of ``results.jsonl``: who was asked what, and what it is worth. Holds no times."""
+
+    question: str
+    scenario: str
+    database: str
+    kind: str
+    decider: str
+    model: str
+    outcome: Outcome
+    answer: str
+    choice: Candidate | None
+    official: Candidate | None
+    ties: tuple[Candidate, ...]
+    regret: float | None
+    relative_regret: float | None
+    rank: int | None
+    steps: int
+    statements: int
+    plans: int
+    usage: Usage
+    error: str | None
+
+    @classmethod
+    def of(cls, task: Task, kind: str, model: str, decision: Decision, verdict: Verdict) -> Result:
+        """Put together what is known about one decision."""
+        return cls(
+            question=task.question.key,
+            scenario=task.question.scenario,
+            database=task.database,
+            kind=kind,
+            decider=task.decider,
+            model=model,
+            outcome=verdict.outcome,
+            answer=decision.answer,
+            choice=verdict.choice,
+            official=verdict.official,
+            ties=verdict.ties,
+            regret=verdict.regret,
+            relative_regret=verdict.relative_regret,
+            rank=verdict.rank,
+            steps=decision.steps,
+            statements=len(decision.evidence),
+            plans=len(decision.plans),
+            usage=decision.usage,
+            error=decision.error,
+        )
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Question, database and decider: unique in a run."""
+        return self.question, self.database, self.decider
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line's object."""
+        line = {name: getattr(self, name) for name in self.__slots__ if name != "usage"}
+        return line | {
+            "ties": list(self.ties),
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "calls": self.usage.calls,
+        }
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> Result:
+        """Read a line's object back; `KeyError`, `TypeError` or `ValueError` where it is none."""
+        plain = {name: line[name] for name in cls.__slots__ if name != "usage"}
+        usage = Usage(line["input_tokens"], line["output_tokens"], line["calls"])
+        plain |= {"outcome": Outcome(line["outcome"]), "ties": tuple(line["ties"])}
+        return cls(**plain, usage=usage)
+
+
+class Judge:
+    """Judges the decisions on one question set.
+
+    Parameters
+    ----------
+    questions
+        The questions that are asked.
+    rules
+        Name of the simulators' rule set.
+    strict_official
+        Whether only the official answer is right.
+
+    Raises
+    ------
+    UnknownNameError
+        A scenario's simulator has no such rules.
+    """
+
+    def __init__(
+        self, questions: QuestionSet, rules: str = "released", strict_official: bool = False
+    ) -> None:
+        self._set = questions
+        self._rules = rules
+        self._strict = strict_official
+        self._outcomes: dict[str, Outcomes] = {}
+        simulated = set(plugins.names("simulator"))
+        for name in sorted({q.scenario for q in questions.questions} & simulated):
+            if rules not in plugins.simulator(name).rule_sets:
+                raise UnknownNameError(
+                    f"rule set of scenario '{name}'", rules, plugins.simulator(name).rule_sets
+                )
+        self._together: dict[tuple[str, str], list[Question]] = {}
+        for question in questions.questions:
+            if question.scenario in simulated:
+                self._together.setdefault(_asked_about(question), []).append(question)
+
+    def judge(self, question: Question, decision: Decision) -> Verdict:
+        """Return what `decision` is worth; `DataError` where nothing tells what is right."""
+        outcomes = self._outcomes_of(question)
+        ties = question.answers if outcomes is None else outcomes.ties
+        official = question.answers[0] if question.answers else None
+        if decision.ending is not Ending.ANSWERED:
+            return Verdict(Outcome(decision.ending.value), official=official, ties=ties)
+        if not ties:
+            raise DataError(
+                f"Question '{question.key}' has no known answer and its scenario no simulator: "
+                "nothing tells which decision is right."
+            )
+        candidates = question.candidates or (outcomes.candidates if outcomes else ties)
+        choice = decision.choice
+        if choice is None or choice not in candidates:
+            match = match_candidate(decision.answer, candidates)
+            choice = match.choice
+            if choice is None:
+                outcome = Outcome.AMBIGUOUS if match.named else Outcome.NO_CANDIDATE
+                return Verdict(outcome, official=official, ties=ties)
+        return self._verdict(choice, official, ties, outcomes)
+
+    def _verdict(
+        self,
+        choice: Candidate,
+        official: Candidate | None,
+        ties: tuple[Candidate, ...],
+        outcomes: Outcomes | None,
+    ) -> Verdict:
+        right = choice == (ties[0] if official is None else official)
+        if not self._strict:
+            right |= choice in ties
+        outcome = Outcome.CORRECT if right else Outcome.WRONG
+        if outcomes is None:
+            return Verdict(outcome, choice, official, ties)
+        share = outcomes.relative_regret(choice)
+        return Verdict(
+            outcome,
+            choice,
+            official,
+            ties,
+            regret=outcomes.regret(choice),
+            relative_regret=share if isfinite(share) else None,
+            rank=outcomes.rank(choice),
+        )
+
+    def _outcomes_of(self, question: Question) -> Outcomes | None:
+        """Return a question's outcomes; all questions on a situation are simulated at once."""
+        together = self._together.get(_asked_about(question))
+        if together is None:
+            return None
+        if question.key not in self._outcomes:
+            found = plugins.simulator(question.scenario).outcomes(
+                self._set.situation_of(question), together, self._rules
+            )
+            self._outcomes |= {q.key: o for q, o in zip(together, found, strict=True)}
+        return self._outcomes[question.key]
+
+
+def _asked_about(question: Question) -> tuple[str, str]:
+    return question.scenario, question.situation

@@ -1,0 +1,125 @@
+"""Counting judged decisions: accuracy with its interval, and the means beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum, isfinite
+
+from dqa.evaluation.score import Outcome, Result
+
+__all__ = ["Summary", "summarise", "wilson"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How one decider did on one scenario and one database.
+
+    Attributes
+    ----------
+    questions
+        Questions asked.
+    counts
+        Decisions by outcome, every outcome named.
+    low, high
+        95 % Wilson interval of the accuracy, both in 0..1; None where nothing could be judged.
+    mean_regret, mean_relative_regret
+        Over the decisions that chose a candidate, in the scenario's unit and as a share; an
+        infinite share is left out. None where there is none.
+    mean_tokens, mean_steps
+        Over all questions that no failing server ended.
+    """
+
+    decider: str
+    scenario: str
+    database: str
+    kind: str
+    model: str
+    questions: int
+    counts: dict[Outcome, int]
+    low: float | None
+    high: float | None
+    mean_regret: float | None
+    mean_relative_regret: float | None
+    mean_tokens: float | None
+    mean_steps: float | None
+
+    @property
+    def correct(self) -> int:
+        """Decisions that were right."""
+        return self.counts[Outcome.CORRECT]
+
+    @property
+    def judged(self) -> int:
+        """Questions that count: all but those a failing server, network or provider ended."""
+        return self.questions - self.counts[Outcome.INFRASTRUCTURE]
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the judged questions that were decided right, or None where none was judged."""
+        return self.correct / self.judged if self.judged else None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the row as ``--json`` prints it."""
+        return {
+            "decider": self.decider,
+            "scenario": self.scenario,
+            "database": self.database,
+            "kind": self.kind,
+            "model": self.model,
+            "questions": self.questions,
+            "correct": self.correct,
+            "accuracy": self.accuracy,
+            "low": self.low,
+            "high": self.high,
+            **{o.value: self.counts[o] for o in Outcome if o is not Outcome.CORRECT},
+            "mean_regret": self.mean_regret,
+            "mean_relative_regret": self.mean_relative_regret,
+            "mean_tokens": self.mean_tokens,
+            "mean_steps": self.mean_steps,
+        }
+
+
+def wilson(correct: int, judged: int) -> tuple[float, float] | None:
+    """Return the 95 % Wilson score interval of `correct` in `judged`, or None for 0 judged."""
+    if not judged:
+        return None
+    from scipy.stats import binomtest
+
+    interval = binomtest(correct, judged).proportion_ci(0.95, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def summarise(results: Iterable[Result]) -> tuple[Summary, ...]:
+    """Count results by decider, scenario and database, in the order they first appear."""
+    groups: dict[tuple[str, str, str], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.decider, result.scenario, result.database), []).append(result)
+    return tuple(_summary(group) for group in groups.values())
+
+
+def _summary(results: Sequence[Result]) -> Summary:
+    first = results[0]
+    counts = {outcome: sum(r.outcome is outcome for r in results) for outcome in Outcome}
+    reached = [r for r in results if r.outcome is not Outcome.INFRASTRUCTURE]
+    interval = wilson(counts[Outcome.CORRECT], len(reached))
+    return Summary(
+        decider=first.decider,
+        scenario=first.scenario,
+        database=first.database,
+        kind=first.kind,
+        model=first.model,
+        questions=len(results),
+        counts=counts,
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        mean_regret=_mean(r.regret for r in reached),
+        mean_relative_regret=_mean(r.relative_regret for r in reached),
+        mean_tokens=_mean(float(r.usage.input_tokens + r.usage.output_tokens) for r in reached),
+        mean_steps=_mean(float(r.steps) for r in reached),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None and isfinite(value)]
+    return fsum(known) / len(known) if known else None

@@ -1,0 +1,74 @@
+"""A table's column as one regular expression group, and its texts as typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dqa.loaders.assembly import BOOLEANS, Findings, note_quoted
+from dqa.loaders.tokens import Language
+from dqa.situation import Column
+
+__all__ = ["ColumnReader"]
+
+_PATTERNS = {
+    "float": r"([-+.\deE]+)",
+    "integer": r"(-?\d+)",
+    "boolean": r"(['\"]?(?:[Tt]rue|TRUE|[Ff]alse|FALSE)['\"]?)",
+}
+_SPELLINGS = {
+    quote + spelling + quote: BOOLEANS[spelling.lower()]
+    for quote in ("", "'", '"')
+    for spelling in ("true", "True", "TRUE", "false", "False", "FALSE")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReader:
+    """Reads columns of scripts whose strings all stand in the same kind of quotes."""
+
+    language: Language
+    quote: str
+    findings: Findings
+
+    def pattern(self, column: Column) -> str:
+        """Return a regex with one group that matches a literal of the column's type.
+
+        It may match more than such literals: `convert` refuses what is none.
+        """
+        if column.type == "text":
+            body = self.language.string_body.replace("{q}", self.quote)
+            return f"{self.quote}({body}){self.quote}"
+        return _PATTERNS[column.type]
+
+    def convert(
+        self, texts: Sequence[str], column: Column, line_of: Callable[[int], int]
+    ) -> Sequence[Any] | None:
+        """Return matched texts as values of the column's type; None where one is no such value.
+
+        Parameters
+        ----------
+        texts
+            What the group of `pattern` matched, a row each.
+        column
+            The column they are of.
+        line_of
+            Gives the line of a row, by number; asked only where something has to be reported.
+        """
+        if column.type == "text":
+            if any("\\" in text or self.quote in text for text in texts):
+                return [self.language.unescape(text, self.quote) for text in texts]
+            return texts
+        try:
+            if column.type == "float":
+                return list(map(float, texts))
+            if column.type == "integer":
+                return list(map(int, texts))
+            values = list(map(_SPELLINGS.__getitem__, texts))
+        except (ValueError, KeyError):
+            return None
+        quoted = [row for row, text in enumerate(texts) if text[0] in "'\""]
+        if quoted:
+            note_quoted(column, line_of(quoted[0]), self.findings, times=len(quoted))
+        return values

@@ -1,0 +1,28 @@
+"""A seeded generator of situations and questions, at any size and difficulty."""
+
+from dqa.loaders.generator.generate import SCENARIOS, generate, generate_like_release
+from dqa.loaders.generator.manifest import (
+    GENERATOR_VERSION,
+    MANIFEST,
+    read_generated,
+    read_manifest,
+    write_generated,
+)
+from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
+from dqa.loaders.generator.steps import steps_to_target
+
+__all__ = [
+    "GENERATOR_VERSION",
+    "MANIFEST",
+    "SCENARIOS",
+    "BuildingSize",
+    "Difficulty",
+    "LocatingSize",
+    "Size",
+    "generate",
+    "generate_like_release",
+    "read_generated",
+    "read_manifest",
+    "steps_to_target",
+    "write_generated",
+]

@@ -1,0 +1,172 @@
+"""Generated question sets on disk: the release's layout, and a manifest that vouches for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from dqa.errors import DataError
+from dqa.loaders.generator.questions import label_rules
+from dqa.loaders.release import read_release
+from dqa.loaders.release_writer import write_release
+from dqa.question import QuestionSet
+
+__all__ = ["GENERATOR_VERSION", "MANIFEST", "read_generated", "read_manifest", "write_generated"]
+
+GENERATOR_VERSION = 1
+"""Raised whenever the same seed and options would give other questions."""
+
+MANIFEST = "manifest.json"
+"""The manifest's file name, at the top of a generated folder."""
+
+_FORMAT = "dqa-generated"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def write_generated(
+    question_set: QuestionSet,
+    folder: Path,
+    *,
+    seed: int,
+    options: Mapping[str, object] | None = None,
+) -> Path:
+    """Write a generated question set into an empty folder.
+
+    The files are those of `write_release`, whose scripts MySQL and Neo4j run as they are, and
+    ``manifest.json``: format, generator version, seed, options, the rule sets that every label
+    holds under, counts by scenario, and the SHA-256 of every file. The manifest is written last,
+    so a folder that was not finished has none.
+
+    Parameters
+    ----------
+    question_set
+        From `generate` or `generate_like_release`.
+    folder
+        Where to; made if it is not there.
+    seed
+        What the set was generated from.
+    options
+        What else it was asked for with: plain values, sizes, a difficulty.
+
+    Returns
+    -------
+    Path
+        The manifest.
+
+    Raises
+    ------
+    UsageError
+        The folder holds something, or is no folder.
+    """
+    files = write_release(question_set, folder)
+    document = {
+        "format": _FORMAT,
+        "generator_version": GENERATOR_VERSION,
+        "seed": seed,
+        "options": _plain(dict(options or {})),
+        "label_rules": _label_rules(question_set),
+        "counts": _counts(question_set),
+        "files": {path.relative_to(folder).as_posix(): _digest(path) for path in files},
+    }
+    manifest = folder / MANIFEST
+    text = json.dumps(document, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    manifest.write_text(text, encoding="utf-8", newline="\n")
+    return manifest
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a generated folder and check its form, not the files it lists.
+
+    Raises
+    ------
+    DataError
+        It is missing, is no JSON, or lacks what `write_generated` writes.
+    """
+    path = folder / MANIFEST
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"{path} is missing: {folder} was not written by 'dqa generate', or not to its end. "
+            "Generate it again."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read as JSON: {error}.") from error
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise DataError(f"{path} is no manifest of a generated folder (format '{_FORMAT}').")
+    files = document.get("files")
+    if not isinstance(files, dict) or not files:
+        raise DataError(f"{path} lists no files.")
+    for name, digest in files.items():
+        parts = PurePosixPath(name)
+        if parts.is_absolute() or ".." in parts.parts:
+            raise DataError(f"{path} lists '{name}', which lies outside of the folder.")
+        if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+            raise DataError(f"{path} gives '{name}' the hash {digest!r}, which is no SHA-256.")
+    return document
+
+
+def read_generated(folder: Path) -> QuestionSet:
+    """Read a generated folder, once every file has proved to be the one that was written.
+
+    Raises
+    ------
+    DataError
+        The manifest is missing or malformed, or a file is missing or was changed; names the file.
+    """
+    for name, digest in read_manifest(folder)["files"].items():
+        path = folder / name
+        if not path.is_file():
+            raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
+        if _digest(path) != digest:
+            raise DataError(
+                f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the file, "
+                "or generate the folder again."
+            )
+    return read_release(folder)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _label_rules(question_set: QuestionSet) -> list[str]:
+    """Rule sets under which every label of the set holds."""
+    used = {question.situation for question in question_set.questions}
+    rules = [set(label_rules(question_set.situations[name])) for name in sorted(used)]
+    return sorted(set.intersection(*rules)) if rules else []
+
+
+def _counts(question_set: QuestionSet) -> dict[str, dict[str, int | float]]:
+    """Questions, databases and mean rows of a question's database, by scenario."""
+    counts: dict[str, dict[str, int | float]] = {}
+    for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
+        asked = [q.situation for q in question_set.questions if q.scenario == scenario]
+        rows = sum(question_set.situations[name].row_count for name in asked)
+        counts[scenario] = {
+            "questions": len(asked),
+            "databases": len(set(asked)),
+            "mean_rows": round(rows / len(asked), 3),
+        }
+    return counts
+
+
+def _plain(value: object) -> object:
+    """Turn options into what JSON can hold; a bound of infinity is no bound: null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        scenario = getattr(value, "scenario", None)
+        return _plain(asdict(value) | ({"scenario": scenario} if scenario else {}))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return None
+    return value

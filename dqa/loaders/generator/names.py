@@ -1,0 +1,51 @@
+"""Invented names: unique at any scale, and the same wherever a seed is used."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["stems", "with_suffixes"]
+
+_SYLLABLES = [c + v for c in "bdfghjklmnprstvz" for v in "aeiou"]
+_ENDINGS = "dklmnrstvx"
+_ROOM = 4  # names used at most, as a share of names there are: keeps neighbours unalike
+
+
+def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
+    """Return `count` different stems such as ``"velan"``.
+
+    A stem is a number spelt in syllables. The numbers are consecutive multiples of a step that
+    shares no factor with their range, so they look random and never repeat.
+
+    Returns
+    -------
+    NDArray[np.object_]
+        Shape (count,), of lower-case `str` (5 letters; 7 from 16,001 names, 9 from 1,280,001).
+    """
+    length = 2
+    while len(_SYLLABLES) ** length * len(_ENDINGS) < _ROOM * count:
+        length += 1
+    spellings = len(_SYLLABLES) ** length * len(_ENDINGS)
+    start = int(rng.integers(spellings))
+    step = int(rng.integers(spellings // 3, spellings // 2))
+    while math.gcd(step, spellings) > 1:
+        step += 1
+    numbers = (start + step * np.arange(count, dtype=np.int64)) % spellings
+    numbers, last = np.divmod(numbers, len(_ENDINGS))
+    names = np.array(list(_ENDINGS), dtype=object)[last]
+    syllables = np.array(_SYLLABLES, dtype=object)
+    for _ in range(length):
+        numbers, digit = np.divmod(numbers, len(_SYLLABLES))
+        names = syllables[digit] + names
+    return np.asarray(names)
+
+
+def with_suffixes(
+    names: NDArray[np.object_], suffixes: tuple[str, ...], picks: NDArray[np.int64]
+) -> NDArray[np.object_]:
+    """Append ``_`` and the picked suffix to each name; `picks` has the shape of `names`."""
+    tails = np.array(["_" + suffix for suffix in suffixes], dtype=object)
+    return np.asarray(names + tails[picks % len(suffixes)])

@@ -1,0 +1,116 @@
+"""Draws that have to come out exactly: whole numbers with a given sum, pairs that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["apportion", "contains", "distinct_keys", "heavy_tailed", "ragged"]
+
+_ROUNDS = 12  # of drawing again before what is left is listed in full
+
+
+def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Share `total` out in proportion to `weights`, none above its cap.
+
+    Whole-number arithmetic throughout, so that no rounding can differ between machines. Entries
+    of weight 0 get something only once all others are full. ``caps.sum() >= total`` is required.
+
+    Parameters
+    ----------
+    weights, caps
+        Shape (n,), not negative.
+    total
+        What the result sums to.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (n,).
+    """
+    counts = np.zeros_like(caps)
+    while (left := total - int(counts.sum())) > 0:
+        room = caps - counts
+        open_weights = np.where(room > 0, weights, 0)
+        if not open_weights.any():
+            open_weights = (room > 0).astype(np.int64)
+        shares, remainders = np.divmod(open_weights * left, open_weights.sum())
+        if not shares.any():  # less than one each is left: the largest remainders get it
+            first = np.argsort(-remainders, kind="stable")[:left]
+            shares[first[remainders[first] > 0]] = 1
+        counts += np.minimum(shares, room)
+    return counts
+
+
+def distinct_keys(
+    draw: Callable[[int], NDArray[np.int64]],
+    count: int,
+    taken: NDArray[np.int64],
+    everything: Callable[[], NDArray[np.int64]],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Draw `count` different keys, none of them in `taken`.
+
+    Parameters
+    ----------
+    draw
+        Gives n proposals, shape (n,); they may repeat.
+    count
+        How many keys; there must be as many.
+    taken
+        Keys that must not come out.
+    everything
+        Lists all keys there are; called only where proposals keep hitting what is taken, so only
+        where the list is not much longer than the result.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (count,), in the order in which they were drawn.
+    """
+    parts: list[NDArray[np.int64]] = []
+    known = np.sort(taken)
+    for _ in range(_ROUNDS):
+        if count <= 0:
+            break
+        proposals = draw(count + count // 4 + 16)
+        values, first = np.unique(proposals, return_index=True)
+        fresh = proposals[np.sort(first[~contains(known, values)])][:count]
+        parts.append(fresh)
+        count -= len(fresh)
+        if count > 0:
+            known = np.sort(np.concatenate([known, fresh]))
+    if count > 0:
+        rest = np.setdiff1d(everything(), known, assume_unique=True)
+        parts.append(rng.choice(rest, count, replace=False))
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def contains(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which `values`, shape (n,), are among the sorted keys `known`."""
+    if not len(known):
+        return np.zeros(len(values), dtype=np.bool_)
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.asarray(known[places] == values)
+
+
+def heavy_tailed(
+    rng: np.random.Generator, count: int, median: float, sigma: float
+) -> NDArray[np.float64]:
+    """Draw log-normal values, shape (count,), rounded to 3 decimals.
+
+    The rounding also hides how exactly a machine's `exp` rounds.
+    """
+    return np.round(median * np.exp(sigma * rng.standard_normal(count)), 3)
+
+
+def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return owner and place of every item, each of shape (counts.sum(),).
+
+    ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
+    """
+    owners = np.repeat(np.arange(len(counts)), counts)
+    places = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owners, places

@@ -1,0 +1,123 @@
+"""The writer of the DQA release's own layout, which its reader reads back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dqa.errors import DataError, UsageError
+from dqa.loaders.release_layout import FORMS, LAYOUTS, ScenarioLayout
+from dqa.question import Question, QuestionSet
+
+__all__ = ["write_release"]
+
+
+def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
+    """Write questions and their situations as the DQA release does, in both forms.
+
+    What is written here `dqa.loaders.release.read_release` reads back equal, with the names that
+    the layout gives: a Locating situation is called after the first of its questions (``q1``), a
+    Building situation is its question's ``country``; texts and rules lose white space at their
+    ends.
+
+    Parameters
+    ----------
+    question_set
+        Questions of the Locating and Building scenarios with one answer each.
+    folder
+        Where to write; made if it is not there. It must be empty.
+
+    Returns
+    -------
+    tuple of Path
+        The files written, sorted: each a function of `question_set` alone.
+
+    Raises
+    ------
+    UsageError
+        The folder holds something.
+    DataError
+        A question or situation that the layout has no room for. Nothing is written then.
+    """
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} already holds something; name a new or an empty folder.")
+    entries: dict[str, list[dict[str, Any]]] = {}
+    texts: dict[Path, str] = {}
+    rendered: dict[str, tuple[str, str]] = {}
+    for question in question_set.questions:
+        layout = _layout(question)
+        entry = _entry(question, layout)
+        entries.setdefault(layout.scenario, []).append(entry)
+        name = question.situation
+        if name not in rendered:
+            situation = question_set.situation_of(question)
+            sql, cypher = (form.render(situation) for form in FORMS.values())
+            rendered[name] = sql, cypher
+        for form, text in zip(FORMS, rendered[name], strict=True):
+            texts[layout.database_file(folder, form, entry)] = text
+    for scenario, listed in entries.items():
+        document = json.dumps(listed, indent=4) + "\n"
+        texts[LAYOUTS[scenario].questions_file(folder)] = document
+    contents = {path: _encoded(path, text) for path, text in texts.items()}
+    for path, content in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return tuple(sorted(contents))
+
+
+def _layout(question: Question) -> ScenarioLayout:
+    layout = LAYOUTS.get(question.scenario)
+    if layout is None:
+        raise DataError(
+            f"Question {question.key}: the layout of the DQA release holds {', '.join(LAYOUTS)}."
+        )
+    return layout
+
+
+def _entry(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
+    """Return a question as the release's file of questions has it."""
+    if not question.id.isdecimal() or str(int(question.id)) != question.id:
+        raise DataError(f"Question {question.key}: the release numbers its questions.")
+    if len(question.answers) != 1 or not isinstance(question.answers[0], layout.answer):
+        raise DataError(
+            f"Question {question.key} has the answers {question.answers}; the release holds "
+            f"exactly one {layout.answer.__name__} a question."
+        )
+    target = dict(question.target)
+    if not layout.per_question:
+        # Such a layout finds the database by its name alone.
+        if target.setdefault("country", question.situation) != question.situation:
+            raise DataError(
+                f"Question {question.key} is asked about '{question.situation}', but its target "
+                f"names the database '{target['country']}'."
+            )
+        _refuse_bad_name(question.situation)
+    unknown = set(target) - set(layout.target)
+    missing = set(layout.target) - set(layout.optional) - set(target)
+    if unknown or missing:
+        raise DataError(
+            f"Question {question.key} has the target {target}; the release holds "
+            f"{', '.join(layout.target)}."
+        )
+    return {
+        "question_num": int(question.id),
+        **{key: target.get(key, "") for key in layout.target},
+        "question": question.text,
+        "business_rules": question.rules,
+        "answer": question.answers[0],
+        **layout.constants,
+    }
+
+
+def _refuse_bad_name(name: str) -> None:
+    if not name or name in {".", ".."} or any(sign in name for sign in '/\\:*?"<>|\0'):
+        raise DataError(f"The situation's name {name!r} cannot be the name of a file.")
+
+
+def _encoded(path: Path, text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"{path.name} cannot be written as UTF-8: {error.reason}.") from error

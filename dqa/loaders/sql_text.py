@@ -1,0 +1,331 @@
+"""Situations from and to SQL scripts of the kind the DQA release holds.
+
+A script is data: ``CREATE TABLE`` and ``INSERT INTO ... VALUES`` are read by the scenario's
+schema, and nothing is executed. Scripts whose rows stand one ``INSERT`` a line are read by one
+regular expression a table; every other spelling, and every fault, by the tokenizer.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import islice
+from pathlib import Path
+
+from dqa.errors import DataError, ParseError
+from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble, to_cell
+from dqa.loaders.columns import ColumnReader
+from dqa.loaders.tokens import SQL, Cursor
+from dqa.situation import Cell, Column, Schema, Situation, TableSchema
+
+__all__ = ["parse_sql", "render_sql"]
+
+_PASSED_OVER = ("SET", "USE", "START", "BEGIN", "COMMIT", "LOCK", "UNLOCK", "DROP")
+_FIRST_INSERT = re.compile(r"\nINSERT ")
+
+
+def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
+    """Read a script of ``CREATE TABLE`` and ``INSERT`` statements as a situation.
+
+    Parameters
+    ----------
+    text
+        The script.
+    schema
+        Tables and columns that it has to fill.
+    file
+        Where it came from: its stem names the situation, and messages name it.
+
+    Raises
+    ------
+    ParseError
+        It cannot be read; the error names the line and what was expected there.
+    """
+    try:
+        parsed = _fast(text, schema, file)
+    except ParseError:
+        parsed = None  # the tolerant reader tells better what is wrong, if anything is
+    return parsed or _tolerant(text, schema, file)
+
+
+# --- one regular expression a table ---------------------------------------------------------
+
+
+def _fast(text: str, schema: Schema, file: Path) -> Parsed | None:
+    """Read a script that is wholly of the release's form, or return None."""
+    body = "\n" + text.replace("\r\n", "\n") + "\n"
+    first = _FIRST_INSERT.search(body)
+    if first is None:
+        return None
+    findings = Findings(file)
+    reader = _SqlReader(Cursor(body[1 : first.start() + 1], SQL, file), schema, findings)
+    reader.read()
+    if any(reader.rows.values()):
+        return None
+    sink = RowSink({})
+    read = 0
+    for table in schema.tables:
+        rows = _fast_table(body, first.start(), table, sink, findings)
+        if rows is None:
+            return None
+        if not rows and table.name not in reader.declared:
+            return None
+        read += rows
+    # Every match is one whole line, so equal counts mean that nothing was passed over.
+    lines = body[first.start() :].split("\n")
+    if read != sum(1 for line in lines if line and not line.isspace()):
+        return None
+    return assemble(schema, sink, findings)
+
+
+def _fast_table(
+    body: str, start: int, table: TableSchema, sink: RowSink, findings: Findings
+) -> int | None:
+    """Read a table's rows into `sink` and count them; None where it takes the tokenizer."""
+    sample = re.compile(
+        rf"\n(INSERT INTO `?{re.escape(table.name)}`? ?\(([^()\n'\"]*)\) VALUES )\(([^\n]*)"  # noqa: S608 (it reads a script, and runs nothing)
+    ).search(body, start)
+    if sample is None:
+        sink.columns[table.name] = dict.fromkeys(table.column_names, ())
+        return 0
+    names = [name.strip(" `") for name in sample[2].split(",")]
+    line = body.count("\n", 0, sample.start()) + 1
+    aligned = align(names, table.column_names, f"table '{table.name}'", line, findings)
+    if None in aligned or len(aligned) != len(table.columns):
+        return None
+    quote = '"' if '"' in sample[3] and sample[3].find("'") < 0 else "'"
+    columns = [table.column(name) for name in aligned if name is not None]
+    reader = ColumnReader(SQL, quote, findings)
+    cells = ", *".join(map(reader.pattern, columns))
+    pattern = re.compile(rf"\n{re.escape(sample[1])}\( *{cells} *\);(?=\n)")
+    rows = pattern.findall(body, start)
+    if not rows or len(columns) == 1:
+        return None
+
+    def line_of(row: int) -> int:
+        match = next(islice(pattern.finditer(body, start), row, None))
+        return body.count("\n", 0, match.start()) + 1
+
+    by_column = zip(*rows, strict=True)
+    converted = {}
+    for column, cell_texts in zip(columns, by_column, strict=True):
+        values = reader.convert(cell_texts, column, line_of)
+        if values is None:
+            return None
+        converted[column.name] = values
+    sink.columns[table.name] = converted
+    return len(rows)
+
+
+# --- statement by statement -----------------------------------------------------------------
+
+
+def _tolerant(text: str, schema: Schema, file: Path) -> Parsed:
+    findings = Findings(file)
+    reader = _SqlReader(Cursor(text, SQL, file), schema, findings)
+    reader.read()
+    for table in schema.tables:
+        if table.name not in reader.declared and not reader.rows[table.name]:
+            raise ParseError(
+                file,
+                None,
+                f"table '{table.name}' is missing; expected CREATE TABLE {table.name}"
+                f"({', '.join(table.column_names)}) and its rows",
+            )
+    parsed = assemble(schema, RowSink.from_rows(schema, reader.rows, reader.lines), findings)
+    if parsed is None:
+        raise AssertionError("rows with known lines always assemble")
+    return parsed
+
+
+class _SqlReader:
+    """Reads statements into rows whose values stand in the order of the schema's columns."""
+
+    def __init__(self, cursor: Cursor, schema: Schema, findings: Findings) -> None:
+        self.cursor = cursor
+        self.tables = {table.name: table for table in schema.tables}
+        self.findings = findings
+        self.declared: dict[str, list[str]] = {}
+        self.rows: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in self.tables}
+        self.lines: dict[str, list[int]] = {name: [] for name in self.tables}
+        self._known_places: dict[tuple[str, ...], list[tuple[int, Column]]] = {}
+
+    def read(self) -> None:
+        cursor = self.cursor
+        while cursor.token.kind != "end":
+            if cursor.take(";"):
+                continue
+            if any(cursor.at(word) for word in _PASSED_OVER) or cursor.at("CREATE", "DATABASE"):
+                cursor.skip_statement()
+            elif cursor.take("CREATE", "TABLE"):
+                self._create()
+            elif cursor.take("INSERT", "INTO"):
+                self._insert()
+            else:
+                cursor.fail("CREATE TABLE or INSERT INTO")
+
+    def _table_name(self) -> str:
+        name = self.cursor.name("a table's name")
+        while self.cursor.take("."):  # a database's name before it
+            name = self.cursor.name("a table's name")
+        return name
+
+    def _create(self) -> None:
+        cursor = self.cursor
+        cursor.take("IF", "NOT", "EXISTS")
+        name = self._table_name()
+        cursor.expect("(")
+        columns: list[str] = []
+        while True:
+            if cursor.at("PRIMARY", "KEY") or any(
+                cursor.at(word) for word in ("KEY", "UNIQUE", "FOREIGN", "CONSTRAINT", "CHECK")
+            ):
+                self._skip_definition()
+            else:
+                columns.append(cursor.name("a column's name"))
+                self._skip_definition()
+            if not cursor.take(","):
+                break
+        cursor.expect(")")
+        cursor.skip_statement()
+        self.declared[name] = columns
+
+    def _skip_definition(self) -> None:
+        """Pass over a column's type, or a key, up to the ``,`` or ``)`` that ends it."""
+        cursor = self.cursor
+        while not cursor.at(",") and not cursor.at(")"):
+            if cursor.at("("):
+                cursor.skip_parenthesised()
+            elif cursor.token.kind == "end" or cursor.at(";"):
+                cursor.fail("')' at the end of CREATE TABLE")
+            else:
+                cursor.skip()
+
+    def _insert(self) -> None:
+        cursor = self.cursor
+        line = cursor.line
+        name = self._table_name()
+        table = self.tables.get(name)
+        if cursor.take("("):
+            names = [cursor.name("a column's name")]
+            while cursor.take(","):
+                names.append(cursor.name("a column's name"))
+            cursor.expect(")")
+        else:
+            names = self.declared.get(name) or list(table.column_names if table else ())
+        cursor.expect("VALUES")
+        if table is None:
+            self.findings.add(line, f"there is an unknown table '{name}'", "passed over")
+            cursor.skip_statement()
+            return
+        places = self._places(names, table, line)
+        while True:
+            self._row(table, places, len(names))
+            if not cursor.take(","):
+                break
+        if cursor.token.kind != "end":
+            cursor.expect(";")
+
+    def _places(self, names: list[str], table: TableSchema, line: int) -> list[tuple[int, Column]]:
+        """Return where in a row of `names` each of the table's columns stands."""
+        known = self._known_places.get((table.name, *names))
+        if known is not None:
+            return known
+        where = f"table '{table.name}'"
+        aligned = align(names, table.column_names, where, line, self.findings)
+        missing = [name for name in table.column_names if name not in aligned]
+        if missing:
+            raise ParseError(
+                self.cursor.file, line, f"{where} lacks {missing}; its columns here are {names}"
+            )
+        places = [(aligned.index(column.name), column) for column in table.columns]
+        self._known_places[(table.name, *names)] = places
+        return places
+
+    def _row(self, table: TableSchema, places: list[tuple[int, Column]], width: int) -> None:
+        cursor = self.cursor
+        cursor.expect("(")
+        line = cursor.line
+        values = [cursor.value()]
+        while cursor.take(","):
+            values.append(cursor.value())
+        if len(values) != width:
+            raise ParseError(
+                cursor.file,
+                line,
+                f"a row of '{table.name}' has {len(values)} values; expected {width}",
+            )
+        cursor.expect(")")
+        cells = tuple(to_cell(values[i], column, line, self.findings) for i, column in places)
+        self.rows[table.name].append(cells)
+        self.lines[table.name].append(line)
+
+
+# --- writing --------------------------------------------------------------------------------
+
+_TYPES = {"text": "VARCHAR(255)", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"}
+_LONGEST_TEXT = 255
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z"}
+)
+
+
+def render_sql(situation: Situation) -> str:
+    """Return the script that makes `situation` in MySQL or MariaDB, in their default SQL mode.
+
+    Floats are written so that they are read back bit for bit (columns are DOUBLE: the release's
+    FLOAT keeps seven digits), names compare by code point, and single quotes hold the strings,
+    which ``ANSI_QUOTES`` does not change.
+
+    Raises
+    ------
+    DataError
+        A value that no MySQL column of these types holds: an infinity, or a text of more than 255
+        characters.
+    """
+    parts = [_create_table(table) for table in situation.schema.tables]
+    parts.append("")
+    for table in situation.schema.tables:
+        names = ", ".join(_identifier(name) for name in table.column_names)
+        head = f"INSERT INTO {_identifier(table.name)}({names}) VALUES ("  # noqa: S608 (a script, not run here)
+        columns = [
+            [_literal(value, column) for value in situation[table.name][column.name].tolist()]
+            for column in table.columns
+        ]
+        parts += [f"{head}{', '.join(row)});" for row in zip(*columns, strict=True)]
+    return "\n".join(parts) + "\n"
+
+
+def _create_table(table: TableSchema) -> str:
+    columns = "".join(f"{_identifier(c.name)} {_TYPES[c.type]}, " for c in table.columns)
+    key = ", ".join(_identifier(name) for name in table.key)
+    return (
+        f"CREATE TABLE {_identifier(table.name)}({columns}PRIMARY KEY ({key})) "
+        "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;"
+    )
+
+
+def _identifier(name: str) -> str:
+    from sqlglot.dialects.mysql import MySQL
+
+    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
+    if plain and name.lower() not in MySQL.Generator.RESERVED_KEYWORDS:
+        return name
+    return f"`{name.replace('`', '``')}`"
+
+
+def _literal(value: Cell, column: Column) -> str:
+    if isinstance(value, str):
+        if len(value) > _LONGEST_TEXT:
+            raise DataError(
+                f"Column '{column.name}' holds a text of {len(value)} characters; "
+                f"a SQL script of this form has room for {_LONGEST_TEXT}."
+            )
+        return f"'{value.translate(_ESCAPES)}'"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            return "NULL"
+        raise DataError(f"Column '{column.name}' holds {value}, which MySQL cannot store.")
+    return repr(value)

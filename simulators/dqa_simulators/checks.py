@@ -1,0 +1,109 @@
+"""Checks of a situation's tables, and the encoding of names as positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.errors import SituationError, UnknownNameError
+from dqa.situation import Situation
+
+__all__ = [
+    "FloatArray",
+    "IntArray",
+    "amounts",
+    "check_rules",
+    "index",
+    "positions",
+    "sums",
+    "unique_pairs",
+]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+
+
+def _cell(situation: Situation, table: str, column: str, row: int) -> str:
+    value = situation[table][column][row]
+    return (
+        f"Situation '{situation.name}': {column} of row {row} of table '{table}' "
+        f"is {value.item() if isinstance(value, np.generic) else value!r}"
+    )
+
+
+def check_rules(rules: str, known: Sequence[str]) -> None:
+    """Raise `UnknownNameError` unless `rules` is one of the `known` rule sets."""
+    if rules not in known:
+        raise UnknownNameError("rule set", rules, known)
+
+
+def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
+    """Return a column of amounts, shape (n,); `SituationError` unless finite and >= 0."""
+    values: NDArray[Any] = situation[table][column]
+    # One comparison also catches NaN: it is not >= 0, and neither is inf - inf.
+    fine = (values >= 0) & (values < np.inf)
+    if not fine.all():
+        row = int(np.argmin(fine))
+        raise SituationError(
+            f"{_cell(situation, table, column, row)}; it must be a number of at least 0."
+        )
+    return values
+
+
+def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
+    """Return each key's row; `SituationError` where a key stands in two rows."""
+    values = situation[table][column].tolist()
+    rows = dict(zip(values, range(len(values)), strict=True))
+    if len(rows) < len(values):
+        row = next(i for i, value in enumerate(values) if rows[value] != i)
+        raise SituationError(
+            f"{_cell(situation, table, column, row)}, and so is that of row {rows[values[row]]}; "
+            "keep one of the two."
+        )
+    return rows
+
+
+def positions(
+    situation: Situation, table: str, column: str, rows: Mapping[Any, int], keyed: str
+) -> IntArray:
+    """Return, for each value of a column, its row in the table `keyed`; shape (n,).
+
+    Raises
+    ------
+    SituationError
+        A value that is no key of that table.
+    """
+    values = situation[table][column].tolist()
+    try:
+        return np.fromiter(map(rows.__getitem__, values), np.intp, len(values))
+    except KeyError:
+        row = next(i for i, value in enumerate(values) if value not in rows)
+        raise SituationError(
+            f"{_cell(situation, table, column, row)}, which table '{keyed}' does not have; "
+            "add it there or remove the row."
+        ) from None
+
+
+def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Sum values by group, in their order, one after another; shape (count,)."""
+    # bincount adds in the order of its input, from 0; only its stubs think of integers.
+    return np.asarray(np.bincount(groups, values, count), np.float64)
+
+
+def unique_pairs(
+    situation: Situation, table: str, first: IntArray, second: IntArray, width: int
+) -> None:
+    """Raise `SituationError` where a pair of positions (the second < `width`) stands twice."""
+    keys = first * np.intp(max(width, 1)) + second
+    ordered = np.sort(keys)
+    repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if repeated.size:
+        row, again = np.flatnonzero(keys == ordered[repeated[0]])[:2].tolist()
+        key = ", ".join(situation[table].schema.key)
+        raise SituationError(
+            f"Situation '{situation.name}': rows {row} and {again} of table '{table}' have the "
+            f"same key ({key}); keep one of the two."
+        )

@@ -1,0 +1,50 @@
+"""Running the command line inside the test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dqa.cli.main import run
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Ran]
+
+
+@pytest.fixture
+def dqa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run `dqa` with arguments, as the installed script does."""
+
+    def ran(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["dqa", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        captured = capsys.readouterr()
+        code = ended.value.code
+        return Ran(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return ran
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two small questions of each scenario."""
+    from dqa.loaders.generator import BuildingSize, LocatingSize, generate, write_generated
+
+    folder = tmp_path_factory.mktemp("generated") / "small"
+    sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
+    write_generated(generate(count=2, seed=11, sizes=sizes), folder, seed=11)
+    return folder

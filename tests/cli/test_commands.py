@@ -1,0 +1,182 @@
+"""`dqa show`, `ask`, `generate` and `list`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def test_show_prints_what_a_decider_meets_and_the_answer(
+    dqa: Callable[..., Any], generated: Path
+) -> None:
+    """Question, rules, both readings of the schema, candidates and answer."""
+    ran = dqa("show", "building/1", "--generated", generated)
+    assert ran.code == 0
+    for words in ("building/1", "Rules", "goods(goods_name: text", "(:Goods {", "Candidates"):
+        assert words in ran.out
+    document = json.loads(dqa("show", "building/1", "--generated", generated, "--json").out)
+    assert document["answer"] in document["candidates"]
+    assert f"Official answer\n  {document['answer']}" in ran.out
+    assert len(document["schema"]["relational"]) == 4
+    assert len(document["schema"]["graph"]) == 4
+
+
+def test_show_reads_either_form_of_a_release(dqa: Callable[..., Any], release_dir: Path) -> None:
+    """Both forms are the same situation; defects go to stderr and leave JSON alone."""
+    shown = [
+        json.loads(
+            dqa("show", "locating/1", "--release", release_dir, "--form", form, "--json").out
+        )
+        for form in ("relational", "graph")
+    ]
+    assert shown[0] == shown[1]
+    assert shown[0]["answer"] == "krakow"
+
+
+def test_defects_are_lines_on_stderr_and_many_are_summed_up(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ten are shown, and all of them when asked for."""
+    from dqa.cli.output import report_defects
+    from dqa.question import Defect
+
+    defects = [Defect(Path("f.sql"), line, "odd", "mended") for line in range(1, 14)]
+    report_defects(defects)
+    brief = capsys.readouterr()
+    assert brief.out == ""
+    assert len(brief.err.splitlines()) == 11
+    assert brief.err.splitlines()[-1] == "defect: ... and 3 more, --verbose shows all"
+    report_defects(defects, verbose=True)
+    assert len(capsys.readouterr().err.splitlines()) == 13
+
+
+def test_generate_writes_what_eval_and_show_read(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """The same seed gives the same files, and a used folder is refused."""
+    size = ("--locating-size", "12,20,20,60", "--scenarios", "locating", "--questions", 2)
+    one = dqa("generate", "--out", tmp_path / "a", *size, "--seed", 4)
+    assert one.code == 0
+    assert "locating: 2 questions" in one.out
+    two = json.loads(dqa("generate", "--out", tmp_path / "b", *size, "--seed", 4, "--json").out)
+    assert json.loads((tmp_path / "a/manifest.json").read_text("utf-8"))["files"] == two["files"]
+    assert dqa("generate", "--out", tmp_path / "a", *size).code == 2
+    assert dqa("show", "locating/2", "--generated", tmp_path / "a").code == 0
+
+
+def test_generate_refuses_what_does_not_go_together(
+    dqa: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A size is four numbers, and the release's shape is fixed."""
+    assert (
+        "four whole numbers" in dqa("generate", "--out", tmp_path / "a", "--locating-size", 5).err
+    )
+    arguments = ("generate", "--out", tmp_path / "a", "--like-release", "--questions", 3)
+    assert "--like-release" in dqa(*arguments).err
+    assert not (tmp_path / "a").exists()
+
+
+def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
+    """Names and what they are, as text and as JSON."""
+    text = dqa("list").out
+    document = json.loads(dqa("list", "--json").out)
+    assert set(document) == {"scenarios", "deciders", "databases", "simulators", "models"}
+    for entries in document.values():
+        for entry in entries:
+            assert entry["name"] in text
+            assert entry["description"]
+
+
+@pytest.fixture
+def harbours(tmp_path: Path) -> Path:
+    """Return a database of a user's own in the tables of the Locating scenario."""
+    from dqa import plugins
+    from dqa.loaders.generator import LocatingSize, generate
+
+    world = generate(("locating",), 1, seed=2, sizes=(LocatingSize(12, 20, 20, 60),))
+    path = tmp_path / "own.db"
+    plugins.backend("sqlite").load(next(iter(world.situations.values())), str(path)).close()
+    (tmp_path / "question.txt").write_text(world.questions[0].text, "utf-8")
+    return path
+
+
+def test_ask_answers_on_any_database_with_its_evidence(
+    dqa: Callable[..., Any], harbours: Path, tmp_path: Path
+) -> None:
+    """Answer, statements with their rows, plan and ending; the trace is a new file."""
+    rules = tmp_path / "rules.md"
+    rules.write_text("1. Value flows downstream.", "utf-8")
+    question = (tmp_path / "question.txt").read_text("utf-8")
+    base: list[object] = ["ask", "--database", harbours, "--question", question, "--rules", rules]
+    base += ["--candidates", "SELECT trade_node FROM trade_node"]
+    ran = dqa(*base, "--trace", tmp_path / "trace.json")
+    assert ran.code == 0
+    for words in (
+        "Answer: ",
+        "Choice: ",
+        "Ended: answered",
+        "Plan",
+        "Evidence: ",
+        "SELECT",
+        "rows",
+    ):
+        assert words in ran.out
+    document = json.loads(dqa(*base, "--json").out)
+    assert document["ending"] == "answered"
+    assert f"Choice: {document['choice']}" in ran.out
+    assert json.loads((tmp_path / "trace.json").read_text("utf-8"))["choice"] == document["choice"]
+    again = dqa(*base, "--trace", tmp_path / "trace.json")
+    assert (again.code, "exists already" in again.err) == (2, True)
+
+
+def test_ask_says_what_is_wrong_with_candidates(dqa: Callable[..., Any], harbours: Path) -> None:
+    """A statement that fails, changes something or lists nothing is one line."""
+    base = ("ask", "--database", harbours, "--question", "?", "--candidates")
+    for statement in ("SELECT nothing FROM nowhere", "DELETE FROM flow", "SELECT 1 WHERE 1 = 0"):
+        ran = dqa(*base, statement)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith("error: --candidates")
+    with sqlite3.connect(harbours) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM flow").fetchone()[0] > 0
+    connection.close()
+
+
+def test_ask_without_an_answer_fails(
+    dqa: Callable[..., Any], harbours: Path, tmp_path: Path
+) -> None:
+    """A run that hit its limit says so and has exit code 1."""
+    question = (tmp_path / "question.txt").read_text("utf-8")
+    ran = dqa("ask", "--database", harbours, "--question", question, "--max-steps", 1)
+    assert ran.code == 1
+    assert "Ended: step_limit" in ran.out
+
+
+def test_annotate_lists_best_decisions_beside_the_official_answers(
+    dqa: Callable[..., Any], generated: Path
+) -> None:
+    """As a line a question and a total, and as a list of objects."""
+    text = dqa("annotate", "--generated", generated, "--rules", "paper").out
+    assert "locating: 2 of 2 official answers agree" in text
+    listed = json.loads(dqa("annotate", "--generated", generated, "--json").out)
+    assert len(listed) == 4
+    for item in listed:
+        assert set(item) >= {"scenario", "question", "answer", "ties", "official", "agrees"}
+        assert item["agrees"] is True
+        assert f"{item['scenario']}/{item['question']}: {item['answer']}" in text
+
+
+def test_audit_gives_verdicts_totals_and_a_page(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+) -> None:
+    """Labels that both rule sets agree on, and a page that is never overwritten."""
+    page = tmp_path / "audit.html"
+    ran = dqa("audit", "--generated", generated, "--html", page)
+    assert ran.code == 0
+    assert "building: 2 labels, 2 agree under released, 2 under paper" in ran.out
+    assert "<html" in page.read_text("utf-8")
+    document = json.loads(dqa("audit", "--generated", generated, "--json").out)
+    assert {label["verdict"] for label in document["labels"]} == {"both rule sets"}
+    assert dqa("audit", "--generated", generated, "--html", page).code == 2

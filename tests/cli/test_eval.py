@@ -1,0 +1,149 @@
+"""`dqa eval` runs end to end, says who answered, and survives being stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SLOW = """
+import os, time
+from dqa.decision import Decision, Ending
+
+class Slow:
+    name = "slow"
+    description = "the first candidate, taking its time"
+    needs_model = False
+
+    def __call__(self, model, settings):
+        return self
+
+    def decide(self, question, database):
+        if "STUCK" in os.environ and question.id not in ("1", "2"):
+            time.sleep(300)
+        return Decision(Ending.ANSWERED, answer=str(question.candidates[0]), steps=1)
+
+SLOW = Slow()
+"""
+
+
+@pytest.fixture
+def with_plugin(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which somebody's own decider is installed."""
+    site = tmp_path / "site"
+    info = site / "slow-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dqa.deciders]\nslow = slow_decider:SLOW\n")
+    (site / "slow_decider.py").write_text(SLOW)
+    return {**os.environ, "PYTHONPATH": str(site)}
+
+
+def test_the_table_names_every_decider_and_the_program_that_answered(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+) -> None:
+    """The end of a run: accuracies, and that no language model was asked."""
+    ran = dqa("eval", "--generated", generated, "--out", tmp_path / "run")
+    assert ran.code == 0
+    for decider in ("singlerag", "iterrag", "planrag", "planrag-no-replan"):
+        assert decider in ran.out
+    assert "RDB (sqlite)" in ran.out
+    assert "GDB (ladybug)" in ran.out
+    assert "scripted:analyst. A scripted program, not a language model." in ran.out
+    assert "\x1b" not in ran.out + ran.err
+    assert len((tmp_path / "run/results.jsonl").read_text("utf-8").splitlines()) == 4 * 2 * 4
+    run = json.loads((tmp_path / "run/run.json").read_text("utf-8"))
+    assert run["settings"]["model"] == "scripted:analyst"
+    assert run["versions"]["dqa"]
+
+
+def test_json_is_one_object_with_a_row_for_every_cell(
+    dqa: Callable[..., Any], generated: Path
+) -> None:
+    """Every outcome is counted, and the counts add up to the questions."""
+    arguments = ("--deciders", "planrag,iterrag", "--databases", "sqlite", "--json")
+    document = json.loads(dqa("eval", "--generated", generated, *arguments).out)
+    rows = document["results"]
+    assert [(r["scenario"], r["decider"]) for r in rows] == [
+        ("locating", "planrag"),
+        ("locating", "iterrag"),
+        ("building", "planrag"),
+        ("building", "iterrag"),
+    ]
+    counted = ("correct", "wrong", "no_candidate", "ambiguous", "step_limit", "unparsable")
+    for row in rows:
+        assert row["model"] == "scripted:analyst"
+        assert sum(row[name] for name in counted) + row["infrastructure"] == row["questions"] == 2
+        assert row["accuracy"] == row["correct"] / 2
+        assert 0.0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1.0
+
+
+def test_the_limit_is_for_each_scenario(dqa: Callable[..., Any], generated: Path) -> None:
+    """One question of each, not one in all."""
+    arguments = ("--limit", 1, "--deciders", "planrag", "--databases", "sqlite", "--json")
+    rows = json.loads(dqa("eval", "--generated", generated, *arguments).out)["results"]
+    assert [row["questions"] for row in rows] == [1, 1]
+
+
+def test_running_into_the_step_limit_is_its_own_outcome(
+    dqa: Callable[..., Any], generated: Path
+) -> None:
+    """It is counted and said, and is no silent stop."""
+    arguments = ("--max-steps", 1, "--deciders", "planrag", "--databases", "sqlite")
+    ran = dqa("eval", "--generated", generated, *arguments)
+    assert "4 runs that reached the step limit" in ran.out
+
+
+def test_a_used_folder_is_refused_and_other_settings_are_named(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+) -> None:
+    """Nothing is overwritten, and going on needs the same settings."""
+    base = ("eval", "--generated", generated, "--databases", "sqlite", "--deciders", "planrag")
+    first = dqa(*base, "--out", tmp_path / "run", "--json")
+    assert first.code == 0
+    assert "--resume" in dqa(*base, "--out", tmp_path / "run").err
+    other = dqa(*base, "--out", tmp_path / "run", "--resume", "--max-steps", 3)
+    assert other.code == 2
+    assert "max_steps was 20 and is now 3" in other.err
+    assert dqa(*base, "--out", tmp_path / "run", "--resume", "--json").out == first.out
+
+
+def test_an_interrupted_run_keeps_what_was_decided(
+    with_plugin: dict[str, str], tmp_path: Path
+) -> None:
+    """Ctrl-C ends it with 130 even while a decider hangs, and --resume finishes it."""
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "dqa", "eval", "--generate", "5", "--deciders", "slow"]
+    command += ["--databases", "sqlite", "--workers", "1", "--out", str(out)]
+    stuck = subprocess.Popen(
+        command, env={**with_plugin, "STUCK": "1"}, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if (out / "results.jsonl").exists() and (out / "results.jsonl").read_text().count("\n") > 1:
+            break
+        time.sleep(0.05)
+    stuck.send_signal(signal.SIGINT)
+    _, err = stuck.communicate(timeout=60)
+    assert stuck.returncode == 130
+    (line,) = err.splitlines()
+    assert line.startswith("Interrupted: 2 of 10 decisions were made")
+    assert "--resume" in line
+    done = subprocess.run(
+        [*command, "--resume", "--json"],
+        env=with_plugin,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = json.loads(done.stdout)["results"]
+    assert [row["questions"] for row in rows] == [5, 5]
+    assert {row["model"] for row in rows} == {"none"}

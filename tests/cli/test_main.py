@@ -1,0 +1,113 @@
+"""The command line as a whole: help, versions, errors and exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from dqa.cli import main
+
+
+def commands() -> dict[str, Any]:
+    """Return every command by name."""
+    return dict(get_command(main.app).commands)  # type: ignore[attr-defined]
+
+
+def test_every_command_and_every_option_has_help() -> None:
+    """Whoever adds one without help is told here."""
+    found = commands()
+    assert set(found) >= {"eval", "generate", "show", "ask", "annotate", "audit", "list"}
+    for name, command in found.items():
+        assert command.help, name
+        for parameter in command.params:
+            if parameter.name != "help":
+                assert getattr(parameter, "help", None), f"{name}: {parameter.name}"
+
+
+@pytest.mark.parametrize("name", ["", *sorted(commands())])
+def test_help_is_printed_for_every_command(dqa: Callable[..., Any], name: str) -> None:
+    """Help is plain text and no error."""
+    ran = dqa(*([name] if name else []), "--help")
+    assert ran.code == 0
+    assert ran.out.startswith("Usage: ")
+    assert "\x1b" not in ran.out
+
+
+def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
+    """One line, for bug reports."""
+    assert dqa("--version").out == f"dqa {version('dqa')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["evl"], 2, "eval"),
+        (["eval", "--nothing"], 2, "--nothing"),
+        (["eval", "--generate", "0"], 2, "--generate"),
+        (["eval"], 2, "--release DIR"),
+        (["eval", "--generate", "1", "--release", "x"], 2, "once"),
+        (["eval", "--generate", "1", "--deciders", "planrug"], 2, "Did you mean 'planrag'?"),
+        (["eval", "--generate", "1", "--databases", "oracle"], 2, "ladybug, sqlite"),
+        (["eval", "--generate", "1", "--scenarios", "cooking"], 2, "building, locating"),
+        (["eval", "--generate", "1", "--scenarios", ","], 2, "--scenarios names nothing"),
+        (["eval", "--generate", "1", "--model", "scripted:oracle"], 2, "analyst"),
+        (["eval", "--generate", "1", "--model", "gpt"], 2, "provider:model"),
+        (["eval", "--generate", "1", "--resume"], 2, "--out"),
+        (["eval", "--generate", "1", "--rules", "fair"], 2, "paper, released"),
+        (["eval", "--release", "no/such/folder"], 1, "no/such/folder"),
+        (["show", "locating/99", "--generate", "1"], 2, "locating/1"),
+        (["ask", "--database", "no.db", "--question", "?"], 2, "no.db"),
+        (["ask", "--database", "no.db", "--question", "?", "--rules", "no.md"], 2, "no.md"),
+        (["annotate", "--generate", "1", "--rules", "fair"], 2, "paper, released"),
+        (["audit", "--release", "no/such/folder"], 1, "no/such/folder"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_line(
+    dqa: Callable[..., Any], arguments: list[str], code: int, words: str
+) -> None:
+    """Exit code 2 for usage and 1 for failure, the reason on stderr, nothing on stdout."""
+    ran = dqa(*arguments)
+    assert ran.code == code
+    assert ran.out == ""
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+    last = ran.err.splitlines()[-1]
+    assert last.lower().startswith("error: ")
+
+
+def test_a_missing_key_names_the_variable(
+    dqa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is read or asked."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    ran = dqa("eval", "--generate", "1", "--model", "openai:some-model")
+    assert (ran.code, ran.out) == (2, "")
+    assert "OPENAI_API_KEY" in ran.err
+
+
+def test_a_bug_keeps_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only errors of the project's own tree become a line."""
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(main, "app", broken)
+    with pytest.raises(ZeroDivisionError):
+        main.run()
+    assert capsys.readouterr().err == ""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """Whoever only asks for help does not wait for numerics, agents or databases."""
+    heavy = "{'numpy', 'scipy', 'langchain_core', 'langgraph', 'sqlalchemy', 'ladybug', 'pyarrow'}"
+    code = f"import sys, dqa.cli.main; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

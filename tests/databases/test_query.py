@@ -1,0 +1,205 @@
+"""What every database does alike: bounds, errors, threads, closing."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from dqa.databases import ladybug
+from dqa.databases.base import Backend, Database, Limits
+from dqa.errors import (
+    DatabaseUnavailableError,
+    QueryError,
+    RefusedStatementError,
+    StatementError,
+    StatementTimeoutError,
+)
+from dqa.situation import Situation
+
+NODES = {
+    "sqlite": "SELECT trade_node, local_value FROM trade_node ORDER BY trade_node",
+    "ladybug": "MATCH (n:Trade_node) RETURN n.name, n.local_value ORDER BY n.name",
+}
+ENDLESS = {
+    "sqlite": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT sum(n) FROM r",
+    "ladybug": (
+        "MATCH (a)-[:source*1..30]-(b)-[:source*1..30]-(c)-[:source*1..30]-(d)-[:source*1..30]-(e)"
+        "-[:source*1..30]-(f)-[:source*1..30]-(g)-[:source*1..30]-(h) RETURN count(*)"
+    ),
+}
+WRITES = {
+    "sqlite": [
+        "INSERT INTO country VALUES ('X', 'kiev', 1.0)",
+        "DELETE FROM flow",
+        "CREATE TEMP TABLE x (a)",
+        "PRAGMA query_only = OFF",
+        "PRAGMA writable_schema = ON",
+        "ATTACH ':memory:' AS y",
+        "SELECT load_extension('x')",
+        "SELECT 1; DELETE FROM flow",
+        "VACUUM",
+        "BEGIN IMMEDIATE",
+    ],
+    "ladybug": [
+        "CREATE (:Country {name: 'X'})",
+        "MATCH (n:Country) SET n.development = 1.0",
+        "MATCH (n) DETACH DELETE n",
+        "CREATE NODE TABLE x (a INT64 PRIMARY KEY)",
+        "DROP TABLE source",
+        "COMMIT; CREATE (:Country {name: 'X'})",
+        "COMMIT",
+        "BEGIN TRANSACTION",
+    ],
+}
+
+
+def test_a_query_returns_columns_and_rows(database: Database) -> None:
+    """Names, values and missing values come back as they were loaded."""
+    rows = database.query(NODES[database.dialect])
+    assert rows.rows == (("basra", None), ("kiev", 2.0), ("lubeck", 1.25))
+    assert len(rows.columns) == 2
+    assert rows.cut is None
+    assert rows.to_text().splitlines()[1:] == [
+        '["basra", null]',
+        '["kiev", 2.0]',
+        '["lubeck", 1.25]',
+        "(3 rows)",
+    ]
+
+
+def test_results_are_cut_where_the_limits_say(database: Database) -> None:
+    """A result that was cut says by what."""
+    statement = NODES[database.dialect]
+    assert database.query(statement, Limits(rows=2)).cut == "rows"
+    cut = database.query(statement, Limits(bytes=180))
+    assert cut.cut == "bytes"
+    assert len(cut.to_text().encode()) <= 180
+
+
+def test_an_endless_statement_is_stopped_and_the_database_goes_on(database: Database) -> None:
+    """The limit holds where the statement runs, and the next one runs as if nothing had been."""
+    for _ in range(2):
+        with pytest.raises(StatementTimeoutError, match=r"after 0\.1 seconds"):
+            database.query(ENDLESS[database.dialect], Limits(seconds=0.1))
+    assert len(database.query(NODES[database.dialect]).rows) == 3
+
+
+def test_writing_is_refused_by_the_guard(database: Database) -> None:
+    """The first line refuses before the database sees anything."""
+    for statement in WRITES[database.dialect]:
+        with pytest.raises(RefusedStatementError):
+            database.query(statement)
+
+
+def test_writing_fails_without_the_guard(database: Any) -> None:
+    """The second line holds by itself: nothing changes, and reading goes on."""
+    before = database.query(NODES[database.dialect]).rows
+    for statement in WRITES[database.dialect]:
+        with pytest.raises(QueryError):
+            database._run(statement, Limits())
+    assert database.query(NODES[database.dialect]).rows == before
+
+
+def test_many_threads_share_one_database(database: Database) -> None:
+    """Eight threads get right answers at once, also while others fail or time out."""
+    nodes, endless = NODES[database.dialect], ENDLESS[database.dialect]
+
+    def work(number: int) -> int:
+        if number % 8 == 0:
+            with pytest.raises(StatementTimeoutError):
+                database.query(endless, Limits(seconds=0.05))
+        if number % 5 == 0:
+            with pytest.raises(RefusedStatementError):
+                database.query("nonsense")
+        return len(database.query(nodes).rows)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(work, range(40))) == [3] * 40
+
+
+def test_a_greedy_statement_does_not_fail_its_neighbours(
+    situation: Situation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Statements share the engine's memory, and each fails for its own needs only."""
+    monkeypatch.setattr("dqa.databases.ladybug._POOL", 64 << 20)
+    graph = ladybug.BACKEND.load(situation)
+    greedy = "UNWIND range(1, 2000000) AS x RETURN x, string(x) + ' long as this text is'"
+    modest = "UNWIND range(1, 100000) AS x RETURN count(DISTINCT x)"
+    patient = Limits(seconds=60.0)
+
+    def work(number: int) -> object:
+        if number % 4 == 0:
+            with pytest.raises(StatementError, match="more memory") as caught:
+                graph.query(greedy, patient)
+            assert type(caught.value) is StatementError
+        return graph.query(modest, patient).rows
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(work, range(8))) == [((100_000,),)] * 8
+    graph.close()
+
+
+def test_a_closed_database_says_so(backend: Backend, situation: Situation) -> None:
+    """Using it is an infrastructure error and no crash."""
+    database = backend.load(situation)
+    database.query(NODES[database.dialect])
+    database.close()
+    with pytest.raises(DatabaseUnavailableError, match="'small' is closed"):
+        database.query(NODES[database.dialect])
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT hom_node FROM country", r"no such column: hom_node\. Did you mean 'home_node'\?"),
+        ("SELECT c.hom_node FROM country c", "Did you mean 'home_node'"),
+        ("SELECT * FROM contry", r"Did you mean 'country'.*flow\(source, dest, flow\)"),
+        ("SELECT source FROM flow GROUP BY sum(flow)", "aggregate"),
+    ],
+)
+def test_sql_errors_say_what_there_is(relational: Database, statement: str, message: str) -> None:
+    """A wrong name comes back with the closest right one and the list of all."""
+    with pytest.raises(StatementError, match=message):
+        relational.query(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("MATCH (c:Country) RETURN c.hom_node", "Did you mean 'home_node'"),
+        ("MATCH (c:Contry) RETURN c", "Did you mean 'Country'"),
+        ("MATCH (c:Country) RETURN d", "d is not in scope"),
+        ("MATCH (c:Country RETURN c", "Invalid input"),
+        ("RETURN 1 / 0", "Divide by zero"),
+    ],
+)
+def test_cypher_errors_say_what_there_is(graph: Database, statement: str, message: str) -> None:
+    """The engine's own words, and the closest name; then everything works as before."""
+    with pytest.raises(StatementError, match=message):
+        graph.query(statement)
+    assert graph.query("RETURN 1").rows == ((1,),)
+
+
+def test_a_relationship_type_called_source_needs_no_quotes(graph: Database) -> None:
+    """Models write it as they would any other."""
+    rows = graph.query("MATCH (a)-[r:source]->(b) RETURN a.name, b.name, r.flow ORDER BY r.flow")
+    assert rows.rows == (("basra", "kiev", 0.1), ("kiev", "lubeck", 0.3))
+
+
+def test_nodes_are_json_without_internal_ids(graph: Database) -> None:
+    """A node shows its label and properties, and nothing that depends on how it was stored."""
+    rows = graph.query("MATCH (n:Country {name: 'SWE'}) RETURN n")
+    assert rows.rows == (
+        ('{"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5}',),
+    )
+
+
+def test_a_huge_text_cannot_be_built(relational: Database) -> None:
+    """A statement cannot take all memory with one value."""
+    with pytest.raises(StatementError, match="too big"):
+        relational.query(
+            "WITH RECURSIVE r(x) AS (SELECT 'text' UNION ALL SELECT x || x FROM r LIMIT 40) "
+            "SELECT max(length(x)) FROM r"
+        )

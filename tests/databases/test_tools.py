@@ -1,0 +1,52 @@
+"""The tools an agent is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.databases.base import Database, Limits
+from dqa.databases.tools import observe, query_tool, schema_tool
+from dqa.decision import Evidence
+from dqa.errors import DatabaseUnavailableError
+
+
+def call(statement: str) -> dict[str, object]:
+    """Return a tool call as a chat model makes it."""
+    name = "query_database"
+    return {"type": "tool_call", "id": "1", "name": name, "args": {"statement": statement}}
+
+
+def test_rows_are_content_and_evidence_is_the_artifact(relational: Database) -> None:
+    """The model reads the text; the trace keeps the whole."""
+    message = query_tool(relational).invoke(call("SELECT dest FROM flow ORDER BY 1"))
+    assert message.content == '["dest"]\n["kiev"]\n["lubeck"]\n(2 rows)'
+    assert isinstance(message.artifact, Evidence)
+    assert message.artifact.row_count == 2
+    assert message.artifact.error is None
+
+
+def test_a_wrong_statement_is_an_error_the_model_can_act_on(database: Database) -> None:
+    """Nothing is raised, and the evidence names the error."""
+    message = query_tool(database).invoke(call("DROP everything"))
+    assert str(message.content).startswith("Error: The statement was not run")
+    assert message.artifact.error == "RefusedStatementError"
+
+
+def test_cuts_are_part_of_the_evidence(relational: Database) -> None:
+    """By rows, and by seconds where the statement was stopped."""
+    assert observe(relational, "SELECT * FROM trade_node", Limits(rows=1)).cut == "rows"
+    endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT count(*) FROM r"
+    assert observe(relational, endless, Limits(seconds=0.05)).cut == "seconds"
+
+
+def test_a_failing_database_is_no_observation(database: Database) -> None:
+    """It propagates, so that nobody takes it for a wrong answer."""
+    tool = query_tool(database)
+    database.close()
+    with pytest.raises(DatabaseUnavailableError):
+        tool.invoke(call({"graph": "RETURN 1", "relational": "SELECT 1"}[database.kind]))
+
+
+def test_the_schema_tool_shows_the_schema(database: Database) -> None:
+    """As the database describes itself."""
+    assert schema_tool(database).invoke({}) == database.schema().to_text()

@@ -1,0 +1,70 @@
+"""Baselines need no model, and the oracle is right wherever it is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa import plugins
+from dqa.deciders.base import Settings
+from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
+from dqa.decision import Ending
+from dqa.errors import UsageError
+from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.question import Question, QuestionSet
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """Four questions of two scenarios on small worlds."""
+    sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
+    return generate(("locating", "building"), count=2, seed=3, sizes=sizes)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "ladybug"])
+def test_the_oracle_reads_the_answer_out_of_any_database(
+    questions: QuestionSet, database: str
+) -> None:
+    """What the writer wrote is read back whole, so simulating it gives the known answer."""
+    decider = ORACLE(None, Settings())
+    for question in questions.questions:
+        opened = plugins.backend(database).load(questions.situation_of(question))
+        try:
+            assert decider.decide(question, opened).choice == question.answers[0]
+        finally:
+            opened.close()
+
+
+def test_first_and_random_pick_candidates_the_same_way_every_time(questions: QuestionSet) -> None:
+    """Neither looks at the database, and chance depends on the question alone."""
+    question = questions.questions[0]
+    database = plugins.backend("sqlite").load(questions.situation_of(question))
+    candidates = question.candidates or ()
+    assert FIRST(None, Settings()).decide(question, database).choice == candidates[0]
+    picks = {RANDOM(None, Settings()).decide(question, database).choice for _ in range(3)}
+    assert len(picks) == 1
+    assert picks <= set(candidates)
+    database.close()
+
+
+def test_a_failing_database_is_an_infrastructure_failure(questions: QuestionSet) -> None:
+    """The oracle's run ends with the reason instead of an answer."""
+    question = questions.questions[0]
+    database = plugins.backend("sqlite").load(questions.situation_of(question))
+    database.close()
+    decision = ORACLE(None, Settings()).decide(question, database)
+    assert decision.ending is Ending.INFRASTRUCTURE
+    assert decision.error
+
+
+def test_a_baseline_without_candidates_says_so() -> None:
+    """A question that lists nothing cannot be picked from."""
+    database = plugins.backend("sqlite").load(
+        next(
+            iter(
+                generate(("building",), 1, sizes=(BuildingSize(6, 12, 10, 14),)).situations.values()
+            )
+        )
+    )
+    with pytest.raises(UsageError, match="lists no candidates"):
+        FIRST(None, Settings()).decide(Question("custom", "1", "?", ""), database)
+    database.close()

@@ -1,0 +1,64 @@
+"""A small world, its questions, and deciders made for the occasion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.base import Database
+from dqa.decision import Decision, Ending, Evidence, Usage
+from dqa.evaluation.plan import Setup
+from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.question import Question, QuestionSet
+
+
+@dataclass
+class Rule:
+    """A decider that answers by a function, after one real statement on the database."""
+
+    name: str
+    answer: Callable[[Question, Database], str]
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Answer with the function's text and the evidence of one statement."""
+        statement = "SELECT 1"
+        rows = database.query(statement)
+        return Decision(
+            Ending.ANSWERED,
+            answer=self.answer(question, database),
+            evidence=(Evidence(statement, rows.to_text(), len(rows.rows), seconds=rows.seconds),),
+            usage=Usage(10, 5, 1),
+            steps=2,
+            seconds=0.25,
+        )
+
+
+@pytest.fixture(scope="session")
+def questions() -> QuestionSet:
+    """Six questions of two scenarios on three small worlds."""
+    return generate(
+        ("locating", "building"),
+        count=3,
+        seed=7,
+        sizes=(LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14)),
+        per_database=2,
+    )
+
+
+@pytest.fixture
+def make_setup(questions: QuestionSet) -> Callable[..., Setup]:
+    """Make a setup over SQLite from deciders given by name and answering function."""
+
+    def make(**answers: Callable[[Question, Database], str]) -> Setup:
+        deciders = {name: Rule(name, answer) for name, answer in answers.items()}
+        return Setup(
+            questions,
+            {"sqlite": plugins.backend("sqlite")},
+            dict(deciders),
+            dict.fromkeys(deciders, "none"),
+        )
+
+    return make

@@ -1,0 +1,135 @@
+"""Runs share databases, lose nothing and call failures what they are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.base import Database, Kind
+from dqa.decision import Decision
+from dqa.errors import DatabaseUnavailableError
+from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.run import carry_out, evaluate
+from dqa.evaluation.score import Judge, Outcome
+from dqa.evaluation.store import RunStore
+from dqa.question import Question
+from dqa.situation import Situation
+
+
+class CountingBackend:
+    """SQLite that remembers what it loaded and how many databases were open at once."""
+
+    name = "counting"
+    kind: Kind = "relational"
+    dialect = "sqlite"
+
+    def __init__(self, refuse: bool = False) -> None:
+        self.loaded: list[str] = []
+        self.open_now = self.most_open = 0
+        self._refuse = refuse
+        self._lock = threading.Lock()
+
+    def accepts(self, location: str) -> bool:
+        return bool(location)
+
+    def open(self, location: str) -> Database:
+        return plugins.backend("sqlite").open(location)
+
+    def load(self, situation: Situation, location: str | None = None) -> Database:
+        if self._refuse:
+            raise DatabaseUnavailableError("the server is away")
+        database = plugins.backend("sqlite").load(situation, location)
+        with self._lock:
+            self.loaded.append(situation.content_hash)
+            self.open_now += 1
+            self.most_open = max(self.most_open, self.open_now)
+        close = database.close
+
+        def closing() -> None:
+            with self._lock:
+                self.open_now -= 1
+            close()
+
+        database.close = closing  # type: ignore[method-assign]
+        return database
+
+
+def test_each_situation_is_loaded_once_and_closed(make_setup: Callable[..., Setup]) -> None:
+    """However many deciders and threads share it, and no more are open than needed."""
+    backend = CountingBackend()
+    setup = replace(
+        make_setup(one=lambda *_: "", two=lambda *_: ""), backends={"counting": backend}
+    )
+    done: list[Task] = []
+    carry_out(plan(setup), setup, lambda task, _: done.append(task), workers=2)
+    assert len(backend.loaded) == len(set(backend.loaded)) == 4
+    assert len(done) == 12
+    assert backend.open_now == 0
+    assert backend.most_open <= 3
+
+
+def test_a_failing_server_is_no_wrong_answer(make_setup: Callable[..., Setup]) -> None:
+    """A database that cannot be had ends its runs as infrastructure failures, with the reason."""
+    backend = CountingBackend(refuse=True)
+    setup = replace(make_setup(one=lambda *_: ""), backends={"counting": backend})
+    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore(None, {}, {}))
+    assert {r.outcome for r in results} == {Outcome.INFRASTRUCTURE}
+    assert {r.error for r in results} == {"the server is away"}
+
+
+def test_a_bug_stops_the_run_and_keeps_its_type(make_setup: Callable[..., Setup]) -> None:
+    """An unexpected exception is neither swallowed nor scored."""
+
+    def broken(question: Question, database: Database) -> str:
+        raise ZeroDivisionError(question.key, database.name)
+
+    setup = make_setup(one=broken)
+    done: list[Decision] = []
+    with pytest.raises(ZeroDivisionError):
+        carry_out(plan(setup), setup, lambda _, decision: done.append(decision), workers=2)
+    assert done == []
+
+
+def test_any_number_of_workers_leaves_the_same_results(
+    make_setup: Callable[..., Setup], tmp_path: Path
+) -> None:
+    """Results stand in the order of the plan, whoever was faster."""
+    files = []
+    for workers in (1, 4):
+        setup = make_setup(one=lambda q, _: str(q.answers[0]), two=lambda *_: "none")
+        store = RunStore(tmp_path / str(workers), {}, {})
+        results = evaluate(setup, Judge(setup.questions, "paper"), store, workers)
+        assert [r.key for r in results] == [t.key for t in plan(setup)]
+        files.append((tmp_path / str(workers) / "results.jsonl").read_bytes())
+    assert files[0] == files[1]
+    assert b"seconds" not in files[0]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    make_setup: Callable[..., Setup], tmp_path: Path
+) -> None:
+    """What was decided is not asked again, and the end is the same as without the interrupt."""
+    asked: list[str] = []
+
+    def stopping(question: Question, _: Database) -> str:
+        asked.append(question.key)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return str(question.answers[0])
+
+    setup = make_setup(one=stopping)
+    judge = Judge(setup.questions, "paper")
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(setup, judge, RunStore(tmp_path / "a", {}, {}))
+    results = evaluate(setup, judge, RunStore(tmp_path / "a", {}, {}, resume=True))
+    assert len(results) == 6
+    assert len(asked) == 7
+    evaluate(setup, judge, RunStore(tmp_path / "b", {}, {}))
+    assert (tmp_path / "a/results.jsonl").read_bytes() == (
+        tmp_path / "b/results.jsonl"
+    ).read_bytes()

@@ -1,0 +1,74 @@
+"""Accuracy, its interval, and what is left out of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.decision import Usage
+from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.stats import summarise, wilson
+
+
+def result(number: int, outcome: Outcome, regret: float | None = None) -> Result:
+    """Return a result with this outcome."""
+    return Result(
+        question=f"locating/{number}",
+        scenario="locating",
+        database="sqlite",
+        kind="relational",
+        decider="d",
+        model="none",
+        outcome=outcome,
+        answer="",
+        choice=None,
+        official=None,
+        ties=(),
+        regret=regret,
+        relative_regret=None,
+        rank=None,
+        steps=number,
+        statements=0,
+        plans=0,
+        usage=Usage(1, 2, 1),
+        error=None,
+    )
+
+
+def test_infrastructure_failures_are_counted_but_not_judged() -> None:
+    """Accuracy is correct over questions without those that a failing server ended."""
+    outcomes = [Outcome.CORRECT, Outcome.WRONG, Outcome.STEP_LIMIT, Outcome.INFRASTRUCTURE]
+    (row,) = summarise(result(n, outcome) for n, outcome in enumerate(outcomes))
+    line = row.to_json()
+    assert (row.questions, row.judged) == (4, 3)
+    assert row.accuracy == pytest.approx(1 / 3)
+    assert (line["wrong"], line["step_limit"], line["infrastructure"]) == (1, 1, 1)
+    assert row.mean_tokens == 3.0
+    assert row.mean_steps == 1.0
+
+
+def test_nothing_judged_is_no_accuracy() -> None:
+    """A run that only met failing servers says nothing, not zero."""
+    (row,) = summarise([result(1, Outcome.INFRASTRUCTURE)])
+    assert (row.accuracy, row.low, row.high, row.mean_regret) == (None, None, None, None)
+
+
+def test_the_interval_is_wilsons() -> None:
+    """Against the score interval's closed form at z = 1.959964."""
+    z, n, k = 1.959963984540054, 200, 129
+    p = k / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    assert wilson(k, n) == pytest.approx((middle - half, middle + half), abs=1e-12)
+    assert wilson(0, 0) is None
+
+
+def test_mean_regret_is_over_decisions_that_chose() -> None:
+    """A run without a choice has no regret to average."""
+    (row,) = summarise(
+        [
+            result(1, Outcome.CORRECT, 0.0),
+            result(2, Outcome.WRONG, 3.0),
+            result(3, Outcome.NO_CANDIDATE),
+        ]
+    )
+    assert row.mean_regret == 1.5

@@ -1,0 +1,104 @@
+"""A run's folder keeps what was decided, whatever happens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.errors import ParseError, UsageError
+from dqa.evaluation.plan import Setup
+from dqa.evaluation.run import evaluate
+from dqa.evaluation.score import Judge
+from dqa.evaluation.store import RunStore, read_results
+
+
+@pytest.fixture
+def folder(make_setup: Callable[..., Setup], tmp_path: Path) -> Path:
+    """Return the folder of a finished run."""
+    setup = make_setup(one=lambda q, _: str(q.answers[0]))
+    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", {"a": 1}, {}))
+    return tmp_path / "run"
+
+
+def lines(path: Path) -> list[Any]:
+    """Read every line of a file as JSON."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_results_and_traces_are_json_lines(folder: Path) -> None:
+    """A result says what it is worth; its trace has the evidence and the times."""
+    results, traces = lines(folder / "results.jsonl"), lines(folder / "traces.jsonl")
+    assert len(results) == len(traces) == 6
+    assert results[0]["outcome"] == "correct"
+    assert traces[0]["evidence"][0]["statement"] == "SELECT 1"
+    assert traces[0]["seconds"] == 0.25
+
+
+def test_results_read_back_as_they_were(folder: Path) -> None:
+    """Writing and reading a result loses nothing."""
+    again = [json.loads(json.dumps(result.to_json())) for result in read_results(folder)]
+    assert again == lines(folder / "results.jsonl")
+
+
+def test_a_half_written_last_line_is_dropped(folder: Path) -> None:
+    """A crash while writing costs that line only."""
+    path = folder / "results.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    assert len(read_results(folder)) == 5
+    store = RunStore(folder, {"a": 1}, {}, resume=True)
+    store.close()
+    assert len(store.results) == 5
+    assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:5])
+
+
+def test_a_damaged_line_is_named(folder: Path) -> None:
+    """Damage anywhere else is an error with file and line."""
+    path = folder / "results.jsonl"
+    written = path.read_text("utf-8").splitlines()
+    written[2] = "{}"
+    path.write_text("\n".join(written) + "\n", "utf-8")
+    with pytest.raises(ParseError, match=r"results\.jsonl:3"):
+        read_results(folder)
+
+
+def test_a_used_folder_is_never_overwritten(folder: Path) -> None:
+    """Without being told to go on, a run refuses a folder that holds something."""
+    before = (folder / "results.jsonl").read_bytes()
+    with pytest.raises(UsageError, match="--resume"):
+        RunStore(folder, {"a": 1}, {})
+    assert (folder / "results.jsonl").read_bytes() == before
+
+
+def test_going_on_with_other_settings_names_them(folder: Path, tmp_path: Path) -> None:
+    """The message says what was and what is, and a folder without a run is no run."""
+    with pytest.raises(UsageError, match="a was 1 and is now 2; b was null and is now 3"):
+        RunStore(folder, {"a": 2, "b": 3}, {}, resume=True)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match="no run that could go on"):
+        RunStore(tmp_path, {}, {}, resume=True)
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """An --out that is a file is refused by name."""
+    (tmp_path / "out").write_text("")
+    with pytest.raises(UsageError, match="is a file"):
+        RunStore(tmp_path / "out", {}, {})
+
+
+def test_no_secret_reaches_a_file(
+    make_setup: Callable[..., Setup], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys in the environment and passwords in URLs are blotted out wherever they turn up."""
+    monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
+    setup = make_setup(one=lambda *_: "hush-hush-1234 at https://me:pass-word@host/x")
+    settings = {"base_url": "https://me:pass-word@host/v1"}
+    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", settings, {}))
+    written = "".join(path.read_text("utf-8") for path in (tmp_path / "run").iterdir())
+    assert "hush-hush" not in written
+    assert "pass-word" not in written
+    assert "***" in written

@@ -1,0 +1,199 @@
+"""The reader of the DQA release."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dqa.errors import DataError, ParseError, UnknownNameError
+from dqa.loaders.release import read_release
+from tests.loaders.scripts import (
+    A_BUILDING,
+    BUILDING_SQL,
+    SQL,
+    building_entry,
+    locating_entry,
+    write_building,
+    write_locating,
+)
+
+
+def test_a_question_has_everything_its_entry_says(tmp_path: Path) -> None:
+    """Text, rules, target, candidates and official answer, without white space at the ends."""
+    question_set = read_release(write_locating(tmp_path, [locating_entry()]), strict=True)
+    (question,) = question_set.questions
+    assert question.key == "locating/1"
+    assert question.text == "Where to?\nAs much as can be."
+    assert question.rules == "Trade well."
+    assert question.target == {"country": "SWE", "home": "baltic", "year": "1445"}
+    assert question.candidates == ("krakow",)
+    assert question.answers == ("krakow",)
+    assert question_set.situation_of(question).name == "q1"
+
+
+def test_building_questions_share_the_database_of_their_country(tmp_path: Path) -> None:
+    """Ids are numbers, and the database file is named by the country."""
+    entries = [building_entry(2), building_entry(5)]
+    folder = write_building(tmp_path, entries, {"USA1836": BUILDING_SQL + A_BUILDING})
+    question_set = read_release(folder, strict=True)
+    assert [q.answers for q in question_set.questions] == [(7,), (7,)]
+    assert [q.target for q in question_set.questions] == [
+        {"goods": "wood", "country": "USA1836"}
+    ] * 2
+    assert list(question_set.situations) == ["USA1836"]
+
+
+def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
+    """The bytes may differ (a misspelt column, white space); the content counts."""
+    misspelt = SQL.replace("has_merchant,", "has_has_merchant,")
+    sql = {"q3": SQL, "q4": misspelt, "q5": misspelt, "q6": SQL + "\n"}
+    folder = write_locating(tmp_path, [locating_entry(n) for n in (3, 4, 5, 6)], sql)
+    question_set = read_release(folder)
+    assert list(question_set.situations) == ["q3"]
+    assert {q.situation for q in question_set.questions} == {"q3"}
+    (defect,) = question_set.defects
+    assert defect.file.name == "q4.sql"
+    assert "1 more file" in defect.problem
+
+
+@pytest.mark.parametrize(
+    ("entries", "sql", "problem"),
+    [
+        ([1, 2], {"q1": SQL}, "cannot be read: No such file"),
+        ([1, 2], {"q1": SQL, "q2": "CREATE PANIC;"}, "expected CREATE TABLE or INSERT INTO"),
+        ([1, 1], {"q1": SQL}, "question 1 is there twice"),
+        ([1], {"q1": SQL, "q7": SQL}, "no question names 1 of the files: q7.sql"),
+        ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "'answer' of question 2 is 3; expected str"),
+        ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "'home' of question 2 is 'x', which is no"),
+        ([1, {"answer": "x"}], {"q1": SQL, "q2": SQL}, "'x', is no candidate"),
+        ([1, {"question": None}], {"q1": SQL, "q2": SQL}, "'question' of question 2 is None"),
+        ([1], {"q1": SQL.replace("0.25", "'0.25'")}, "holds text instead of float"),
+    ],
+)
+def test_defects_are_survived_and_reported_or_raised(
+    tmp_path: Path, entries: list[int | dict[str, object]], sql: dict[str, str], problem: str
+) -> None:
+    """The rest is read and one line says what was wrong; strict raises the same."""
+    listed = [locating_entry(e) if isinstance(e, int) else locating_entry(2, **e) for e in entries]
+    folder = write_locating(tmp_path, listed, sql)
+    question_set = read_release(folder)
+    assert question_set.questions[0].id == "1"
+    assert any(problem in str(defect) for defect in question_set.defects)
+    assert all("\n" not in str(defect) for defect in question_set.defects)
+    with pytest.raises(ParseError) as caught:
+        read_release(folder, strict=True)
+    assert problem in str(caught.value)
+
+
+def test_a_defect_in_a_question_names_the_line_of_its_entry(tmp_path: Path) -> None:
+    """Entries are found again in the text, so that the report can point at them."""
+    folder = write_locating(tmp_path, [locating_entry(1), locating_entry(2, answer=None)])
+    lines = (folder / "data/locating/questions/simulated_question.json").read_text().splitlines()
+    (defect,) = (d for d in read_release(folder).defects if "answer" in d.problem)
+    assert defect.line == 12
+    assert lines[11].strip() == "{"
+
+
+def test_questions_of_a_database_without_buildings_are_left_out(tmp_path: Path) -> None:
+    """There is nothing to choose, which is reported once for all its questions."""
+    entries = [building_entry(1), building_entry(2, country="X"), building_entry(3, country="X")]
+    sql = {"USA1836": BUILDING_SQL + A_BUILDING, "X": BUILDING_SQL}
+    folder = write_building(tmp_path, entries, sql)
+    question_set = read_release(folder)
+    assert [q.id for q in question_set.questions] == ["1"]
+    assert [str(d).split("X.sql: ")[1] for d in question_set.defects] == [
+        "'building' has no rows; kept as an empty table",
+        "there is nothing to choose from; questions 2, 3 are left out",
+    ]
+
+
+def test_a_release_without_one_readable_question_is_an_error(tmp_path: Path) -> None:
+    """An empty question set would only fail later and farther from its cause."""
+    folder = write_locating(tmp_path, [locating_entry()], {})
+    with pytest.raises(DataError, match=r"no question of this release.*q1\.sql"):
+        read_release(folder)
+
+
+def test_a_folder_that_is_no_release_is_told_the_layout(tmp_path: Path) -> None:
+    """The message names the file that was expected."""
+    with pytest.raises(ParseError, match=r"simulated_question\.json.*Name the folder that holds"):
+        read_release(tmp_path)
+    folder = write_locating(tmp_path, [locating_entry()])
+    with pytest.raises(ParseError, match=r"simulated_questions\.json: the questions of 'building'"):
+        read_release(folder, scenarios=["building"])
+
+
+def test_unknown_names_list_what_there_is(tmp_path: Path) -> None:
+    """Scenarios and forms are named from a short list."""
+    folder = write_locating(tmp_path, [locating_entry()])
+    with pytest.raises(UnknownNameError, match="building, locating"):
+        read_release(folder, scenarios=["locatin"])
+    with pytest.raises(UnknownNameError, match="graph, relational"):
+        read_release(folder, form="csv")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("[\n{},\n{]", 3), ('{"a": 1}', 1), ("", 1)],
+    ids=["broken", "object", "empty"],
+)
+def test_a_broken_file_of_questions_names_the_line(tmp_path: Path, text: str, line: int) -> None:
+    """JSON's own position becomes file and line."""
+    folder = write_locating(tmp_path, [locating_entry()])
+    (folder / "data/locating/questions/simulated_question.json").write_text(text)
+    with pytest.raises(ParseError) as caught:
+        read_release(folder)
+    assert caught.value.line == line
+
+
+def test_bytes_that_are_no_text_name_the_line(tmp_path: Path) -> None:
+    """A database file in another encoding cannot be guessed at."""
+    folder = write_locating(tmp_path, [locating_entry()])
+    (folder / "data/locating/queries/SQL_format/q1.sql").write_bytes(b"\n\n\xff\xfe")
+    with pytest.raises(ParseError, match=r"q1\.sql:3: this is no UTF-8"):
+        read_release(folder, strict=True)
+
+
+def test_both_forms_of_the_release_are_the_same(release_dir: Path) -> None:
+    """Every question and every situation, row by row in the same order."""
+    relational = read_release(release_dir)
+    graph = read_release(release_dir, form="graph")
+    assert relational.questions == graph.questions
+    assert relational.situations == graph.situations
+
+
+def test_the_release_is_read_whole(release_dir: Path) -> None:
+    """Nothing is left out: as many questions as entries, and every answer is a candidate."""
+    question_set = read_release(release_dir)
+    entries = sum(
+        len(json.loads(file.read_text("utf-8")))
+        for file in (release_dir / "data").glob("*/questions/*.json")
+    )
+    assert len(question_set.questions) == entries >= 224
+    for question in question_set.questions:
+        assert question.candidates is not None
+        assert question.answers[0] in question.candidates
+
+
+def test_the_shared_part_of_the_release_has_its_counts(release_dir: Path) -> None:
+    """150 and 74 questions on 3 and 28 contents; 3 of 6 Locating files misspell a column."""
+    question_set = read_release(release_dir)
+    if len(question_set.questions) != 224:
+        pytest.skip("the counts are those of the shared part")
+    assert len(question_set.select(("locating",)).questions) == 150
+    locating = {q.situation for q in question_set.questions if q.scenario == "locating"}
+    assert locating == {"q1", "q82", "q141"}
+    assert len(question_set.situations) - len(locating) == 28
+    assert [d.file.name for d in question_set.defects] == ["q13.sql", "q97.sql", "q143.sql"]
+
+
+def test_the_known_defects_of_the_graph_form_are_reported(release_dir: Path) -> None:
+    """Truth values as text in every Locating content, and a property misspelt in some."""
+    question_set = read_release(release_dir, form="graph", scenarios=["locating"])
+    problems = [str(d) for d in question_set.defects]
+    assert any("q1.cql:905: 'has_merchant' holds text" in problem for problem in problems)
+    assert any("q105.cql:700: 'NodeCountry' misspells" in problem for problem in problems)
+    with pytest.raises(ParseError, match="holds text instead of boolean"):
+        read_release(release_dir, form="graph", strict=True)

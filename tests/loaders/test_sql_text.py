@@ -1,0 +1,185 @@
+"""The reader and writer of SQL scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dqa.errors import DataError, ParseError
+from dqa.loaders.sql_text import parse_sql, render_sql
+from dqa.situation import Situation
+from tests.loaders.scripts import BUILDING, BUILDING_SQL, LOCATING, SQL, SQL_ROWS, SQL_TABLES
+
+FILE = Path("q1.sql")
+
+
+def _locating(text: str) -> Situation:
+    parsed = parse_sql(text, LOCATING, FILE)
+    assert parsed.defects == ()
+    return parsed.situation
+
+
+def test_values_are_read_in_their_columns_types() -> None:
+    """Text, floats of every notation and truth values arrive as the schema's types."""
+    situation = _locating(SQL)
+    assert situation.name == "q1"
+    assert list(situation["trade_node"].rows()) == [
+        ("baltic", 1.5, False, 10.0, 0.0, 0.0),
+        ("krakow", 2.5, True, 10.0, -0.002, 0.0),
+    ]
+    assert list(situation["flow"].rows()) == [("krakow", "baltic", 0.25)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SQL.replace("\n", "\r\n"),
+        SQL.replace('"', "'"),
+        SQL.replace(");\nINSERT", "); INSERT"),
+        SQL.replace(" VALUES ", "\n  values\n "),
+        SQL.replace("TRUE", "1").replace("FALSE", "0"),
+        SQL.replace("INTO country(", "INTO `country`(").replace("0.25", "+0.25"),
+        "-- a comment; with 'quotes'\n# another\n/* INSERT\nINSERT INTO */\n\n" + SQL,
+        "SET NAMES utf8mb4;\nDROP TABLE IF EXISTS flow;\nSTART TRANSACTION;\n" + SQL + "COMMIT;\n",
+        SQL_TABLES.replace("TABLE", "TABLE IF NOT EXISTS") + SQL_ROWS.rstrip(";\n"),
+        SQL.replace("INSERT INTO flow(source, dest, flow)", "INSERT INTO flow"),
+        SQL.replace('(source, dest, flow) VALUES ("krakow", "baltic", 0.25)',
+                    '(flow, dest, source) VALUES (0.25, "baltic", "krakow")'),
+    ],
+    ids=["crlf", "quotes", "one-line", "split", "0/1", "backticks", "comments", "session",
+         "no-last-semicolon", "no-columns", "column-order"],
+)  # fmt: skip
+def test_other_spellings_of_a_script_are_the_same_situation(text: str) -> None:
+    """Line ends, quotes, comments and statements over lines do not change what is read."""
+    assert _locating(text) == _locating(SQL)
+
+
+def test_rows_of_one_insert_are_all_read() -> None:
+    """VALUES may list several rows, and rows may stand before the last CREATE TABLE."""
+    rows = '("baltic", 1.5, FALSE, 10, 0.0, 0), ("krakow", 2.5, TRUE, 1e1, -2E-3, 0)'
+    start = SQL.index("INSERT INTO trade_node")
+    end = SQL.index("INSERT INTO flow")
+    text = f"{SQL[:start]}INSERT INTO trade_node VALUES\n{rows};\n{SQL[end:]}"
+    assert _locating(text) == _locating(SQL)
+
+
+@pytest.mark.parametrize(
+    ("literal", "meant"),
+    [
+        (r"'it''s'", "it's"),
+        (r'"it\'s"', "it's"),
+        (r'"say ""so"""', 'say "so"'),
+        (r"'a\\b\nc'", "a\\b\nc"),
+        ("'two\nlines'", "two\nlines"),
+        ("'; INSERT INTO flow VALUES (1);'", "; INSERT INTO flow VALUES (1);"),
+        ("'-- no comment'", "-- no comment"),
+    ],
+)
+def test_strings_mean_what_mysql_takes_them_for(literal: str, meant: str) -> None:
+    """Escapes, doubled quotes, line breaks and what looks like SQL stay inside their string."""
+    text = SQL.replace('("SWE", "baltic"', f'({literal}, "baltic"')
+    situation = _locating(text.replace('"baltic", "SWE"', f'"baltic", {literal}'))
+    assert situation["country"]["country_name"].tolist() == [meant]
+
+
+@pytest.mark.parametrize("spelling", ["has_has_merchant", "hasmerchant", "has_merchants"])
+@pytest.mark.parametrize("separator", ["\n", " "], ids=["fast", "tolerant"])
+def test_a_misspelt_column_is_taken_as_the_one_it_resembles(spelling: str, separator: str) -> None:
+    """The rows are kept, and the defect says which column was meant and where."""
+    text = SQL_TABLES + SQL_ROWS.replace("has_merchant", spelling).replace("\n", separator)
+    parsed = parse_sql(text, LOCATING, FILE)
+    assert parsed.situation == _locating(SQL)
+    (defect,) = parsed.defects
+    assert "'has_merchant'" in defect.problem
+    assert f"'{spelling}'" in defect.problem
+    assert defect.line == (13 if separator == "\n" else 9)
+
+
+def test_text_in_place_of_numbers_and_truth_values_is_reported_once_a_column() -> None:
+    """Quoted numbers and truth values are read as meant."""
+    text = SQL.replace("0.25", '"0.25"').replace("TRUE, FALSE", '"True", "False"')
+    parsed = parse_sql(text, LOCATING, FILE)
+    assert parsed.situation == _locating(SQL)
+    assert [d.problem.split()[0] for d in parsed.defects] == [
+        "'flow'", "'is_home'", "'has_merchant'"
+    ]  # fmt: skip
+
+
+def test_a_missing_float_is_nan() -> None:
+    """NULL stands for a missing number, and writing it keeps it so."""
+    situation = _locating(SQL.replace("0.25", "NULL"))
+    assert situation["flow"]["flow"].tolist() != situation["flow"]["flow"].tolist()
+    assert _locating(render_sql(situation)) == situation
+
+
+def test_repeated_keys_keep_the_first_row() -> None:
+    """A primary key holds once in any database, so it does here."""
+    text = SQL + 'INSERT INTO country(country_name,home_node,development) VALUES ("SWE", "x", 1);\n'
+    parsed = parse_sql(text, LOCATING, FILE)
+    assert parsed.situation == _locating(SQL)
+    assert [(d.line, d.action) for d in parsed.defects] == [(14, "the first row is kept")]
+
+
+def test_edges_to_nodes_that_are_not_there_are_left_out() -> None:
+    """No graph can hold them, and both forms are one situation."""
+    row = 'INSERT INTO flow(source, dest, flow) VALUES ("krakow", "atlantis", 1);\n'
+    parsed = parse_sql(SQL + row * 1, LOCATING, FILE)
+    assert parsed.situation == _locating(SQL)
+    (defect,) = parsed.defects
+    assert (defect.line, defect.problem) == (14, "'flow' refers to a trade_node that is not there")
+
+
+def test_a_table_of_nodes_without_rows_is_reported() -> None:
+    """A Building database without buildings is read, empty as it is."""
+    parsed = parse_sql(BUILDING_SQL, BUILDING, Path("X.sql"))
+    assert len(parsed.situation["building"]) == 0
+    assert [d.problem for d in parsed.defects] == ["'building' has no rows"]
+
+
+def test_unknown_tables_and_columns_are_passed_over_and_reported() -> None:
+    """What the scenario has no place for does not stand in the way."""
+    text = SQL.replace("(source, dest, flow) VALUES (", "(xyz, source, dest, flow) VALUES (1, ")
+    parsed = parse_sql(text + "INSERT INTO notes(a) VALUES (1);", LOCATING, FILE)
+    assert parsed.situation == _locating(SQL)
+    assert [d.action for d in parsed.defects] == ["passed over", "passed over"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (SQL.replace("0.25)", "0.25"), 12, "expected SQL ')'"),
+        (SQL.replace('"krakow", "baltic", 0.25', '"krakow", 0.25'), 12, "has 2 values; expected 3"),
+        (SQL.replace("0.25", "lots"), 12, "expected a quoted string, a number"),
+        (SQL.replace("0.25", "TRUE"), 12, "'flow' holds True; expected float"),
+        (SQL.replace("0.25", "'much'"), 12, "holds the text 'much'; expected float"),
+        (SQL.replace('("krakow", "baltic", 0.25', '("krakow", 3, 0.25'), 12, "expected text"),
+        (SQL.replace('"krakow", "baltic", 0.25', '"krakow, baltic, 0.25'), 14, "never closed"),
+        (SQL + "DELETE FROM flow;", 14, "found word 'DELETE'; expected CREATE TABLE"),
+        (SQL + "/* and so on", 14, "never closed"),
+        (SQL.replace("(source, dest, flow) VALUES", "(source, flow) VALUES"), 12, "lacks ['dest']"),
+        (SQL.replace("(source, dest, flow) V", "(source, source, dest, flow) V"), 12, "twice"),
+        ("", None, "table 'country' is missing; expected CREATE TABLE country("),
+        ("CREATE TABLE country(country_name", 1, "')' at the end of CREATE TABLE"),
+    ],
+)
+def test_faults_name_the_line_and_what_was_expected(
+    text: str, line: int | None, message: str
+) -> None:
+    """The error carries file and line, and says what should have stood there."""
+    with pytest.raises(ParseError) as caught:
+        parse_sql(text, LOCATING, FILE)
+    assert message in caught.value.problem
+    if "never closed" not in message:
+        assert caught.value.line == line
+    assert str(caught.value).startswith("q1.sql")
+
+
+def test_an_infinity_or_a_text_too_long_cannot_be_written() -> None:
+    """MySQL would refuse or cut them, so the writer does not let them pass."""
+    situation = _locating(SQL)
+    with pytest.raises(DataError, match="cannot store"):
+        render_sql(situation.replace(flow=situation["flow"].replace(flow=[float("inf")])))
+    long = situation["country"].replace(home_node=["x" * 256])
+    with pytest.raises(DataError, match="256 characters"):
+        render_sql(situation.replace(country=long))

@@ -1,0 +1,71 @@
+"""Chat models are found by name, and what is missing is named."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from langchain_openai import ChatOpenAI
+
+from dqa.errors import MissingKeyError, UnknownNameError, UsageError
+from dqa.models.registry import chat_model, is_scripted
+from dqa.models.scripted import ScriptedModel
+
+
+def test_scripted_models_need_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key, and the seed reaches the script."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = chat_model("scripted:random", seed=5)
+    assert isinstance(model, ScriptedModel)
+    assert (model.script, model.seed) == ("random", 5)
+
+
+def test_an_unknown_scripted_model_lists_what_there_is() -> None:
+    """A typo is answered with the right names."""
+    with pytest.raises(UnknownNameError, match="analyst, greedy, random"):
+        chat_model("scripted:analist")
+
+
+@pytest.mark.parametrize("name", ["", "gpt-5", "openai:", ":x"])
+def test_a_name_without_provider_says_how_names_look(name: str) -> None:
+    """The message shows the form."""
+    with pytest.raises(UsageError, match="provider:model"):
+        chat_model(name)
+
+
+def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key and without a server of one's own there is nobody to ask."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(MissingKeyError, match="OPENAI_API_KEY"):
+        chat_model("openai:some-model")
+
+
+def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --base-url a placeholder stands in for the key, and temperature is 0."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = chat_model("openai:some-model", base_url="http://localhost:9/v1")
+    assert isinstance(model, ChatOpenAI)
+    assert model.temperature == 0
+    assert model.openai_api_base == "http://localhost:9/v1"
+
+
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is the command that mends it."""
+    monkeypatch.setitem(sys.modules, "langchain_openai", None)
+    with pytest.raises(MissingKeyError, match=r'pip install "dqa\[openai\]"'):
+        chat_model("openai:some-model")
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
+    with pytest.raises(MissingKeyError, match=r'pip install "dqa\[models\]"'):
+        chat_model("someone:some-model")
+
+
+def test_an_unknown_provider_is_a_usage_error() -> None:
+    """Whatever LangChain does not know is one line, not a traceback."""
+    with pytest.raises(UsageError, match="someone:some-model"):
+        chat_model("someone:some-model")
+
+
+def test_only_scripted_names_are_scripted() -> None:
+    """Results tell programs from language models by this."""
+    assert is_scripted("scripted:analyst")
+    assert not is_scripted("openai:scripted")

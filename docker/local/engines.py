@@ -55,6 +55,9 @@ class Engine(ABC):
     def create(self, site: Site) -> None:
         """Make the data folder, with the user and the database in it."""
 
+    def clear(self, site: Site) -> None:  # noqa: B027 - most leave nothing
+        """Remove what a killed server left behind that would keep it from starting again."""
+
     @abstractmethod
     def command(self, site: Site) -> list[str]:
         """Return the command that runs the server in the foreground."""
@@ -187,6 +190,14 @@ class Postgres(Engine):
             as_server=True,
             text=f"ALTER ROLE {USER} PASSWORD '{site.password}'\nCREATE DATABASE {DATABASE}\n",
         )
+
+    def clear(self, site: Site) -> None:
+        """Remove the lock file, which names a process known to be dead.
+
+        PostgreSQL itself takes it for alive in a container whose first process does not wait
+        for orphans.
+        """
+        (site.home / "data" / "postmaster.pid").unlink(missing_ok=True)
 
     def command(self, site: Site) -> list[str]:  # noqa: D102
         return [self._required("postgres"), "-D", str(site.home / "data")]

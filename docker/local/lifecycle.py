@@ -130,7 +130,9 @@ class Server:
     def restart(self) -> None:
         """Start it again on the same data, port and password, stopping it first if it runs."""
         self._halt()
-        self._launch(self._load())
+        record = self._load()
+        self.engine.clear(self._site(record))
+        self._launch(record)
 
     def kill(self) -> None:
         """Kill it without warning; its data stay for `restart`."""

@@ -216,7 +216,7 @@ class Process:
         """Start a server that outlives the caller, in a clean environment."""
         account = server_account()
         environment = {"PATH": PROGRAM_FOLDERS, "HOME": str(folder), "LANG": "C.UTF-8"}
-        with log.open("ab") as output:
+        with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:
             child = subprocess.Popen(
                 command,
                 cwd=folder,

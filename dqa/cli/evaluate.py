@@ -204,6 +204,7 @@ def _report(
             }
         )
         return
+    typer.echo("Accuracy in % (correct/judged), with its 95 % interval below")
     echo_table(accuracy_table(summaries))
     for model in dict.fromkeys(summary.model for summary in summaries):
         typer.echo(model_line(model))

@@ -99,6 +99,8 @@ class Database(Protocol):
 
     kind: Kind
     dialect: str
+    language: str
+    """What statements are written in, as a model is told it: ``"SQL (SQLite)"``."""
     name: str
     """What to call it in results and messages: never holds a password."""
 

@@ -72,6 +72,7 @@ class LadybugDatabase:
 
     kind: Kind = "graph"
     dialect = "ladybug"
+    language = "Cypher (LadybugDB)"
 
     def __init__(self, database: ladybug.Database, name: str) -> None:
         self.name = name

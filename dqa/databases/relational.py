@@ -45,6 +45,7 @@ class RelationalDatabase(ABC):
     """
 
     kind: Kind = "relational"
+    language = "SQL"
 
     def __init__(self, engine: Engine, dialect: str, name: str) -> None:
         self.dialect = dialect

@@ -82,6 +82,8 @@ class SqliteDatabase(RelationalDatabase):
         A connection that keeps a database in memory alive; closed with this object.
     """
 
+    language = "SQL (SQLite)"
+
     def __init__(self, uri: str, name: str, keeper: sqlite3.Connection | None = None) -> None:
         engine = create_engine(
             "sqlite://", creator=_connector(uri), poolclass=QueuePool, pool_size=0

@@ -17,8 +17,6 @@ from dqa.errors import QueryError, StatementTimeoutError
 
 __all__ = ["observe", "query_tool", "schema_tool"]
 
-_LANGUAGES = {"graph": "Cypher", "relational": "SQL"}
-
 
 class _QueryArguments(BaseModel):
     statement: str = Field(description="one read-only statement")
@@ -84,7 +82,7 @@ def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> Structure
         run,
         name="query_database",
         description=(
-            f"Run one read-only {_LANGUAGES[database.kind]} statement ({database.dialect}) on the "
+            f"Run one read-only statement in {database.language} on the "
             f"database. Returns at most {limits.rows} rows, one JSON array a line, the column "
             "names first; or an error that says what to change."
         ),

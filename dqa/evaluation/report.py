@@ -33,7 +33,7 @@ def accuracy_table(summaries: Sequence[Summary]) -> Table:
 
     columns = _distinct((s.scenario, s.kind, s.database) for s in summaries)
     cells = {(s.decider, s.scenario, s.database): s for s in summaries}
-    table = Table(title="Accuracy (%), correct/judged and 95 % interval", title_justify="left")
+    table = Table()
     table.add_column("Decider", no_wrap=True)
     for scenario, kind, database in columns:
         heading = f"{scenario.capitalize()}\n{_KINDS.get(kind, kind)} ({database})"

@@ -22,10 +22,6 @@ from dqa_planrag.recipes import RECIPES, Recipe, prompt
 
 __all__ = ["ITERRAG", "PLANRAG", "PLANRAG_NO_REPLAN", "SINGLERAG", "Agent", "AgentFactory"]
 
-_LANGUAGES = {
-    "sqlite": "SQL (SQLite)",
-    "ladybug": "Cypher (LadybugDB)",
-}
 _NODES_PER_STEP = 4
 
 
@@ -54,7 +50,7 @@ class Agent:
             question=question.text,
             rules=question.rules,
             kind=f"{database.kind} database",
-            language=_LANGUAGES.get(database.dialect, database.dialect),
+            language=database.language,
             schema=database.schema().to_text(),
         )
         return [

@@ -25,6 +25,9 @@ __all__ = [
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 
+_MANY = 100_000
+"""From this many values on, loading Arrow is worth its time."""
+
 
 def _cell(situation: Situation, table: str, column: str, row: int) -> str:
     value = situation[table][column][row]
@@ -76,15 +79,35 @@ def positions(
     SituationError
         A value that is no key of that table.
     """
-    values = situation[table][column].tolist()
-    try:
-        return np.fromiter(map(rows.__getitem__, values), np.intp, len(values))
-    except KeyError:
-        row = next(i for i, value in enumerate(values) if value not in rows)
+    values = situation[table][column]
+    found = _found_at_once(values, rows) if len(values) > _MANY else None
+    if found is None:
+        listed = values.tolist()
+        found = np.fromiter((rows.get(value, -1) for value in listed), np.intp, len(listed))
+    if found.size and int(found.min()) < 0:
+        row = int(np.argmin(found))
         raise SituationError(
             f"{_cell(situation, table, column, row)}, which table '{keyed}' does not have; "
             "add it there or remove the row."
-        ) from None
+        )
+    return found
+
+
+def _found_at_once(values: NDArray[Any], rows: Mapping[Any, int]) -> IntArray | None:
+    """Look values up with Arrow: several times faster where there are millions.
+
+    None where Arrow has no type for them, so that the plain way decides what is wrong.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    try:
+        kind = pa.large_string() if values.dtype == object else pa.from_numpy_dtype(values.dtype)
+        keys, asked = pa.array(list(rows), kind), pa.array(values, kind)
+    except (pa.ArrowException, UnicodeEncodeError):
+        return None
+    found = compute.index_in(asked, value_set=keys).fill_null(-1)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.intp)
 
 
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:

@@ -19,6 +19,9 @@ __all__ = ["FlowGraph", "Grouped"]
 _MAX_LEVELS = 20_000
 """Deeper graphs are searched home by home: a level costs some 30 us however few nodes it has."""
 
+_MANY = 100_000
+"""From this many keys on, a counting sort is worth its constant cost."""
+
 _NO_EDGE = np.iinfo(np.intp).max
 
 
@@ -31,6 +34,14 @@ class Grouped(NamedTuple):
     @classmethod
     def by(cls, keys: IntArray, groups: int) -> Grouped:
         """Group positions 0..len(keys)-1 by key, keeping their order within a group."""
+        if len(keys) > _MANY:
+            # One column a position: turning columns into rows is a counting sort in linear time.
+            ends = np.arange(len(keys) + 1)
+            columns = sparse.csc_array(
+                (np.ones(len(keys), np.int8), keys, ends), (groups, len(keys))
+            )
+            by_row = columns.tocsr()
+            return cls(by_row.indices.astype(np.intp), by_row.indptr.astype(np.intp))
         starts = np.zeros(groups + 1, np.intp)
         np.cumsum(np.bincount(keys, minlength=groups), out=starts[1:])
         return cls(np.argsort(keys, kind="stable"), starts)

@@ -55,6 +55,7 @@ def test_the_table_names_every_decider_and_the_program_that_answered(
     assert ran.code == 0
     for decider in ("singlerag", "iterrag", "planrag", "planrag-no-replan"):
         assert decider in ran.out
+    assert ran.out.startswith("Accuracy in %")
     assert "RDB (sqlite)" in ran.out
     assert "GDB (ladybug)" in ran.out
     assert "scripted:analyst. A scripted program, not a language model." in ran.out

@@ -27,6 +27,7 @@ class CountingBackend:
     name = "counting"
     kind: Kind = "relational"
     dialect = "sqlite"
+    language = "SQL (SQLite)"
 
     def __init__(self, refuse: bool = False) -> None:
         self.loaded: list[str] = []

@@ -132,7 +132,7 @@ def profit(
     state = locating(situation, country, merchant_at, rules)
     if state.total_power[home] <= 0:
         return 0.0
-    local = next(node[1] for node in rows(situation, "trade_node") if node[0] == home)
+    local: float = next(node[1] for node in rows(situation, "trade_node") if node[0] == home)
     kept = local + state.ingoing[home]
     if rules == "released":
         kept = local - state.outgoing[home] + state.ingoing[home]

@@ -1,0 +1,86 @@
+"""Annotating question sets: best decisions beside official answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dqa.errors import UnknownNameError
+from dqa.evaluation.annotate import annotate
+from dqa.loaders.release import read_release
+from dqa.question import Question, QuestionSet
+from tests.simulators.worlds import economy, world
+
+
+def mixed() -> QuestionSet:
+    """Three questions on two situations, scenarios interleaved."""
+    trade = world(
+        countries=[("A", "home", 1.0), ("B", "mid", 1.0)],
+        nodes=[("mid", 1.0, False), ("far", 1.0, False), ("home", 1.0, False)],
+        flows=[("mid", "home")],
+        presence=[("home", "A", True, False, 1.0), ("mid", "A", False, False, 1.0),
+                  ("mid", "B", True, False, 1.0)],
+        name="trade",
+    )  # fmt: skip
+    works = economy(
+        goods=[(0, 20.0, 5.0)],
+        buildings=[(1, 5), (2, 5)],
+        supply=[(0, 2, 4.0, 1.0)],
+        demand=[],
+        name="works",
+    )
+    a, b = {"country": "A", "home": "home"}, {"country": "B", "home": "mid"}
+    return QuestionSet(
+        "mixed",
+        (
+            Question("locating", "1", "", "", "trade", a, answers=("mid",)),
+            Question("building", "1", "", "", "works", {"goods": "goods0"}, answers=(2,)),
+            Question("locating", "2", "", "", "trade", b),
+        ),
+        {"trade": trade, "works": works},
+    )
+
+
+def test_annotations_keep_the_order_of_questions() -> None:
+    """Questions are answered in their order, though situations are simulated once."""
+    annotations = annotate(mixed(), "paper")
+    assert [(a.scenario, a.question) for a in annotations] == [
+        ("locating", "1"),
+        ("building", "1"),
+        ("locating", "2"),
+    ]
+
+
+def test_ties_margin_and_agreement() -> None:
+    """A unique best agrees; of ties only the first does; without a label nothing is said."""
+    first, second, third = annotate(mixed(), "paper")
+    assert (first.answer, first.ties, first.agrees) == ("mid", ("mid",), True)
+    assert first.margin > 0
+    # A building without inputs keeps its output, so neither expansion changes anything.
+    assert (second.answer, second.ties, second.margin) == (1, (1, 2), 0.0)
+    assert second.agrees is False
+    assert third.official is None
+    assert third.agrees is None
+
+
+def test_annotations_are_json() -> None:
+    """Every annotation survives a round through JSON."""
+    listed = [annotation.to_json() for annotation in annotate(mixed(), "released")]
+    assert json.loads(json.dumps(listed)) == listed
+    assert {"scenario", "question", "answer", "ties", "official", "agrees"} <= set(listed[0])
+
+
+def test_a_scenario_without_simulator_is_named() -> None:
+    """A user's own question has no ground truth here."""
+    question = Question("custom", "1", "", "", "trade")
+    with pytest.raises(UnknownNameError, match="no simulator 'custom'"):
+        annotate(QuestionSet("own", (question,), mixed().situations), "paper")
+
+
+def test_the_released_rules_agree_with_every_label(release_dir: Path) -> None:
+    """All official answers of both scenarios are reproduced."""
+    annotations = annotate(read_release(release_dir), "released")
+    assert annotations
+    assert [a for a in annotations if not a.agrees] == []

@@ -1,0 +1,171 @@
+"""The Building simulator on economies small enough to work out by hand, and on broken ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.errors import SituationError, UnknownNameError
+from dqa.loaders.release import read_release
+from dqa.question import Question
+from dqa.simulator import Outcomes
+from dqa.situation import Situation
+from dqa_simulators import screen
+from dqa_simulators.building import SIMULATOR
+from tests.simulators.worlds import building_question, economy
+
+ASK = building_question("goods1")
+
+
+def small(**changes: Any) -> Situation:
+    """A mine without inputs makes goods 0, of which a mill makes goods 1."""
+    parts: dict[str, Any] = {
+        "goods": [(0, 20.0, 5.0), (1, 30.0, 8.0)],
+        "buildings": [(7, 5), (8, 10)],
+        "supply": [(0, 7, 10.0, 6.0), (1, 8, 12.0, 4.0)],
+        "demand": [(0, 8, 15.0)],
+    }
+    return economy(**{**parts, **changes})
+
+
+def ask(situation: Situation, question: Question = ASK, rules: str = "paper") -> Outcomes:
+    """Outcomes of one question."""
+    return SIMULATOR.outcomes(situation, [question], rules)[0]
+
+
+def refusal(situation: Situation, question: Question = ASK) -> str:
+    """The message with which a question is refused."""
+    with pytest.raises(SituationError) as caught:
+        ask(situation, question)
+    return str(caught.value)
+
+
+def price(base: float, demand: float, supply: float) -> float:
+    """Eq. 6."""
+    return base * (1 + 0.75 * (demand - supply) / max(demand, supply))
+
+
+def test_prices_worked_out_by_hand() -> None:
+    """Both rule sets on an economy of two buildings."""
+    outcomes = ask(small())
+    # The mine keeps its 6 whatever its level; the mill gets 6 / (5 + 15) of what it asks for.
+    assert outcomes.baseline == pytest.approx(price(30, 8, 12 * 6 / 20))
+    assert outcomes.value(7) == pytest.approx(outcomes.baseline)
+    # Raised, the mill asks for 22.5 and makes 18 * 6 / 27.5.
+    assert outcomes.value(8) == pytest.approx(price(30, 8, 18 * 6 / 27.5))
+    released = ask(small(), rules="released")
+    assert released.value(8) == pytest.approx(price(30, 8, 18 * 6 / (5 + 15 + 22.5)))
+
+
+def test_the_state_after_a_decision_shows_what_it_does() -> None:
+    """Level, quantities, inputs, outputs and prices after the mill was raised."""
+    after = SIMULATOR.simulate(small(), ASK, 8, "paper")
+    assert after["building"]["level"].tolist() == [5, 15]
+    assert after["supply"]["level"].tolist() == [5, 15]
+    assert after["supply"]["max_supply"].tolist() == [10.0, 18.0]
+    assert after["supply"]["current_output"].tolist() == pytest.approx([6.0, 18 * 6 / 27.5])
+    assert after["demand"]["max_demand"].tolist() == [22.5]
+    assert after["demand"]["current_input"].tolist() == pytest.approx([22.5 * 6 / 27.5])
+    assert after["goods"]["current_price"][1] == pytest.approx(ask(small()).value(8))
+
+
+def test_goods_nobody_wants_or_makes_cost_their_base_price() -> None:
+    """Demand and supply of 0 leave the base price."""
+    situation = small(goods=[(0, 20.0, 5.0), (1, 30.0, 0.0)], supply=[(0, 7, 10.0, 6.0)])
+    assert ask(situation).values.tolist() == [30.0, 30.0]
+
+
+def test_an_input_of_nothing_is_met_in_full() -> None:
+    """A max_demand of 0 counts as met in the mean over inputs."""
+    situation = small(demand=[(0, 8, 0.0)])
+    after = SIMULATOR.simulate(situation, ASK, None, "paper")
+    assert after["supply"]["current_output"][1] == 12.0
+    assert ask(situation).baseline == after["goods"]["current_price"][1]
+
+
+def test_raising_a_building_of_level_0_changes_its_level_only() -> None:
+    """Its rows do not say what a level needs, so every price stays."""
+    situation = small(buildings=[(7, 5), (8, 0)])
+    assert ask(situation).value(8) == ask(situation).baseline
+    after = SIMULATOR.simulate(situation, ASK, 8, "paper")
+    assert after["building"]["level"].tolist() == [5, 5]
+    assert after["supply"]["max_supply"].tolist() == [10.0, 12.0]
+
+
+def test_only_listed_candidates_are_judged() -> None:
+    """A question that lists candidates gets just those, in its order."""
+    question = Question("building", "1", "", "", target=ASK.target, candidates=(8, 7))
+    outcomes = ask(small(), question)
+    assert outcomes.candidates == (8, 7)
+    assert outcomes.answer == 8
+
+
+@pytest.mark.parametrize("candidate", [9, "8"])
+def test_what_is_no_candidate_is_refused(candidate: int | str) -> None:
+    """An unknown id or a text, as a question's candidate and as a decision."""
+    question = Question("building", "1", "", "", target=ASK.target, candidates=(candidate,))
+    assert f"'{candidate}' is no candidate" in refusal(small(), question)
+    with pytest.raises(SituationError, match="is no candidate"):
+        SIMULATOR.simulate(small(), ASK, candidate, "paper")
+
+
+def test_an_economy_without_buildings_has_nothing_to_decide() -> None:
+    """No candidates is an error that says so; the state alone is still there."""
+    situation = small(buildings=[], supply=[], demand=[])
+    assert "nothing to decide" in refusal(situation)
+    after = SIMULATOR.simulate(situation, ASK, None, "paper")
+    assert after["goods"]["current_price"].tolist() == pytest.approx([35.0, 52.5])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"supply": [(5, 7, 1.0, 1.0)]}, "goods_id of row 0 of table 'supply' is 5"),
+        ({"demand": [(0, 9, 1.0)]}, "building_id of row 0 of table 'demand' is 9"),
+        ({"demand": [(0, 8, 1.0), (0, 8, 2.0)]}, "rows 0 and 1 of table 'demand'"),
+        ({"buildings": [(7, 5), (8, 1), (7, 5)]}, "id of row 0 of table 'building' is 7"),
+        ({"demand": [(0, 8, float("nan"))]}, "max_demand of row 0 of table 'demand' is nan"),
+        ({"buildings": [(7, -5), (8, 10)]}, "level of row 0 of table 'building' is -5"),
+        ({"goods": [(0, 20.0, -1.0), (1, 3.0, 0.0)]}, "pop_demand of row 0 of table 'goods'"),
+    ],
+)
+def test_broken_tables_are_named(changes: dict[str, Any], message: str) -> None:
+    """Table, row and column of what is wrong stand in the message."""
+    assert message in refusal(small(**changes))
+
+
+def test_unknown_goods_and_rule_sets_are_named() -> None:
+    """A question about goods that are not there, and a rule set that nobody has."""
+    assert "is about goods 'silk'" in refusal(small(), building_question("silk"))
+    with pytest.raises(UnknownNameError, match="no rule set 'release'"):
+        ask(small(), rules="release")
+
+
+def test_blocks_of_candidates_give_the_same_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many candidates are simulated at once, prices stay as they are."""
+    whole = ask(small()).values
+    monkeypatch.setattr(screen, "_BLOCK", 1)
+    np.testing.assert_array_equal(whole, ask(small()).values)
+
+
+def test_every_official_answer_is_reproduced(release_dir: Path) -> None:
+    """The rule set `released` agrees with all of the release's Building answers."""
+    questions = read_release(release_dir, scenarios=["building"])
+    wrong = [
+        question.id
+        for question in questions.questions
+        if ask(questions.situation_of(question), question, "released").answer != question.answers[0]
+    ]
+    assert questions.questions
+    assert wrong == []
+
+
+def test_every_released_price_is_reproduced_to_the_last_bit(release_dir: Path) -> None:
+    """The rule set `paper`, with nothing decided, gives exactly the prices of the tables."""
+    questions = read_release(release_dir, scenarios=["building"])
+    for situation in questions.situations.values():
+        after = SIMULATOR.simulate(situation, questions.questions[0], None, "paper")
+        assert after["goods"] == situation["goods"], situation.name

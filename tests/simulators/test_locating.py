@@ -1,0 +1,324 @@
+"""The Locating simulator on worlds small enough to work out by hand, and on broken ones."""
+
+from __future__ import annotations
+
+import gc
+import re
+import weakref
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.errors import SituationError, UnknownNameError
+from dqa.loaders.release import read_release
+from dqa.question import Question
+from dqa.simulator import Outcomes
+from dqa.situation import Situation
+from dqa_simulators import graph
+from dqa_simulators.locating import SIMULATOR
+from tests.simulators import reference
+from tests.simulators.worlds import locating_question, world
+
+ASK = locating_question("A", "home")
+COUNTRIES = [("A", "home", 80.0), ("B", "far", 10.0)]
+NODES = [("far", 4.0, False), ("mid", 10.0, True), ("home", 3.0, False), ("side", 1.0, False)]
+FLOWS = [("far", "mid"), ("mid", "side"), ("mid", "home")]
+PRESENCE = [
+    ("home", "A", True, False, 6.0),
+    ("home", "B", False, False, 2.0),
+    ("mid", "A", False, False, 1.0),
+    ("mid", "B", False, False, 3.0),
+    ("far", "B", True, False, 5.0),
+]
+
+
+def small(**changes: Any) -> Situation:
+    """A trades at home and mid, B at home, mid and far; value flows far -> mid -> home, side."""
+    parts: dict[str, Any] = {
+        "countries": COUNTRIES,
+        "nodes": NODES,
+        "flows": FLOWS,
+        "presence": PRESENCE,
+    }
+    return world(**{**parts, **changes})
+
+
+def ask(situation: Situation, question: Question = ASK, rules: str = "paper") -> Outcomes:
+    """Outcomes of one question."""
+    return SIMULATOR.outcomes(situation, [question], rules)[0]
+
+
+def refusal(situation: Situation, question: Question = ASK, rules: str = "paper") -> str:
+    """The message with which a question is refused."""
+    with pytest.raises(SituationError) as caught:
+        ask(situation, question, rules)
+    return str(caught.value)
+
+
+def test_profits_worked_out_by_hand() -> None:
+    """Both rule sets on a world of four nodes."""
+    outcomes = ask(small())
+    assert outcomes.candidates == ("far", "mid", "side")
+    # Nobody is away from home in far, so mid has its own 10, all of it leaves, half goes home.
+    base = (3 + 1.05 * 10 / 2) * 6 / 8
+    steered = (3 + 1.05 * 10) * 6 / 8
+    assert outcomes.baseline == pytest.approx(base)
+    assert outcomes.values == pytest.approx([base, steered, base])
+    assert outcomes.answer == "mid"
+    again = small(nodes=[(*row, 8.0 if row[0] == "home" else 0.0, 0.0) for row in NODES])
+    released = ask(again, rules="released")
+    # Home has 8 + 8 of power, of which 2 away: an eighth leaves before the profit is taken.
+    assert released.value("mid") == pytest.approx((3 + 10.5) * (1 - 2 / 16) * 6 / 16)
+
+
+def test_the_state_after_a_decision_shows_what_it_does() -> None:
+    """The merchant, its power with the inland bonus, and what each flow carries."""
+    after = SIMULATOR.simulate(small(), ASK, "mid", "paper")
+    rows = after["node_country"]
+    assert rows["has_merchant"].tolist() == [False, False, True, False, False]
+    assert rows["calculated_trading_power"][2] == pytest.approx(1.05 * (1 + 2 + 80))
+    assert after["trade_node"]["total_power"][1] == pytest.approx(1.05 * 83 + 3)
+    assert after["flow"]["flow"].tolist() == pytest.approx([0.0, 0.0, 10.0])
+    assert after["trade_node"]["ingoing"].tolist() == pytest.approx([0.0, 0.0, 10.5, 0.0])
+    assert not small()["node_country"]["has_merchant"].any()
+
+
+def test_a_small_country_gets_the_least_inland_bonus() -> None:
+    """At an inland node a development below 50 counts as 50."""
+    situation = small(countries=[("A", "home", 10.0), COUNTRIES[1]])
+    after = SIMULATOR.simulate(situation, ASK, "mid", "paper")
+    assert after["node_country"]["calculated_trading_power"][2] == pytest.approx(1.05 * 53)
+
+
+def test_a_merchant_supports_the_first_flow_that_leads_home() -> None:
+    """Without a straight flow, table order picks among those that lead home; others get nothing."""
+    situation = small(
+        nodes=[*NODES, ("detour", 0.0, False)],
+        flows=[("far", "side"), ("far", "mid"), ("far", "detour"), ("mid", "home"),
+               ("detour", "home")],
+        presence=[*PRESENCE, ("far", "A", False, False, 1.0)],
+    )  # fmt: skip
+    carried = SIMULATOR.simulate(situation, ASK, "far", "paper")["flow"]["flow"]
+    assert carried[1] > 0
+    assert carried[[0, 2]].tolist() == [0.0, 0.0]
+
+
+def test_a_straight_flow_comes_before_an_earlier_one() -> None:
+    """The flow straight home is supported though another that leads there stands above it."""
+    situation = small(flows=[("mid", "side"), ("side", "home"), ("mid", "home")])
+    assert SIMULATOR.simulate(situation, ASK, "mid", "paper")["flow"]["flow"][2] == 10.0
+
+
+def test_a_merchant_that_cannot_reach_home_supports_nothing() -> None:
+    """Its power counts, but what leaves is still shared equally."""
+    situation = small(flows=[("far", "mid"), ("far", "side")],
+                      presence=[*PRESENCE, ("far", "A", False, True, 1.0)])  # fmt: skip
+    after = SIMULATOR.simulate(situation, ASK, None, "paper")
+    assert after["flow"]["flow"][0] == after["flow"]["flow"][1] > 0
+
+
+def test_a_second_merchant_changes_nothing() -> None:
+    """Where the country already has a merchant, placing one is as good as doing nothing."""
+    situation = small(presence=[(*row[:3], row[:2] == ("mid", "A"), row[4]) for row in PRESENCE])
+    outcomes = ask(situation)
+    assert outcomes.value("mid") == outcomes.baseline == outcomes.value("side")
+
+
+def test_an_absent_country_gains_nothing() -> None:
+    """Where a country has no row at a node, a merchant there is as good as doing nothing."""
+    outcomes = ask(small())
+    assert outcomes.value("side") == outcomes.value("far") == outcomes.baseline
+
+
+def test_nothing_leaves_a_node_without_power() -> None:
+    """0 of 0 power moves nothing, and a home without power earns nothing."""
+    situation = small(presence=[("mid", "A", False, False, 0.0), ("home", "A", True, False, 0.0)])
+    outcomes = ask(situation)
+    assert outcomes.values.tolist() == [0.0, 0.0, 0.0]
+    assert SIMULATOR.simulate(situation, ASK, None, "paper")["trade_node"]["outgoing"][1] == 0.0
+
+
+def test_a_country_without_a_row_at_home_earns_nothing() -> None:
+    """Every candidate then ties at a profit of 0, and none is decided by rounding."""
+    outcomes = ask(small(presence=PRESENCE[1:]))
+    assert outcomes.values.tolist() == [0.0, 0.0, 0.0]
+    assert outcomes.ties == outcomes.candidates
+    assert not outcomes.decided_by_last_bit
+
+
+def test_only_listed_candidates_are_judged() -> None:
+    """A question that lists candidates gets just those, in its order."""
+    question = Question("locating", "1", "", "", target=ASK.target, candidates=("side", "mid"))
+    assert ask(small(), question).candidates == ("side", "mid")
+
+
+@pytest.mark.parametrize("candidate", ["home", "atlantis"])
+def test_what_is_no_candidate_is_refused(candidate: str) -> None:
+    """Home and unknown nodes, as a question's candidate and as a decision."""
+    question = Question("locating", "1", "", "", target=ASK.target, candidates=(candidate,))
+    assert f"'{candidate}' is no candidate" in refusal(small(), question)
+    with pytest.raises(SituationError, match="is no candidate"):
+        SIMULATOR.simulate(small(), ASK, candidate, "paper")
+
+
+def test_a_world_with_only_a_home_has_nothing_to_decide() -> None:
+    """No candidates is an error that says so."""
+    message = refusal(small(nodes=[("home", 3.0, False)], flows=[], presence=PRESENCE[:1]))
+    assert "nothing to decide" in message
+
+
+@pytest.mark.parametrize(
+    ("flows", "circle"),
+    [
+        ([*FLOWS, ("home", "far")], {"far", "mid", "home"}),
+        ([*FLOWS, ("side", "side")], {"side"}),
+    ],
+)
+def test_a_circle_of_flows_names_its_nodes(flows: list[tuple[str, str]], circle: set[str]) -> None:
+    """A cycle, of several nodes or of one, is an error that names the way round."""
+    message = refusal(small(flows=flows))
+    way = re.search(r"circle, ([^;]*);", message)
+    assert way is not None
+    assert set(way[1].split(" -> ")) == circle
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"flows": [*FLOWS, ("mid", "atlantis")]}, "dest of row 3 of table 'flow' is 'atlantis'"),
+        ({"flows": [*FLOWS, FLOWS[0]]}, "rows 0 and 3 of table 'flow' have the same key"),
+        ({"nodes": [*NODES, NODES[0]]}, "trade_node of row 0 of table 'trade_node' is 'far'"),
+        ({"countries": [*COUNTRIES, COUNTRIES[0]]}, "row 0 of table 'country' is 'A'"),
+        ({"presence": [*PRESENCE, PRESENCE[0]]}, "rows 0 and 5 of table 'node_country'"),
+        ({"presence": [("mid", "Z", False, False, 1.0)]}, "country_name of row 0"),
+        ({"nodes": [("far", -1.0, False), *NODES[1:]]}, "local_value of row 0"),
+        ({"countries": [("A", "home", float("nan")), COUNTRIES[1]]}, "development of row 0"),
+        ({"presence": [("mid", "A", False, False, float("inf"))]}, "base_trading_power of row 0"),
+        (
+            {
+                "countries": [("A", "home", 1.0), ("B", "atlantis", 1.0)],
+                "presence": [("mid", "B", False, True, 1.0)],
+            },
+            "home_node of row 1 of table 'country' (B) is 'atlantis'",
+        ),
+    ],
+)
+def test_broken_tables_are_named(changes: dict[str, Any], message: str) -> None:
+    """Table, row and column of what is wrong stand in the message."""
+    assert message in refusal(small(**changes))
+
+
+def test_only_the_released_rules_need_the_computed_columns() -> None:
+    """A missing total_power is an error where the rules start from it, and only there."""
+    situation = small(nodes=[("far", 4.0, False, float("nan")), *NODES[1:]])
+    assert ask(situation).answer == "mid"
+    assert "total_power of row 0" in refusal(situation, rules="released")
+
+
+@pytest.mark.parametrize("target", [{"country": "Z", "home": "home"}, {"country": "A"}])
+def test_an_unknown_country_or_home_is_named(target: dict[str, str]) -> None:
+    """A question about something that the world lacks is refused by name."""
+    question = Question("locating", "9", "", "", target=target)
+    assert "Question locating/9 is about" in refusal(small(), question)
+
+
+def test_an_unknown_rule_set_is_named() -> None:
+    """The message lists the rule sets there are."""
+    with pytest.raises(UnknownNameError, match=r"no rule set 'papr'.*Did you mean 'paper'"):
+        ask(small(), rules="papr")
+
+
+def test_values_beyond_every_number_are_refused() -> None:
+    """A world whose values overflow is an error, not infinity."""
+    nodes = [(f"n{i}", 1e308, False) for i in range(3)]
+    situation = world(
+        countries=[("A", "n2", 1.0), ("B", "n0", 1.0)],
+        nodes=nodes,
+        flows=[("n0", "n1"), ("n1", "n2")],
+        presence=[("n0", "A", False, False, 1.0), ("n1", "A", False, False, 1.0)],
+    )
+    assert "beyond every number" in refusal(situation, locating_question("A", "n2"))
+
+
+def chain(length: int) -> Situation:
+    """A chain of nodes, every other one of which also leads straight to the last."""
+    names = [f"n{i}" for i in range(length)]
+    presence = [(name, "A", name == names[-1], False, 1.0) for name in names]
+    return world(
+        countries=[("A", names[-1], 1.0), ("B", names[0], 1.0)],
+        nodes=[(name, 1.0, False) for name in names],
+        flows=[
+            *pairwise(names),
+            *((name, names[-1]) for name in names[:-2:2]),
+        ],
+        presence=[*presence, *((name, "B", False, True, 3.0) for name in names[1:])],
+    )
+
+
+def test_deep_worlds_are_searched_as_shallow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reachability by level and home by home lead to the same profits."""
+    question = locating_question("A", "n29")
+    by_level = ask(chain(30), question)
+    monkeypatch.setattr(graph, "_MAX_LEVELS", 3)
+    np.testing.assert_array_equal(by_level.values, ask(chain(30), question).values)
+
+
+def test_more_than_64_homes_are_told_apart() -> None:
+    """Merchants of 100 countries steer to 100 homes."""
+    homes = [f"h{i}" for i in range(100)]
+    situation = world(
+        countries=[(f"C{i}", home, 1.0) for i, home in enumerate(homes)],
+        nodes=[("source", 1.0, False), *((home, 1.0, False) for home in homes)],
+        flows=[("source", home) for home in reversed(homes)],
+        presence=[("source", f"C{i}", False, True, float(i)) for i in range(100)],
+    )
+    question = locating_question("C0", "h0")
+    carried = SIMULATOR.simulate(situation, question, None, "paper")["flow"]["flow"]
+    powers = 1.05 * (np.arange(100.0)[::-1] + 2)
+    np.testing.assert_allclose(carried, powers / powers.sum())
+
+
+def test_near_ties_are_settled_in_table_order() -> None:
+    """Of two alike nodes the order in which arriving value is summed decides, and it is said."""
+    values = {"n0": 1.3, "n1": 7.6, "n2": 1.3, "n3": 2.4}
+    situation = world(
+        countries=[("A", "home", 1.0), ("B", "n0", 1.0)],
+        nodes=[("home", 0.0, False), *((name, value, False) for name, value in values.items())],
+        flows=[(name, "home") for name in values],
+        presence=[
+            ("home", "A", True, False, 1.0),
+            *((name, "A", False, False, 1.0) for name in ("n0", "n2")),
+            *((name, "B", name in {"n0", "n2"}, False, 3.0) for name in values),
+        ],
+    )
+    outcomes = ask(situation)
+    plain = [reference.profit(situation, "A", "home", name, "paper") for name in values]
+    assert outcomes.values.tolist() == plain
+    assert plain[0] != plain[2] == pytest.approx(plain[0], rel=1e-15)
+    assert outcomes.ties == ("n0",)
+    assert outcomes.decided_by_last_bit
+
+
+def test_situations_are_not_kept_alive() -> None:
+    """What is remembered of a situation goes with it."""
+    situation = small()
+    ask(situation)
+    alive = weakref.ref(situation)
+    del situation
+    gc.collect()
+    assert alive() is None
+
+
+def test_every_official_answer_is_reproduced(release_dir: Path) -> None:
+    """The rule set `released` agrees with all of the release's Locating answers."""
+    questions = read_release(release_dir, scenarios=["locating"])
+    wrong = [
+        question.id
+        for question in questions.questions
+        if ask(questions.situation_of(question), question, "released").answer != question.answers[0]
+    ]
+    assert questions.questions
+    assert wrong == []

@@ -26,6 +26,7 @@ from machine import (
 
 USER = "dqa"
 DATABASE = "dqa"
+_MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin"  # version in the pom
 _HERE = Path(__file__).resolve().parent
 
 
@@ -248,7 +249,7 @@ class Neo4j(Engine):
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="dqa-neo4j-") as scratch:
             jars = _made(Path(scratch) / "jars")
             jars.chmod(0o755)
-            goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+            goal = [f"{_MAVEN_PLUGIN}:copy-dependencies", f"-DoutputDirectory={jars}"]
             options = ["--batch-mode", "--quiet", "--no-transfer-progress"]
             run(
                 [_required("mvn"), *options, "--file", _HERE / "neo4j" / "pom.xml", *goal],

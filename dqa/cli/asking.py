@@ -36,7 +36,7 @@ class Asking:
         from dqa.models.registry import chat_model
 
         factories = {name: plugins.decider(name) for name in names}
-        asking = {name for name, made in factories.items() if getattr(made, "needs_model", True)}
+        asking = {name for name, made in factories.items() if made.needs_model}
         chat = chat_model(self.model, self.base_url, self.seed) if asking else None
         settings = Settings(max_steps=self.max_steps, limits=Limits(rows=self.row_limit))
         deciders = {name: made(chat, settings) for name, made in factories.items()}

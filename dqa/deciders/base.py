@@ -53,6 +53,7 @@ class DeciderFactory(Protocol):
 
     name: str
     description: str
+    needs_model: bool
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Decider:
         """Make the decider; one that needs no model ignores `model`."""

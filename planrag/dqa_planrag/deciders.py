@@ -87,6 +87,7 @@ class AgentFactory:
     """Makes an agent of one recipe for any model."""
 
     recipe: Recipe
+    needs_model: bool = True
 
     @property
     def name(self) -> str:

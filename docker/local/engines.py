@@ -71,10 +71,6 @@ class Engine(ABC):
     def url(self, site: Site) -> str:
         """Return where and as whom to connect."""
 
-    def log(self, site: Site) -> Path:
-        """Return the file the server logs to."""
-        return site.home.parent / "server.log"
-
 
 class MariaDB(Engine):
     """MariaDB from Debian's core packages, which bring the programs and no service."""
@@ -347,7 +343,7 @@ def _required(name: str) -> str:
 
 def _succeeds(command: list[str], **environment: str) -> bool:
     """Run a client; its password goes in the environment, which others cannot read."""
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - commands of ours, no shell
         command,
         env={"PATH": PROGRAM_FOLDERS, **environment},
         stdin=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ from engines import ENGINES, Site
 from machine import Process, ServerError, free_port, give, run, server_account, tail
 
 _RECORD = "server.json"
+_LOG = "server.log"
 
 
 def default_state() -> Path:
@@ -71,7 +72,8 @@ class Server:
     def __init__(self, name: str, state: Path, timeout: float) -> None:
         self.name = name
         self.engine = ENGINES[name]
-        self._folder = state / name
+        self._folder = state / f"dqa-{name}"
+        self._log = self._folder / _LOG
         self._timeout = timeout
 
     @property
@@ -95,8 +97,12 @@ class Server:
             return {"state": "absent"}
         record = self._load()
         state = "running" if self.running else "stopped"
-        log = str(self.engine.log(self._site(record)))
-        shown = {"port": record.port, "pid": record.pid, "durable": record.durable, "log": log}
+        shown = {
+            "port": record.port,
+            "pid": record.pid,
+            "durable": record.durable,
+            "log": str(self._log),
+        }
         return {"state": state, **shown}
 
     def start(self, *, durable: bool) -> None:
@@ -152,27 +158,28 @@ class Server:
         site.home.mkdir()
         give(site.home, 0o700)
         if server_account():
-            what = f"entering {site.home} as the account 'nobody', which servers of root run as,"
+            what = f"entering {site.home} as 'nobody' (choose a folder it can enter with --state)"
             run(["test", "-x", site.home / "."], what=what, as_server=True)
 
     def _launch(self, record: _Record) -> None:
         site = self._site(record)
-        log = self.engine.log(site)
-        process = Process.spawn(self.engine.command(site), site.home, log)
+        process = Process.spawn(self.engine.command(site), site.home, self._log)
         self._save(_Record(**{**asdict(record), "pid": process.pid, "started": process.started}))
-        deadline = time.monotonic() + self._timeout
         try:
-            while not self.engine.answers(site):
-                if not process.alive():
-                    raise ServerError(f"{self.name} ended while starting:\n{_tail(log)}")
-                if time.monotonic() > deadline:
-                    raise ServerError(
-                        f"{self.name} did not answer within {self._timeout:.0f} s:\n{_tail(log)}"
-                    )
-                time.sleep(0.1)
+            self._await_answer(site, process)
         except BaseException:
             process.kill()
             raise
+
+    def _await_answer(self, site: Site, process: Process) -> None:
+        deadline = time.monotonic() + self._timeout
+        while not self.engine.answers(site):
+            if not process.alive():
+                raise ServerError(f"{self.name} ended while starting:\n{_tail(self._log)}")
+            if time.monotonic() > deadline:
+                within = f"within {self._timeout:.0f} s"
+                raise ServerError(f"{self.name} did not answer {within}:\n{_tail(self._log)}")
+            time.sleep(0.1)
 
     def _halt(self) -> None:
         self._load()
@@ -180,15 +187,21 @@ class Server:
         process.signal(self.engine.stop_signal)
         if not process.ends(self._timeout):
             process.kill()
-            log = self.engine.log(self._site(self._load()))
             raise ServerError(
                 f"{self.name} did not stop within {self._timeout:.0f} s and was killed:\n"
-                f"{_tail(log)}"
+                f"{_tail(self._log)}"
             )
 
     def _discard(self) -> None:
-        if self._folder.exists():
-            shutil.rmtree(self._folder)
+        if not self._folder.exists():
+            return
+        foreign = {entry.name for entry in self._folder.iterdir()} - {"home", _RECORD, _LOG}
+        if foreign:
+            raise ServerError(
+                f"{self._folder} holds {min(foreign)!r}, which is no part of a server, and is left "
+                "alone; choose another folder with --state"
+            )
+        shutil.rmtree(self._folder)
 
     def _site(self, record: _Record) -> Site:
         return Site(self._folder / "home", record.port, record.password, record.durable)

@@ -99,7 +99,7 @@ def program(name: str, *folders: Path) -> str | None:
     return shutil.which(name, path=path)
 
 
-def run(
+def run(  # noqa: PLR0913 - all but two have defaults, and none go together
     command: Sequence[str | Path],
     *,
     what: str,
@@ -135,7 +135,7 @@ def run(
     """
     account = server_account() if as_server else None
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - commands of ours, no shell
             command,
             cwd=folder,
             input=text,
@@ -216,8 +216,9 @@ class Process:
         """Start a server that outlives the caller, in a clean environment."""
         account = server_account()
         environment = {"PATH": PROGRAM_FOLDERS, "HOME": str(folder), "LANG": "C.UTF-8"}
-        with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:
-            child = subprocess.Popen(
+        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "ab") as output:
+            child = subprocess.Popen(  # noqa: S603 - commands of ours, no shell
                 command,
                 cwd=folder,
                 env=environment,

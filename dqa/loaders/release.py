@@ -48,13 +48,14 @@ def read_release(
     -------
     QuestionSet
         Questions in the order of their files. Databases of equal content are one situation, called
-        by the stem of the first question's file (``q1``, ``USA1836``). A question whose database is
-        missing, unreadable or without candidates is left out and reported.
+        by the stem of the first question's file (``q1``, ``USA1836``). A question that lacks
+        something, or whose database holds nothing to choose from, is left out and reported.
 
     Raises
     ------
     ParseError
-        The folder is no release, or a file of questions cannot be read; under `strict`, any defect.
+        The folder is no release, a file of questions cannot be read, or a database that a question
+        names is missing or cannot be parsed; under `strict`, any defect.
     DataError
         Not one question could be read.
     UnknownNameError
@@ -91,9 +92,9 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
 
 @dataclass
 class _Database:
-    """What one distinct file content came to: a situation, or the problem that prevents one."""
+    """What one distinct file content came to."""
 
-    situation: Situation | None
+    situation: Situation
     defects: tuple[Defect, ...]
     files: list[Path]
 
@@ -138,7 +139,7 @@ class _Reader:
 
     def read(self, layout: ScenarioLayout) -> None:
         """Read a scenario's questions with their databases."""
-        by_file: dict[Path, _Database | str] = {}
+        by_file: dict[Path, _Database] = {}
         by_content: dict[bytes, _Database] = {}
         seen: set[str] = set()
         for entry in self._entries(layout):
@@ -152,20 +153,13 @@ class _Reader:
             file = layout.database_file(self.folder, self.form, entry.values)
             if file not in by_file:
                 by_file[file] = self._database(file, layout, by_content)
-            found = by_file[file]
-            if isinstance(found, str):
-                self._leave_out(file, None, found, number)
-            elif found.situation is None:
-                defect = found.defects[-1]
-                self._leave_out(file, defect.line, defect.problem, number)
-            else:
-                self._ask(entry, layout, found.situation, file)
+            self._ask(entry, layout, by_file[file].situation, file)
         self._report_unused(layout, set(by_file))
 
     def finish(self) -> QuestionSet:
         """Return everything read; `DataError` where that is no question at all."""
         for database in self.databases:
-            for defect in database.defects if database.situation is not None else ():
+            for defect in database.defects:
                 others = len(database.files) - 1
                 also = f", and so in {others} more files of the same content" if others else ""
                 self.defects.append(replace(defect, problem=defect.problem + also))
@@ -273,14 +267,16 @@ class _Reader:
 
     def _database(
         self, file: Path, layout: ScenarioLayout, by_content: dict[bytes, _Database]
-    ) -> _Database | str:
+    ) -> _Database:
         """Return what a file's content came to, read once however many files hold it."""
         try:
             # Unbuffered: one read into one object, a third of the time of the buffered way.
             with file.open("rb", buffering=0) as stream:
                 content = stream.read()
         except OSError as error:
-            return f"the database file cannot be read: {error.strerror}"
+            raise ParseError(
+                file, None, f"a question names this database, but: {error.strerror}"
+            ) from error
         database = by_content.get(content)
         if database is None:
             database = self._parse(content, file, layout)
@@ -291,18 +287,13 @@ class _Reader:
 
     def _parse(self, content: bytes, file: Path, layout: ScenarioLayout) -> _Database:
         schema = plugins.scenario(layout.scenario).schema
-        try:
-            parsed = FORMS[self.form].parse(_decoded(content, file), schema, file)
-        except ParseError as error:
-            if self.strict:
-                raise
-            return _Database(None, (Defect(file, error.line, error.problem, ""),), [])
+        parsed = FORMS[self.form].parse(_decoded(content, file), schema, file)
         if self.strict and parsed.defects:
             self._refuse(parsed.defects[0])
         situation = parsed.situation
         for known in self.databases:
             # The forms and spellings of one content differ, so equal bytes are not enough.
-            if known.situation is not None and _alike(known.situation, situation):
+            if _alike(known.situation, situation):
                 situation = known.situation
                 break
         return _Database(situation, parsed.defects, [])

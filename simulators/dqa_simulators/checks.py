@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -82,8 +83,8 @@ def positions(
     values = situation[table][column]
     found = _found_at_once(values, rows) if len(values) > _MANY else None
     if found is None:
-        listed = values.tolist()
-        found = np.fromiter((rows.get(value, -1) for value in listed), np.intp, len(listed))
+        looked_up = map(rows.get, values.tolist(), repeat(-1))
+        found = np.fromiter(looked_up, np.intp, len(values))
     if found.size and int(found.min()) < 0:
         row = int(np.argmin(found))
         raise SituationError(

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqa.scenarios.building import LEVEL_INCREASE
 from dqa.situation import Situation
@@ -132,8 +131,12 @@ class Economy:
         demand = self._total(start.demand, self.demand_goods, max_demand)
         supply = self._total(start.supply, self.supply_goods, max_supply)
         demand += self.pop_demand[:, None]
-        needed = demand[self.demand_goods]
-        inputs = self.inputs[:, None]
+        # Where nothing is needed a divisor of 1 stands in for 0, and the input is met in full.
+        needs_nothing = max_demand == 0.0
+        some = bool(needs_nothing.any())
+        needed = _nonzero(demand[self.demand_goods])
+        at_most = _nonzero(max_demand)
+        inputs = np.maximum(self.inputs, 1)[:, None]
         makes = self.inputs[self.supply_building] > 0
         makers, most = self.supply_building[makes], max_supply[makes]
         output = np.repeat(self.output[:, None], k, axis=1)
@@ -141,9 +144,11 @@ class Economy:
         sum_by_building = _OrderedSum(self.demand_building, b, k)
         sum_by_goods = _OrderedSum(self.supply_goods, len(self.goods), k)
         for _ in range(CYCLES):
-            received = _quotient(max_demand * supply[self.demand_goods], needed, 0.0)
-            met = sum_by_building(_quotient(np.minimum(received, max_demand), max_demand, 1.0))
-            output[makes] = most * np.divide(met, inputs, out=met, where=inputs > 0)[makers]
+            received = max_demand * supply[self.demand_goods] / needed
+            met = np.minimum(received, max_demand) / at_most
+            if some:
+                met[needs_nothing] = 1.0
+            output[makes] = most * (sum_by_building(met) / inputs)[makers]
             supply = sum_by_goods(output)
         price = prices(self.base_price[:, None], demand, supply)
         return Run(max_supply, output, max_demand, received, price)
@@ -175,7 +180,5 @@ class _OrderedSum:
         return sums(self._cells, values.ravel(), count * k).reshape(self._shape)
 
 
-def _quotient(dividend: FloatArray, divisor: FloatArray, otherwise: float) -> FloatArray:
-    """Divide; `otherwise` where the divisor is 0."""
-    filled: NDArray[np.float64] = np.full_like(dividend, otherwise)
-    return np.divide(dividend, divisor, out=filled, where=divisor > 0.0)
+def _nonzero(divisor: FloatArray) -> FloatArray:
+    return np.where(divisor > 0.0, divisor, 1.0)

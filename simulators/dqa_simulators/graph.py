@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,8 @@ class FlowGraph:
 
     Attributes
     ----------
+    out_edges : Grouped
+        Edges grouped by source, in table order.
     rank : array of shape (n,)
         Position of each node in a topological order: every edge goes to a higher rank.
 
@@ -83,6 +85,7 @@ class FlowGraph:
         self.n = len(names)
         self.sources = sources
         self.targets = targets
+        self.out_edges = Grouped.by(sources, self.n)
         self.rank = self._topological_rank(names, situation)
 
     def _topological_rank(self, names: Sequence[str], situation: str) -> IntArray:
@@ -91,9 +94,7 @@ class FlowGraph:
         The order in which SciPy numbers components is not documented, so both directions are
         tried and the result is verified: linear in n + m and independent of the graph's depth.
         """
-        pattern = sparse.csr_array(
-            (np.ones(len(self.sources), np.int8), (self.sources, self.targets)), (self.n, self.n)
-        )
+        pattern = self.matrix(np.ones(len(self.sources), np.int8))
         count, component = csgraph.connected_components(pattern, True, "strong")
         loops = np.flatnonzero(self.sources == self.targets)
         if count < self.n or loops.size:
@@ -113,14 +114,14 @@ class FlowGraph:
         return rank
 
     @cached_property
-    def out_edges(self) -> Grouped:
-        """Edges grouped by source, in table order."""
-        return Grouped.by(self.sources, self.n)
-
-    @cached_property
     def out_degree(self) -> IntArray:
         """Edges that leave each node, shape (n,)."""
-        return np.bincount(self.sources, minlength=self.n)
+        return np.diff(self.out_edges.starts)
+
+    def matrix(self, values: NDArray[Any]) -> sparse.csr_array:
+        """Return a value an edge (shape (m,)) as a matrix from sources to targets."""
+        edges, starts = self.out_edges
+        return sparse.csr_array((values[edges], self.targets[edges], starts), (self.n, self.n))
 
     @cached_property
     def _levels_or_none(self) -> list[IntArray] | None:

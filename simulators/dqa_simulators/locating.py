@@ -227,9 +227,8 @@ def _settle(state: State, replay: Replay, question: Question, screened: _Screene
             values[i] = replay.ingoing_at(home, placement)
     at_nodes = np.full(world.n, baseline)
     at_nodes[world.row_node[rows]] = values
-    profits = state.profit(at_nodes, home, screened.power)
     candidates, chosen = _candidates(world, question, home)
-    profits = profits[chosen]
+    profits = state.profit(at_nodes[chosen], home, screened.power)
     top = profits.max(initial=0.0)
     return Outcomes(
         candidates=candidates,
@@ -244,7 +243,6 @@ def _candidates(
     world: World, question: Question, home: int
 ) -> tuple[tuple[Candidate, ...], IntArray]:
     """Return the question's candidates (all nodes but home, unless it lists its own) and rows."""
-    every = np.delete(np.arange(world.n), home)
     names = (*world.names[:home], *world.names[home + 1 :])
     listed = question.candidates
     if listed is None or listed == names:
@@ -253,6 +251,8 @@ def _candidates(
                 f"Situation '{world.situation.name}' has no trade node but the home of question "
                 f"{question.key}, so there is nothing to decide."
             )
+        every = np.arange(world.n - 1)
+        every[home:] += 1
         return names, every
     rows = [_candidate(world, question, candidate, home) for candidate in listed]
     return listed, np.array(rows, np.intp)

@@ -70,7 +70,7 @@ class World:
         self.situation = situation
         self.nodes: dict[str, int] = index(situation, "trade_node", "trade_node")
         self.countries: dict[str, int] = index(situation, "country", "country_name")
-        self.names = list(self.nodes)
+        self.names = tuple(self.nodes)
         self.n = len(self.names)
         self.local = amounts(situation, "trade_node", "local_value")
         self.inland = situation["trade_node"]["is_inland"]
@@ -206,28 +206,38 @@ class State:
         self.value = self._solve_forward(world.local + self.start_ingoing)
 
     @cached_property
-    def _system(self) -> sparse.csc_array:
-        """I - P in topological order, P[d, s] what d gains from one unit of value at s."""
+    def _system(self) -> sparse.csr_array:
+        """transpose(I - P) in topological order, P[d, s] what d gains from a unit of value at s.
+
+        Upper triangular: a row is a source, its diagonal and then its flows.
+        """
         graph, n = self.world.graph, self.world.n
-        gains = -ARRIVAL * self.share * self.ratio[graph.sources]
-        diagonal = np.arange(n, dtype=np.int32)
-        rank = graph.rank.astype(np.int32)
-        entries = (
-            np.concatenate((diagonal, rank[graph.targets])),
-            np.concatenate((diagonal, rank[graph.sources])),
-        )
-        return sparse.csc_array((np.concatenate((np.ones(n), gains)), entries), (n, n))
+        edges, counts = graph.out_edges.of(self._order)
+        starts = np.zeros(n + 1, np.intp)
+        np.cumsum(counts + 1, out=starts[1:])
+        is_flow = np.ones(starts[-1], np.bool_)
+        is_flow[starts[:-1]] = False
+        entries, columns = np.ones(len(is_flow)), np.empty(len(is_flow), np.int32)
+        entries[is_flow] = (-ARRIVAL * self.share * self.ratio[graph.sources])[edges]
+        columns[~is_flow] = np.arange(n)
+        columns[is_flow] = graph.rank[graph.targets[edges]]
+        system = sparse.csr_array((entries, columns, starts), (n, n))
+        system.sort_indices()
+        return system
+
+    @cached_property
+    def _order(self) -> IntArray:
+        order = np.empty(self.world.n, np.intp)
+        order[self.world.graph.rank] = np.arange(self.world.n)
+        return order
 
     def _solve_forward(self, own: FloatArray) -> FloatArray:
         if not len(own):
             return own
-        rank = self.world.graph.rank
-        ordered = np.empty_like(own)
-        ordered[rank] = own
         solution = spsolve_triangular(
-            self._system, ordered, lower=True, overwrite_b=True, unit_diagonal=True
+            self._system.T, own[self._order], lower=True, overwrite_b=True, unit_diagonal=True
         )
-        value: FloatArray = solution[rank]
+        value: FloatArray = solution[self.world.graph.rank]
         if not np.isfinite(value).all():
             node = self.world.names[int(np.argmin(np.isfinite(value)))]
             raise SituationError(
@@ -242,15 +252,14 @@ class State:
         units = np.zeros((self.world.n, len(homes)))
         units[rank[homes], np.arange(len(homes))] = 1.0
         solution: FloatArray = spsolve_triangular(
-            self._system.T, units, lower=False, overwrite_b=True, unit_diagonal=True
+            self._system, units, lower=False, overwrite_b=True, unit_diagonal=True
         )
         return solution[rank]
 
     @cached_property
     def shares(self) -> sparse.csr_array:
         """The flows' shares as a matrix, from source (row) to dest (column); shape (n, n)."""
-        graph, n = self.world.graph, self.world.n
-        return sparse.csr_array((self.share, (graph.sources, graph.targets)), (n, n))
+        return self.world.graph.matrix(self.share)
 
     def profit(self, ingoing: FloatArray, home: int, power: float) -> FloatArray:
         """Return the profit at home from what arrives there and the country's power there.

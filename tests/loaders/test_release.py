@@ -61,8 +61,6 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "sql", "problem"),
     [
-        ([1, 2], {"q1": SQL}, "cannot be read: No such file"),
-        ([1, 2], {"q1": SQL, "q2": "CREATE PANIC;"}, "expected CREATE TABLE or INSERT INTO"),
         ([1, 1], {"q1": SQL}, "question 1 is there twice"),
         ([1], {"q1": SQL, "q7": SQL}, "no question names 1 of the files: q7.sql"),
         ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "'answer' of question 2 is 3; expected str"),
@@ -109,10 +107,27 @@ def test_questions_of_a_database_without_buildings_are_left_out(tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ({"q1": SQL}, r"q2\.sql: a question names this database, but: No such file"),
+        ({"q1": SQL, "q2": "\nCREATE PANIC;"}, r"q2\.sql:2: .*expected CREATE TABLE or INSERT"),
+    ],
+)
+def test_a_database_that_is_missing_or_broken_is_an_error(
+    tmp_path: Path, sql: dict[str, str], told: str, strict: bool
+) -> None:
+    """A benchmark with questions missing would be another benchmark, so nothing goes on."""
+    folder = write_locating(tmp_path, [locating_entry(1), locating_entry(2)], sql)
+    with pytest.raises(ParseError, match=told):
+        read_release(folder, strict=strict)
+
+
 def test_a_release_without_one_readable_question_is_an_error(tmp_path: Path) -> None:
     """An empty question set would only fail later and farther from its cause."""
-    folder = write_locating(tmp_path, [locating_entry()], {})
-    with pytest.raises(DataError, match=r"no question of this release.*q1\.sql"):
+    folder = write_locating(tmp_path, [locating_entry(home="x")])
+    with pytest.raises(DataError, match=r"no question of this release.*'home' of question 1"):
         read_release(folder)
 
 

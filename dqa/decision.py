@@ -55,6 +55,8 @@ class Evidence:
         Which limit cut the result ("rows", "bytes", "seconds"), or None.
     seconds
         How long the database took.
+    translated
+        The statement as it ran, where it was translated from another dialect.
     """
 
     statement: str
@@ -63,6 +65,7 @@ class Evidence:
     error: str | None = None
     cut: str | None = None
     seconds: float = 0.0
+    translated: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from dqa.databases.schema import DatabaseSchema
 from dqa.situation import Cell, Situation
 
-__all__ = ["DEFAULT_LIMITS", "Backend", "Cut", "Database", "Kind", "Limits", "Rows"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Backend",
+    "Cut",
+    "Database",
+    "Kind",
+    "Limits",
+    "Loaded",
+    "Rows",
+    "place_name",
+]
 
 Kind: TypeAlias = Literal["relational", "graph"]
 Cut: TypeAlias = Literal["rows", "bytes"]
@@ -51,12 +62,16 @@ class Rows:
         Which limit ended the result before the database did, or None where it is whole.
     seconds
         How long the database took.
+    translated
+        The statement as it ran, where it was written in another dialect; None where it ran as it
+        was written.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     cut: Cut | None = None
     seconds: float = 0.0
+    translated: str | None = None
 
     def to_text(self) -> str:
         """Return the text a model reads: one JSON array a line, the header first.
@@ -129,8 +144,37 @@ class Database(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A situation that a database holds.
+
+    Attributes
+    ----------
+    place
+        The schema, label or file that holds it and nothing else.
+    scenario, name
+        The situation's.
+    content_hash
+        `Situation.content_hash` of what was loaded.
+    rows
+        Rows of all its tables.
+    """
+
+    place: str
+    scenario: str
+    name: str
+    content_hash: str
+    rows: int
+
+
 class Backend(Protocol):
-    """A kind of database (entry point `dqa.databases`): opens them, loads situations."""
+    """A kind of database (entry point `dqa.databases`): opens, and loads situations into new ones.
+
+    Every situation lives in a place of its own inside the database: a schema, a label, or the whole
+    of an embedded file. The place is named after scenario, situation and content hash (see
+    `place_name`) and carries a tag with the hash, so a situation that is already there is recognised
+    and reused, and several never mix.
+    """
 
     name: str
     kind: Kind
@@ -144,9 +188,41 @@ class Backend(Protocol):
         """Open an existing database read-only."""
         ...
 
-    def load(self, situation: Situation, location: str | None = None) -> Database:
-        """Write a situation into a new database and open that read-only.
+    def load(
+        self, situation: Situation, location: str | None = None, replace: str | None = None
+    ) -> Database:
+        """Write a situation into a place of its own, all or nothing, and open that read-only.
 
-        `location` None means in memory. A location that already holds data is refused.
+        Parameters
+        ----------
+        situation
+            What to write. Where the database holds it already, nothing is written.
+        location
+            Where to; None means in memory, for embedded databases.
+        replace
+            The place to drop first where it holds something else. Without it, or where it names
+            another place, `UsageError` says what is in the way.
         """
         ...
+
+    def loaded(self, location: str) -> tuple[Loaded, ...]:
+        """List the situations that the database holds, by place."""
+        ...
+
+    def unload(self, location: str, place: str) -> Loaded:
+        """Drop a place and return what it held; `UsageError` where it holds no situation."""
+        ...
+
+
+def place_name(situation: Situation) -> str:
+    """Return the name of a situation's place: ``dqa_locating_q1_0123456789ab``.
+
+    Lower case letters, digits and underscores, at most 60 characters: a valid unquoted name in
+    every database. The hash keeps situations of one name apart.
+    """
+    words = f"{situation.schema.scenario}_{situation.name}".lower()
+    plain = re.sub(r"[^a-z0-9]+", "_", words).strip("_")[:_PLACE_WORDS]
+    return f"dqa_{plain}_{situation.content_hash[:12]}"
+
+
+_PLACE_WORDS = 43

@@ -65,6 +65,7 @@ def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS)
         row_count=len(rows.rows),
         cut=rows.cut,
         seconds=rows.seconds,
+        translated=rows.translated,
     )
 
 

@@ -201,6 +201,7 @@ class _Nodes:
                         "error": evidence.error,
                         "cut": evidence.cut,
                         "seconds": evidence.seconds,
+                        "translated": evidence.translated,
                     },
                 )
             ],

@@ -14,7 +14,7 @@ from scipy.sparse import csgraph
 from dqa.errors import SituationError
 from dqa_simulators.checks import IntArray
 
-__all__ = ["FlowGraph", "Grouped"]
+__all__ = ["FlowGraph", "Grouped", "spans"]
 
 _MAX_LEVELS = 20_000
 """Deeper graphs are searched home by home: a level costs some 30 us however few nodes it has."""
@@ -48,28 +48,43 @@ class Grouped(NamedTuple):
 
     def of(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Return the items of several groups, one after another, and each group's item count."""
-        first = self.starts[groups]
-        counts = self.starts[groups + 1] - first
-        offsets = np.repeat(first - (np.cumsum(counts) - counts), counts)
-        return self.items[offsets + np.arange(len(offsets))], counts
+        places, counts = spans(self.starts, groups)
+        return self.items[places], counts
+
+
+def spans(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the places ``starts[g]..starts[g + 1] - 1`` of each group g, and how many each has."""
+    first = starts[groups]
+    counts = starts[groups + 1] - first
+    places = np.repeat(first - (np.cumsum(counts) - counts), counts)
+    places += np.arange(len(places))
+    return places, counts
 
 
 class FlowGraph:
-    """A directed acyclic graph whose edges keep the order of their table.
+    """A directed acyclic graph.
+
+    Edges are numbered by source, and those of one source in the order of their table.
 
     Parameters
     ----------
     names
         The n nodes' names, for messages.
     sources, targets
-        Shape (m,): the edges' ends, as positions in `names`.
+        Shape (m,): the edges' ends as positions in `names`, in the order of their table.
     situation
         What the graph belongs to, for messages.
 
     Attributes
     ----------
-    out_edges : Grouped
-        Edges grouped by source, in table order.
+    rows : array of shape (m,)
+        Row of each edge in the table.
+    starts : array of shape (n + 1,)
+        The edges that leave node i are ``starts[i]..starts[i + 1] - 1``.
+    out_degree : array of shape (n,)
+        How many those are.
+    sources, targets : arrays of shape (m,)
+        Ends of each edge.
     rank : array of shape (n,)
         Position of each node in a topological order: every edge goes to a higher rank.
 
@@ -83,9 +98,10 @@ class FlowGraph:
         self, names: Sequence[str], sources: IntArray, targets: IntArray, situation: str
     ) -> None:
         self.n = len(names)
-        self.sources = sources
-        self.targets = targets
-        self.out_edges = Grouped.by(sources, self.n)
+        self.rows, self.starts = Grouped.by(sources, self.n)
+        self.out_degree = np.diff(self.starts)
+        self.sources = np.repeat(np.arange(self.n), self.out_degree)
+        self.targets = targets[self.rows]
         self.rank = self._topological_rank(names, situation)
 
     def _topological_rank(self, names: Sequence[str], situation: str) -> IntArray:
@@ -113,15 +129,26 @@ class FlowGraph:
         rank[order] = np.arange(self.n)
         return rank
 
+    def out_edges(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the edges that leave some nodes, node by node, and how many leave each."""
+        return spans(self.starts, nodes)
+
     @cached_property
-    def out_degree(self) -> IntArray:
-        """Edges that leave each node, shape (n,)."""
-        return np.diff(self.out_edges.starts)
+    def edge_of_row(self) -> IntArray:
+        """The edge that each row of the table is, shape (m,)."""
+        edges = np.empty(len(self.rows), np.intp)
+        edges[self.rows] = np.arange(len(edges))
+        return edges
+
+    @cached_property
+    def in_edges(self) -> Grouped:
+        """Edges grouped by target, in the order of the table."""
+        by_row = Grouped.by(self.targets[self.edge_of_row], self.n)
+        return Grouped(self.edge_of_row[by_row.items], by_row.starts)
 
     def matrix(self, values: NDArray[Any]) -> sparse.csr_array:
         """Return a value an edge (shape (m,)) as a matrix from sources to targets."""
-        edges, starts = self.out_edges
-        return sparse.csr_array((values[edges], self.targets[edges], starts), (self.n, self.n))
+        return sparse.csr_array((values, self.targets, self.starts), (self.n, self.n))
 
     @cached_property
     def _levels_or_none(self) -> list[IntArray] | None:
@@ -136,7 +163,7 @@ class FlowGraph:
             if len(levels) == limit:
                 return None
             levels.append(level)
-            edges, _ = self.out_edges.of(level)
+            edges, _ = self.out_edges(level)
             reached = self.targets[edges]
             np.subtract.at(waiting, reached, 1)
             level = np.unique(reached[waiting[reached] == 0])
@@ -165,15 +192,13 @@ class FlowGraph:
         for level in reversed(levels):
             nodes = level[self.out_degree[level] > 0]
             if nodes.size:
-                edges, counts = self.out_edges.of(nodes)
+                edges, counts = self.out_edges(nodes)
                 starts = np.cumsum(counts) - counts
                 bits[nodes] |= np.bitwise_or.reduceat(bits[self.targets[edges]], starts)
 
     @cached_property
     def _reversed(self) -> sparse.csr_array:
-        return sparse.csr_array(
-            (np.ones(len(self.sources)), (self.targets, self.sources)), (self.n, self.n)
-        )
+        return self.matrix(np.ones(len(self.sources))).T.tocsr()
 
     def _ancestors(self, home: int) -> IntArray:
         found = csgraph.breadth_first_order(self._reversed, home, return_predecessors=False)
@@ -192,7 +217,7 @@ class FlowGraph:
             pairs = np.flatnonzero((block_of == number) & (self.out_degree[nodes] > 0))
             if not pairs.size:
                 continue
-            edges, counts = self.out_edges.of(nodes[pairs])
+            edges, counts = self.out_edges(nodes[pairs])
             starts = np.cumsum(counts) - counts
             ends = self.targets[edges]
             bit = np.repeat((home_of[pairs] - 64 * number).astype(np.uint64), counts)

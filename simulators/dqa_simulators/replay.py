@@ -44,11 +44,6 @@ class Replay:
         self._state = state
 
     @cached_property
-    def _incoming(self) -> Grouped:
-        graph = self._state.world.graph
-        return Grouped.by(graph.targets, graph.n)
-
-    @cached_property
     def _targets(self) -> list[int]:
         items: list[int] = self._state.world.graph.targets.tolist()
         return items
@@ -76,7 +71,8 @@ class Replay:
     def run(self) -> Flows:
         """Return the flows where nothing is decided."""
         outgoing, ingoing, flow = self._flows
-        return Flows(np.array(outgoing), np.array(ingoing), np.array(flow))
+        in_table_order = np.array(flow)[self._state.world.graph.edge_of_row]
+        return Flows(np.array(outgoing), np.array(ingoing), in_table_order)
 
     @cached_property
     def _flows(self) -> tuple[list[float], list[float], list[float]]:
@@ -86,20 +82,24 @@ class Replay:
         for node in np.argsort(state.world.graph.rank).tolist():
             ingoing[node] = self._arriving(node, flow)
             outgoing[node] = (self._local[node] + ingoing[node]) * ratio[node]
-            edges = _of(state.world.graph.out_edges, node)
+            edges = self._out_edges(node)
             steered = _sum(self._supports[edge] for edge in edges)
             for edge in edges:
                 flow[edge] = self._carried(outgoing[node], self._supports[edge], steered, edges)
         return outgoing, ingoing, flow
 
+    def _out_edges(self, node: int) -> range:
+        starts = self._state.world.graph.starts
+        return range(int(starts[node]), int(starts[node + 1]))
+
     def _arriving(self, node: int, flow: list[float] | _Overlay) -> float:
         ingoing = self._start[node]
-        for edge in _of(self._incoming, node):
+        for edge in _of(self._state.world.graph.in_edges, node):
             ingoing += ARRIVAL * flow[edge]
         return ingoing
 
     @staticmethod
-    def _carried(outgoing: float, support: float, steered: float, edges: list[int]) -> float:
+    def _carried(outgoing: float, support: float, steered: float, edges: range) -> float:
         return outgoing * support / steered if steered > 0.0 else outgoing / len(edges)
 
     def ingoing_at(self, home: int, placement: Placement | None) -> float:
@@ -135,7 +135,7 @@ class Replay:
     ) -> list[tuple[int, float]]:
         """Return each flow that leaves a node and what it carries, given what arrives."""
         state = self._state
-        edges = _of(state.world.graph.out_edges, node)
+        edges = self._out_edges(node)
         supports = [self._supports[edge] for edge in edges]
         ratio = float(state.ratio[node])
         if placement is not None:

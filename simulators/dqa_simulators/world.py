@@ -201,7 +201,8 @@ class State:
         self.away = sums(world.row_node, np.where(world.at_home, 0.0, world.power), n)
         self.ratio = np.divide(self.away, self.total, out=np.zeros(n), where=self.total > 0.0)
         self.steered = sums(graph.sources, world.supports, n)
-        support, degree = self.steered[graph.sources], graph.out_degree[graph.sources]
+        support = np.repeat(self.steered, graph.out_degree)
+        degree = np.repeat(graph.out_degree, graph.out_degree)
         self.share = np.divide(world.supports, support, out=1.0 / degree, where=support > 0.0)
         self.value = self._solve_forward(world.local + self.start_ingoing)
 
@@ -212,13 +213,14 @@ class State:
         Upper triangular: a row is a source, its diagonal and then its flows.
         """
         graph, n = self.world.graph, self.world.n
-        edges, counts = graph.out_edges.of(self._order)
+        edges, counts = graph.out_edges(self._order)
         starts = np.zeros(n + 1, np.intp)
         np.cumsum(counts + 1, out=starts[1:])
         is_flow = np.ones(starts[-1], np.bool_)
         is_flow[starts[:-1]] = False
         entries, columns = np.ones(len(is_flow)), np.empty(len(is_flow), np.int32)
-        entries[is_flow] = (-ARRIVAL * self.share * self.ratio[graph.sources])[edges]
+        gains = -ARRIVAL * self.share * np.repeat(self.ratio, graph.out_degree)
+        entries[is_flow] = gains[edges]
         columns[~is_flow] = np.arange(n)
         columns[is_flow] = graph.rank[graph.targets[edges]]
         system = sparse.csr_array((entries, columns, starts), (n, n))
@@ -235,7 +237,12 @@ class State:
         if not len(own):
             return own
         solution = spsolve_triangular(
-            self._system.T, own[self._order], lower=True, overwrite_b=True, unit_diagonal=True
+            self._system.T,
+            own[self._order],
+            lower=True,
+            overwrite_A=True,
+            overwrite_b=True,
+            unit_diagonal=True,
         )
         value: FloatArray = solution[self.world.graph.rank]
         if not np.isfinite(value).all():
@@ -252,7 +259,7 @@ class State:
         units = np.zeros((self.world.n, len(homes)))
         units[rank[homes], np.arange(len(homes))] = 1.0
         solution: FloatArray = spsolve_triangular(
-            self._system, units, lower=False, overwrite_b=True, unit_diagonal=True
+            self._system, units, lower=False, overwrite_A=True, overwrite_b=True, unit_diagonal=True
         )
         return solution[rank]
 

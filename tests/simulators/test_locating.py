@@ -17,7 +17,7 @@ from dqa.loaders.release import read_release
 from dqa.question import Question
 from dqa.simulator import Outcomes
 from dqa.situation import Situation
-from dqa_simulators import graph
+from dqa_simulators import checks, graph
 from dqa_simulators.locating import SIMULATOR
 from tests.simulators import reference
 from tests.simulators.worlds import locating_question, world
@@ -264,6 +264,17 @@ def test_deep_worlds_are_searched_as_shallow_ones(monkeypatch: pytest.MonkeyPatc
     by_level = ask(chain(30), question)
     monkeypatch.setattr(graph, "_MAX_LEVELS", 3)
     np.testing.assert_array_equal(by_level.values, ask(chain(30), question).values)
+
+
+def test_many_rows_are_encoded_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done at once for millions of rows gives what is done one by one for few."""
+    question = locating_question("A", "n29")
+    plainly = ask(chain(30), question)
+    monkeypatch.setattr(checks, "_MANY", 0)
+    monkeypatch.setattr(graph, "_MANY", 0)
+    np.testing.assert_array_equal(plainly.values, ask(chain(30), question).values)
+    message = refusal(small(flows=[*FLOWS, ("mid", "atlantis")]))
+    assert "dest of row 3 of table 'flow' is 'atlantis'" in message
 
 
 def test_more_than_64_homes_are_told_apart() -> None:

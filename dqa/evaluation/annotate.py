@@ -51,8 +51,9 @@ class Annotation:
     decided_by_last_bit: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return the annotation as JSON-ready data."""
-        return {**asdict(self), "ties": list(self.ties)}
+        """Return the annotation as JSON-ready data; a numeric id is a number, as in the release."""
+        number = int(self.question) if self.question.isdecimal() else self.question
+        return {**asdict(self), "question": number, "ties": list(self.ties)}
 
 
 def simulate_all(question_set: QuestionSet, rules: str) -> list[Outcomes]:

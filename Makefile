@@ -1,4 +1,4 @@
-.PHONY: check lint test eval bench
+.PHONY: check lint test eval
 
 check:            ## every gate: lint, types, tests
 	python3 start.py check

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set dqa up in a folder of its own and run it. Needs Python 3.11 or newer and nothing else.
+"""Set dqa up in a folder of its own and run it. Needs Python 3.11 to 3.13 and nothing else.
 
     python3 start.py eval            evaluate the four agents on generated questions
     python3 start.py test [ARGS]     run the tests
@@ -20,19 +20,22 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
-DEMO = ["eval", "--generate", "25", "--seed", "1"]
+DEMO = ["--generate", "25", "--seed", "1"]
+SOURCES = ("--generate", "--generated", "--release")
+VERSIONS = (11, 12, 13)
 
 
 def main(arguments):
     """Run one of the commands above; return its exit code."""
-    if sys.version_info < (3, 11):
-        return fail("dqa needs Python 3.11 or newer, this is %d.%d." % sys.version_info[:2])
+    if sys.version_info[:2] not in [(3, minor) for minor in VERSIONS]:
+        return with_another_python(arguments)
     command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
     if command in ("help", "-h", "--help"):
         print(__doc__)
         return 0
+    named = any(word.split("=")[0] in SOURCES for word in rest)
     runs = {
-        "eval": [["dqa", *(DEMO if not rest else ["eval"])]],
+        "eval": [["dqa", "eval", *([] if named else DEMO)]],
         "dqa": [["dqa"]],
         "test": [["pytest", "-n", "auto"]],
         "lint": [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]],
@@ -41,9 +44,21 @@ def main(arguments):
     if command not in runs:
         return fail("There is no command '%s'. There are: %s." % (command, ", ".join(sorted(runs))))
     code = set_up("dev" if command in ("test", "lint", "check") else "")
+    # Questions may be about files beside the user; tests and gates belong to this folder.
+    folder = None if command in ("dqa", "eval") else ROOT
     for run in runs[command]:
-        code = code or call([str(BIN / run[0]), *run[1:], *rest])
+        code = code or call([str(BIN / run[0]), *run[1:], *rest], folder)
     return code
+
+
+def with_another_python(arguments):
+    """Run this again with a Python that is recent enough and not too recent."""
+    for minor in reversed(VERSIONS):
+        other = shutil.which("python3.%d" % minor)
+        if other:
+            return call([other, str(Path(__file__).resolve()), *arguments])
+    given = "%d.%d" % sys.version_info[:2]
+    return fail("dqa needs Python 3.%d to 3.%d, this is %s." % (VERSIONS[0], VERSIONS[-1], given))
 
 
 def set_up(extra):
@@ -89,12 +104,15 @@ def make_venv():
     return 1
 
 
-def call(command):
-    """Run a command in this folder; return its exit code, 130 where it was interrupted."""
-    try:
-        return subprocess.run(command, cwd=ROOT, check=False).returncode
-    except KeyboardInterrupt:
-        return 130
+def call(command, folder=None):
+    """Run a command, in this folder or the user's; return its exit code."""
+    with subprocess.Popen(command, cwd=folder) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                # The command was interrupted too: it says what it has kept, and ends by itself.
+                continue
 
 
 def fail(message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from dqa.question import Candidate
 
@@ -19,6 +19,7 @@ class Ending(StrEnum):
     STEP_LIMIT = "step_limit"
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
+    BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ class Decision:
         Wall-clock time of the whole run.
     error
         One line of what went wrong where the run did not end with an answer.
+    outage
+        What failed where infrastructure ended the run; None everywhere else.
     trace
         Everything that happened, in order.
     """
@@ -114,4 +117,5 @@ class Decision:
     steps: int = 0
     seconds: float = 0.0
     error: str | None = None
+    outage: Literal["database", "model"] | None = None
     trace: tuple[Event, ...] = ()

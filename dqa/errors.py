@@ -5,7 +5,8 @@
     DqaError
     ├── UsageError               the user asked for something that cannot be; exit code 2
     │   ├── UnknownNameError     a decider, model, database, scenario or question nobody registered
-    │   └── MissingKeyError      a credential or an optional package is not there
+    │   ├── MissingKeyError      a credential or an optional package is not there
+    │   └── UnrecordedRequestError   a cassette holds no reply to what was asked
     ├── PluginError              a registered plug-in cannot be loaded
     ├── DataError                files or tables that cannot be what they claim to be
     │   ├── ParseError           a file, with its line and what was expected
@@ -15,7 +16,9 @@
     │   ├── StatementError           the database refused it
     │   └── StatementTimeoutError    it took longer than its limit
     ├── ModelError               a chat model gave no usable reply
-    │   └── UnparsableReplyError     the reply breaks the format; the model is asked again
+    │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
+    │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
+    ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
         └── ModelUnavailableError
@@ -23,6 +26,8 @@
 The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
 something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
 line that says how to mend it; any other exception is a bug and keeps its traceback.
+`MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
+retried, the second ends a run as `dqa.decision.Ending.BUDGET`.
 """
 
 from __future__ import annotations
@@ -32,10 +37,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
+    "BudgetSpentError",
     "DataError",
     "DatabaseUnavailableError",
     "DqaError",
     "InfrastructureError",
+    "MalformedReplyError",
     "MissingKeyError",
     "ModelError",
     "ModelUnavailableError",
@@ -48,6 +55,7 @@ __all__ = [
     "StatementTimeoutError",
     "UnknownNameError",
     "UnparsableReplyError",
+    "UnrecordedRequestError",
     "UsageError",
 ]
 
@@ -92,6 +100,10 @@ class UnknownNameError(UsageError):
 
 class MissingKeyError(UsageError):
     """A credential or an optional package that the request needs is not there."""
+
+
+class UnrecordedRequestError(UsageError):
+    """A cassette is replayed and holds no reply to what is asked."""
 
 
 class PluginError(DqaError):
@@ -149,6 +161,14 @@ class ModelError(DqaError):
 
 class UnparsableReplyError(ModelError):
     """A reply that breaks the agent's format; the message tells the model what to change."""
+
+
+class MalformedReplyError(ModelError):
+    """What the provider sent is no reply, or only the beginning of one."""
+
+
+class BudgetSpentError(DqaError):
+    """The tokens or the money that a run may spend are spent."""
 
 
 class InfrastructureError(DqaError):

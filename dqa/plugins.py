@@ -12,11 +12,12 @@ from typing import Any
 
 from dqa.databases.base import Backend
 from dqa.deciders.base import DeciderFactory
-from dqa.errors import PluginError, UnknownNameError
+from dqa.errors import PluginError, UnknownNameError, UsageError
 from dqa.scenarios.base import Scenario
+from dqa.secrets import redact
 from dqa.simulator import Simulator
 
-__all__ = ["backend", "decider", "names", "scenario", "simulator"]
+__all__ = ["backend", "backend_for", "decider", "names", "scenario", "simulator"]
 
 
 @cache
@@ -65,3 +66,28 @@ def backend(name: str) -> Backend:
     """Return the database backend called `name`."""
     found: Backend = _load("database", name)
     return found
+
+
+def backend_for(location: str) -> Backend:
+    """Return the backend that opens `location`.
+
+    Raises
+    ------
+    UsageError
+        It is no existing file and no URL that a backend knows.
+    """
+    known, broken = [], []
+    for name in names("database"):
+        try:
+            found = backend(name)
+        except PluginError as error:
+            # A driver that is missing matters only where nothing else opens the location.
+            broken.append(str(error))
+            continue
+        known.append(name)
+        if found.accepts(location):
+            return found
+    raise UsageError(
+        f"No database backend opens '{redact(location)}': it is no existing file and no URL that "
+        f"one of {', '.join(known) or 'them'} knows. {' '.join(broken)}".rstrip()
+    )

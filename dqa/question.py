@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,6 +95,22 @@ class QuestionSet:
             return self.situations[question.situation]
         except KeyError:
             raise UnknownNameError("situation", question.situation, self.situations) from None
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) over every question and the content of its situation, in order."""
+        digest = hashlib.sha256()
+        for question in self.questions:
+            parts = (
+                question.key,
+                question.text,
+                question.rules,
+                self.situation_of(question).content_hash,
+                repr(question.candidates),
+                repr(question.answers),
+            )
+            digest.update("\0".join(parts).encode())
+        return digest.hexdigest()
 
     def find(self, key: str) -> Question:
         """Return the question called `key` (``scenario/id``)."""

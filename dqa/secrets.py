@@ -4,21 +4,57 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-__all__ = ["redact"]
+__all__ = ["redact", "redacted"]
 
 _URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^\s:/@]*):[^\s/@]+@", re.IGNORECASE)
-_API_KEY = re.compile(r"\b(?:sk|pk|key|api)-[A-Za-z0-9_*-]{8,}")
+_API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]*\d|\S*\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)
-_SECRET_VARIABLE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)$")
-_SHORTEST_SECRET = 6
+_SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD)$")
+_SHORTEST_SECRET = 8
 
 
 def redact(text: str) -> str:
-    """Return `text` without passwords in URLs, API keys or values of secret variables."""
+    """Return `text` without passwords in URLs, API keys or values of secret variables.
+
+    For messages of servers and providers, which may repeat what they were sent. What a decision
+    is about (questions, candidates, choices) is not passed through here: a name that happens to
+    look like a key must stay what it is.
+    """
     for name, value in sorted(os.environ.items()):
         if len(value) >= _SHORTEST_SECRET and _SECRET_VARIABLE.search(name.upper()):
             text = text.replace(value, "***")
     text = _URL_PASSWORD.sub(r"\g<before>:***@", text)
     text = _BEARER.sub(r"\g<before>***", text)
     return _API_KEY.sub("***", text)
+
+
+def redacted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return a JSON value with every secret in its texts blotted out."""
+    # Almost nothing holds a secret: all texts are looked through at once, and only a value that
+    # does hold one is taken apart.
+    everything = "\n".join(dict.fromkeys(_texts(value)))
+    return value if redact(everything) == everything else _blotted(value)
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _blotted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {key: _blotted(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_blotted(item) for item in value]
+    return value

@@ -61,6 +61,11 @@ class Outcomes:
         return tuple(self.candidates[i] for i in np.flatnonzero(self._losses == 0.0))
 
     @property
+    def best(self) -> float:
+        """The value that the answer leads to."""
+        return float(self.values.max() if self.goal == "maximise" else self.values.min())
+
+    @property
     def answer(self) -> Candidate:
         """The best candidate; of ties the first in table order."""
         return self.ties[0]
@@ -88,7 +93,7 @@ class Outcomes:
         regret = self.regret(candidate)
         if regret == 0.0:
             return 0.0
-        gain = abs(self.value(self.answer) - self.baseline)
+        gain = abs(self.best - self.baseline)
         return regret / gain if gain > 0.0 else float("inf")
 
     def rank(self, candidate: Candidate) -> int:

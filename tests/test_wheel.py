@@ -39,7 +39,8 @@ def test_the_installed_wheel_runs_beside_a_users_own_modules(wheel: Path, tmp_pa
     """Plug-ins are found, and the user's modules are neither imported nor in the way."""
     site, work = tmp_path / "site", tmp_path / "work"
     work.mkdir()
-    zipfile.ZipFile(wheel).extractall(site)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site)]
+    subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
     for name in TEMPTING:
         (work / f"{name}.py").write_text("raise SystemExit('the user module was imported')\n")
     # The wheel goes before the checkout that the tests themselves are installed from.
@@ -69,9 +70,15 @@ def test_the_installed_wheel_runs_beside_a_users_own_modules(wheel: Path, tmp_pa
     assert {"planrag", "iterrag", "singlerag", "planrag-no-replan"} <= set(found["decider"])
     assert set(found["scenario"]) == set(found["simulator"]) == {"locating", "building"}
 
-    command = [sys.executable, "-m", "dqa", "show", "locating/1", "--generate", "1", "--json"]
-    shown = subprocess.run(
-        command, cwd=work, env=environment, capture_output=True, text=True, check=False
-    )
-    assert shown.returncode == 0, shown.stderr
-    assert json.loads(shown.stdout)
+    show = ["show", "locating/1", "--generate", "1", "--json"]
+    for program in ([sys.executable, "-m", "dqa"], [sys.executable, str(site / "bin" / "dqa")]):
+        shown = subprocess.run(
+            [*program, *show],
+            cwd=work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert shown.returncode == 0, shown.stderr
+        assert json.loads(shown.stdout)["key"] == "locating/1"

@@ -12,9 +12,9 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.asking import Asking, model_line
+from dqa.cli.calling import Calling, takes_calling
 from dqa.cli.output import echo_json
-from dqa.errors import InfrastructureError, PluginError, QueryError, UsageError
-from dqa.secrets import redact
+from dqa.errors import BudgetSpentError, InfrastructureError, QueryError, UsageError
 
 if TYPE_CHECKING:
     from dqa.databases.base import Database
@@ -26,6 +26,7 @@ _MOST_CANDIDATES = 100_000
 _MOST_BYTES = 20_000_000
 
 
+@takes_calling
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
@@ -49,6 +50,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     decider: Annotated[str, typer.Option("--decider", help="Who decides.")] = "planrag",
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
+    calling: Calling,
     seed: options.Seed = 0,
     max_steps: options.MaxSteps = 20,
     row_limit: options.RowLimit = 200,
@@ -59,15 +61,16 @@ def ask(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Ask one question about any database; exit code 1 where it ends without an answer."""
     from dqa.decision import Ending
-    from dqa.evaluation.store import decision_to_json, redacted
+    from dqa.evaluation.store import decision_to_json
 
-    deciders, models = Asking(model, base_url, seed, max_steps, row_limit).deciders((decider,))
+    asking = Asking(model, base_url, seed, max_steps, row_limit)
+    deciders, models = asking.deciders((decider,), calling)
     text = "" if rules is None else _read(rules)
     with _new_file(trace) as file, _opened(database) as opened:
         asked = _question(question, text, candidates, opened)
         decision = deciders[decider].decide(asked, opened)
         full = {"database": opened.name, "decider": decider, "model": models[decider]}
-        full = redacted(full | decision_to_json(decision))
+        full |= decision_to_json(decision)
         if file is not None:
             file.write(json.dumps(full, indent=2, ensure_ascii=False, default=str) + "\n")
     if as_json:
@@ -76,6 +79,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         typer.echo(_as_text(full))
     if decision.ending is Ending.INFRASTRUCTURE:
         raise InfrastructureError(decision.error or "A server, the network or a provider failed.")
+    if decision.ending is Ending.BUDGET:
+        raise BudgetSpentError(decision.error or "The budget is spent.")
     if decision.ending is not Ending.ANSWERED:
         raise typer.Exit(1)
 
@@ -99,8 +104,13 @@ def _new_file(path: Path | None) -> Iterator[TextIO | None]:
         raise UsageError(f"--trace {path} exists already: name a new file.") from error
     except OSError as error:
         raise UsageError(f"--trace {path} cannot be written: {error.strerror}.") from error
-    with file:
-        yield file
+    try:
+        with file:
+            yield file
+    except BaseException:
+        # Nothing was decided; an empty file would only be in the way of the next try.
+        path.unlink()
+        raise
 
 
 @contextmanager
@@ -108,26 +118,11 @@ def _opened(location: str) -> Iterator[Database]:
     """Open `location` with the backend that accepts it, and close it in the end."""
     from dqa import plugins
 
-    known, broken = [], []
-    for name in plugins.names("database"):
-        try:
-            backend = plugins.backend(name)
-        except PluginError as error:
-            # Its driver may be missing without mattering to any other database.
-            broken.append(str(error))
-            continue
-        known.append(name)
-        if backend.accepts(location):
-            database = backend.open(location)
-            try:
-                yield database
-            finally:
-                database.close()
-            return
-    raise UsageError(
-        f"No database backend opens '{redact(location)}': it is no existing file and no URL that "
-        f"one of {', '.join(known) or 'them'} knows. {' '.join(broken)}".rstrip()
-    )
+    database = plugins.backend_for(location).open(location)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def _question(text: str, rules: str, statement: str | None, database: Database) -> Question:
@@ -147,7 +142,9 @@ def _candidates(statement: str, database: Database) -> tuple[Candidate, ...]:
     from dqa.databases.base import Limits
 
     try:
-        rows = database.query(statement, Limits(rows=_MOST_CANDIDATES, bytes=_MOST_BYTES))
+        rows = database.query(
+            statement, Limits(rows=_MOST_CANDIDATES, bytes=_MOST_BYTES, cell=_MOST_BYTES)
+        )
     except QueryError as error:
         raise UsageError(f"--candidates cannot run: {error}") from error
     if rows.cut is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import sys
@@ -16,14 +15,17 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.asking import Asking, model_line
+from dqa.cli.calling import Calling, takes_calling
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import progress
-from dqa.errors import UsageError
+from dqa.cli.targets import label_of, targets_of
+from dqa.errors import BudgetSpentError, UsageError
 
 if TYPE_CHECKING:
     from dqa.evaluation.plan import Setup
     from dqa.evaluation.score import Result
     from dqa.evaluation.store import RunStore
+    from dqa.models.budget import Prices
     from dqa.question import QuestionSet
 
 __all__ = ["evaluate"]
@@ -41,6 +43,7 @@ _PACKAGES = (
 _INTERRUPTED = 130
 
 
+@takes_calling
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,
     deciders: Annotated[
@@ -48,10 +51,17 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     ] = "singlerag,iterrag,planrag,planrag-no-replan",
     scenarios: options.Scenarios = "locating,building",
     databases: Annotated[
-        str, typer.Option("--databases", metavar="NAMES", help="Databases, separated by commas.")
+        str,
+        typer.Option(
+            "--databases",
+            metavar="NAMES",
+            help="Databases, separated by commas: embedded ones by name, servers by URL, or by "
+            "name with the URL in DQA_NAME_URL.",
+        ),
     ] = "sqlite,ladybug",
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
+    calling: Calling,
     release: options.Release = None,
     generated: options.Generated = None,
     generate: options.Generate = None,
@@ -70,6 +80,15 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, help="Threads that decide.")
     ] = 4,
+    patience: Annotated[
+        float,
+        typer.Option(
+            "--patience",
+            metavar="SECONDS",
+            min=0.0,
+            help="How long to wait for a database that went away.",
+        ),
+    ] = 60.0,
     max_steps: options.MaxSteps = 20,
     row_limit: options.RowLimit = 200,
     rules: options.Rules = None,
@@ -93,9 +112,12 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
         rules=rules or source.rules,
         strict_official=strict_official,
     )
-    setup = request.setup(verbose=verbose)
-    results = _run(request, setup, out, resume, workers)
-    _report(request, results, out, as_json)
+    keeping = _Keeping(out, resume)
+    setup = request.setup(calling, keeping, verbose=verbose)
+    results = _run(request, setup, keeping, workers, patience)
+    _report(request, results, out, calling.prices, as_json)
+    _complain(results)
+    _stopped_by_budget(results, setup.size, out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,35 +131,44 @@ class _Request:
     rules: str
     strict_official: bool
 
-    def setup(self, *, verbose: bool) -> Setup:
+    def setup(self, calling: Calling, keeping: _Keeping, *, verbose: bool) -> Setup:
         """Look every name up, then read the questions: a wrong name costs no reading."""
-        from dqa import plugins
         from dqa.evaluation.plan import Setup
 
-        deciders, models = self.asking.deciders(self.deciders)
-        backends = {name: plugins.backend(name) for name in self.databases}
+        resumed = keeping.out if keeping.resume else None
+        deciders, models = self.asking.deciders(self.deciders, calling, resumed)
+        targets = targets_of(self.databases)
         questions = self.source.read()
         report_defects(questions.defects, verbose)
-        return Setup(questions, backends, deciders, models)
+        return Setup(questions, targets, deciders, models)
 
     def settings(self, questions: QuestionSet) -> dict[str, Any]:
         """Return what a run that goes on has to share with its beginning."""
         return {
-            "questions": _fingerprint(questions),
+            "questions": questions.content_hash,
             "scenarios": self.source.scenarios,
             "limit": self.source.limit,
             "generate": self.source.generate,
             "deciders": self.deciders,
-            "databases": self.databases,
+            "databases": [label_of(name) for name in self.databases],
             **asdict(self.asking),
             "rules": self.rules,
             "strict_official": self.strict_official,
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Keeping:
+    """Where results are kept, and whether a run that is there already goes on."""
+
+    out: Path | None
+    resume: bool
+
+
 def _run(
-    request: _Request, setup: Setup, out: Path | None, resume: bool, workers: int
+    request: _Request, setup: Setup, keeping: _Keeping, workers: int, patience: float
 ) -> tuple[Result, ...]:
+    from dqa.evaluation.plan import Pace
     from dqa.evaluation.run import evaluate
     from dqa.evaluation.score import Judge
     from dqa.evaluation.store import RunStore
@@ -149,13 +180,12 @@ def _run(
         "workers": workers,
         "versions": _versions(),
     }
-    store = RunStore(out, request.settings(setup.questions), record, resume)
-    total = len(setup.questions.questions) * len(setup.backends) * len(setup.deciders)
+    store = RunStore(keeping.out, request.settings(setup.questions), record, keeping.resume)
     try:
-        with progress(total, len(store.results)) as advance:
-            return evaluate(setup, judge, store, workers, advance)
+        with progress(setup.size, len(store.results)) as advance:
+            return evaluate(setup, judge, store, Pace(workers, patience), advance)
     except KeyboardInterrupt:
-        _leave(store, total)
+        _leave(store, setup.size)
         raise
 
 
@@ -177,18 +207,23 @@ def _leave(store: RunStore, total: int) -> None:
 
 
 def _report(
-    request: _Request, results: tuple[Result, ...], out: Path | None, as_json: bool
+    request: _Request,
+    results: tuple[Result, ...],
+    out: Path | None,
+    prices: Prices | None,
+    as_json: bool,
 ) -> None:
-    from dqa.evaluation.report import accuracy_table, notes
+    from dqa.evaluation.report import accuracy_table, notes, spending, spending_line
     from dqa.evaluation.stats import summarise
     from dqa.models.registry import is_scripted
 
     order = {name: place for place, name in enumerate(request.deciders)}
+    databases = [label_of(name) for name in request.databases]
     summaries = sorted(
         summarise(results),
         key=lambda s: (
             (request.source.scenarios or ()).index(s.scenario),
-            request.databases.index(s.database),
+            databases.index(s.database),
             order[s.decider],
         ),
     )
@@ -200,6 +235,7 @@ def _report(
                 "rules": request.rules,
                 "strict_official": request.strict_official,
                 "out": out and str(out),
+                "spent": spending(results, prices),
                 "results": [summary.to_json() for summary in summaries],
             }
         )
@@ -208,26 +244,43 @@ def _report(
     echo_table(accuracy_table(summaries))
     for model in dict.fromkeys(summary.model for summary in summaries):
         typer.echo(model_line(model))
+        if is_scripted(model):
+            typer.echo(
+                "How far each decider looks is the script's own choice: the differences between "
+                "deciders say nothing about language models."
+            )
     for line in notes(summaries):
         typer.echo(line)
+    typer.echo(spending_line(results, prices))
     if out is not None:
         typer.echo(f"Results and traces are in {out}.")
 
 
-def _fingerprint(questions: QuestionSet) -> str:
-    """Return a hash of the questions and their databases, so a run never goes on with others."""
-    digest = hashlib.sha256()
-    for question in questions.questions:
-        parts = (
-            question.key,
-            question.text,
-            question.rules,
-            questions.situation_of(question).content_hash,
-            repr(question.candidates),
-            repr(question.answers),
-        )
-        digest.update("\0".join(parts).encode())
-    return digest.hexdigest()
+def _complain(results: tuple[Result, ...]) -> None:
+    """Say on stderr what failed; exit code 1 where nothing at all could be judged."""
+    from dqa.evaluation.report import failures
+    from dqa.evaluation.score import Outcome
+
+    for line in failures(results):
+        typer.echo(f"failed: {line}", err=True)
+    if all(result.outcome is Outcome.INFRASTRUCTURE for result in results):
+        raise typer.Exit(1)
+
+
+def _stopped_by_budget(results: tuple[Result, ...], total: int, out: Path | None) -> None:
+    """Raise `BudgetSpentError` where the run stopped before its end, saying how to go on."""
+    from dqa.evaluation.score import Outcome
+
+    ended = [result for result in results if result.outcome is Outcome.BUDGET]
+    if not ended:
+        return
+    made = f"{ended[0].error} {len(results) - len(ended)} of {total} decisions were made"
+    raise BudgetSpentError(
+        f"{made} and not kept; --out DIR would have kept them."
+        if out is None
+        else f"{made} and are kept in {out}. The same command with --resume and a higher budget "
+        "goes on."
+    )
 
 
 def _versions() -> dict[str, str]:

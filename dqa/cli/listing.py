@@ -1,8 +1,9 @@
-"""``dqa list``: everything that is registered, ours and others'."""
+"""``dqa list``: everything that is registered, or every situation that a database holds."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
@@ -10,11 +11,48 @@ from dqa.cli import options
 from dqa.cli.output import echo_json
 from dqa.errors import PluginError
 
-__all__ = ["list_registered"]
+__all__ = ["list_known"]
 
 
-def list_registered(*, as_json: options.AsJson = False) -> None:
-    """List the scenarios, deciders, databases, simulators and scripted models there are."""
+def list_known(
+    *,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database", metavar="URL|PATH", help="List what 'dqa load' put there instead."
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List scenarios, deciders, databases, simulators and models; or what a database holds."""
+    if database is not None:
+        _list_loaded(database, as_json)
+        return
+    found = _registered()
+    if as_json:
+        echo_json(found)
+        return
+    for title, entries in found.items():
+        typer.echo(f"{title}:")
+        width = max((len(entry["name"]) for entry in entries), default=0)
+        for entry in entries:
+            typer.echo(f"  {entry['name']:<{width}}  {entry['description']}")
+
+
+def _list_loaded(location: str, as_json: bool) -> None:
+    from dqa import plugins
+
+    held = plugins.backend_for(location).loaded(location)
+    if as_json:
+        echo_json([asdict(entry) for entry in held])
+        return
+    for entry in held:
+        typer.echo(f"{entry.place}: {entry.scenario} {entry.name}, {entry.rows} rows")
+    if not held:
+        typer.echo("It holds no situation that 'dqa load' put there.")
+
+
+def _registered() -> dict[str, list[dict[str, Any]]]:
     from dqa import plugins
     from dqa.models.scripted import SCRIPTS
 
@@ -26,14 +64,7 @@ def list_registered(*, as_json: options.AsJson = False) -> None:
         {"name": f"scripted:{name}", "description": "a program, not a language model"}
         for name in sorted(SCRIPTS)
     ]
-    if as_json:
-        echo_json(found)
-        return
-    for title, entries in found.items():
-        typer.echo(f"{title}:")
-        width = max((len(entry["name"]) for entry in entries), default=0)
-        for entry in entries:
-            typer.echo(f"  {entry['name']:<{width}}  {entry['description']}")
+    return found
 
 
 def _entry(kind: str, name: str) -> dict[str, Any]:

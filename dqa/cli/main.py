@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dqa.cli import annotate, ask, audit, evaluate, generate, listing, show
+from dqa.cli import annotate, ask, audit, check, doctor, evaluate, generate, listing, loading, show
 from dqa.errors import DqaError
 
 __all__ = ["app", "run"]
@@ -26,9 +26,13 @@ app.command("eval")(evaluate.evaluate)
 app.command("generate")(generate.generate)
 app.command("show")(show.show)
 app.command("ask")(ask.ask)
+app.command("check")(check.check)
 app.command("annotate")(annotate.annotate)
 app.command("audit")(audit.audit)
-app.command("list")(listing.list_registered)
+app.command("list")(listing.list_known)
+app.command("load")(loading.load)
+app.command("unload")(loading.unload)
+app.command("doctor")(doctor.doctor)
 
 
 def _print_version(wanted: bool) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsJson",
     "BaseUrl",
+    "DatabaseLocation",
     "Form",
     "FormName",
     "Generate",
@@ -36,6 +37,9 @@ __all__ = [
 
 FormName: TypeAlias = Literal["relational", "graph"]
 
+DatabaseLocation = Annotated[
+    str, typer.Option("--database", metavar="URL|PATH", help="Server's URL, or a database's file.")
+]
 Release = Annotated[
     Path | None,
     typer.Option("--release", metavar="DIR", help="Folder of the DQA release to read."),

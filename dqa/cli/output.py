@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["echo_json", "echo_table", "report_defects"]
 
 _DEFECTS_SHOWN = 10
-_PIPED_WIDTH = 200
+_PIPED_WIDTH = 1_000
 """Columns of a table that no terminal shows: its text depends on nothing but its cells."""
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from dqa.evaluation.score import Result
 
-__all__ = ["progress"]
+__all__ = ["progress", "shown"]
+
+_Item = TypeVar("_Item")
+
+
+def shown(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
+    """Yield the items, showing on stderr how far that is on a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich import progress as bar
+    from rich.console import Console
+
+    yield from bar.track(items, what, console=Console(stderr=True))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,9 +11,8 @@ from dqa.cli import options
 from dqa.cli.output import echo_json, report_defects
 
 if TYPE_CHECKING:
-    from dqa.databases.schema import DatabaseSchema
     from dqa.question import Question
-    from dqa.situation import Schema, Situation
+    from dqa.situation import Situation
 
 __all__ = ["show"]
 
@@ -44,7 +44,9 @@ def show(  # noqa: PLR0913  (one parameter an option)
 
 
 def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
-    schema = _described(situation.schema)
+    from dqa.databases.schema import describe
+
+    schema = describe(situation.schema)
     return {
         "key": question.key,
         "scenario": question.scenario,
@@ -61,22 +63,24 @@ def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
             "rows": {name: len(table) for name, table in situation.tables.items()},
         },
         "schema": {
-            "relational": [line for line in schema.to_text().splitlines() if line[0] != "("],
-            "graph": [line for line in schema.to_text().splitlines() if line[0] == "("],
+            "relational": replace(schema, nodes=(), edges=()).to_text().splitlines(),
+            "graph": replace(schema, tables=()).to_text().splitlines(),
         },
     }
 
 
 def _as_text(question: Question, situation: Situation) -> str:
+    from dqa.databases.schema import describe
+
     rows = ", ".join(f"{name} {len(table)}" for name, table in situation.tables.items())
     listed = "not listed" if question.candidates is None else str(len(question.candidates))
     answer = ", ".join(map(str, question.answers)) or "not known"
     parts = {
         "Question": question.text.strip(),
         "Rules": question.rules.strip(),
-        f"Database {situation.name} ({rows} rows)": _described(situation.schema).to_text(),
+        f"Database {situation.name} ({rows} rows)": describe(situation.schema).to_text(),
         "Candidates": listed,
-        "Official answer": answer,
+        "Answer": answer,
     }
     sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
     return "\n\n".join([question.key, *sections])
@@ -84,24 +88,3 @@ def _as_text(question: Question, situation: Situation) -> str:
 
 def _indented(body: str) -> str:
     return "\n".join(f"  {line}".rstrip() for line in body.splitlines())
-
-
-def _described(schema: Schema) -> DatabaseSchema:
-    """Return a scenario's schema in the words in which databases describe themselves."""
-    from dqa.databases.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
-
-    def fields(table: str, properties: tuple[tuple[str, str], ...]) -> tuple[Field, ...]:
-        columns = schema.table(table)
-        return tuple(Field(name, columns.column(column).type) for name, column in properties)
-
-    return DatabaseSchema(
-        tables=tuple(
-            TableInfo(t.name, tuple(Field(c.name, c.type) for c in t.columns), t.key)
-            for t in schema.tables
-        ),
-        nodes=tuple(NodeInfo(n.label, fields(n.table, n.properties), n.key) for n in schema.nodes),
-        edges=tuple(
-            EdgeInfo(e.label, e.source[0], e.target[0], fields(e.table, e.properties))
-            for e in schema.edges
-        ),
-    )

@@ -15,6 +15,7 @@ __all__ = [
     "Backend",
     "Cut",
     "Database",
+    "Examination",
     "Kind",
     "Limits",
     "Loaded",
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal["relational", "graph"]
-Cut: TypeAlias = Literal["rows", "bytes"]
+Cut: TypeAlias = Literal["rows", "bytes", "cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,15 @@ class Limits:
         Most bytes of result text (UTF-8); the result is cut at a whole row.
     seconds
         Most seconds; a longer statement is stopped and raises `StatementTimeoutError`.
+    cell
+        Most characters of one cell's text; a longer one is cut and says how long it was, so that
+        one huge cell hides neither its row nor the others.
     """
 
     rows: int = 200
     bytes: int = 32_000
     seconds: float = 10.0
+    cell: int = 4_000
 
 
 DEFAULT_LIMITS = Limits()
@@ -80,13 +85,16 @@ class Rows:
         escapes keep what a cell says inside its cell.
         """
         lines = [dump_row(self.columns), *(dump_row(row) for row in self.rows)]
-        if self.cut is not None:
+        count = f"{len(self.rows)} row{'' if len(self.rows) == 1 else 's'}"
+        if self.cut == "cells":
+            lines.append(f"({count}; long cells were cut: select a part of them, e.g. SUBSTRING)")
+        elif self.cut is not None:
             lines.append(
                 f"({len(self.rows)} rows shown, more were cut by the limit on {self.cut}; "
                 "aggregate, filter or use LIMIT)"
             )
         else:
-            lines.append(f"({len(self.rows)} row{'' if len(self.rows) == 1 else 's'})")
+            lines.append(f"({count})")
         return "\n".join(lines)
 
 
@@ -96,15 +104,19 @@ def dump_row(row: tuple[Cell, ...]) -> str:
     U+2028 and other line separators of other alphabets are escaped too, so a row is one line
     whoever splits it.
     """
-    safe = [_spelled(cell) if isinstance(cell, float) else cell for cell in row]
-    text = json.dumps(safe, ensure_ascii=False)
-    return text.translate(_LINE_BREAKS)
+    try:
+        text = _JSON.encode(row)
+    except ValueError:  # not every number is one
+        text = _JSON.encode([_spelled(cell) if isinstance(cell, float) else cell for cell in row])
+    return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
 
 
 def _spelled(cell: float) -> float | str:
     return cell if cell - cell == 0.0 else str(cell)
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+"""Made once: `json.dumps` would make one a row."""
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
 
 
@@ -167,18 +179,39 @@ class Loaded:
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What a database says about itself and about who is connected.
+
+    Attributes
+    ----------
+    version
+        Product and version, e.g. ``"MariaDB 10.11.19"``.
+    role
+        Who is connected; empty where there are no users.
+    may_write
+        Whether that role could write, were it not for the guard and the read-only session.
+    """
+
+    version: str
+    role: str = ""
+    may_write: bool = False
+
+
 class Backend(Protocol):
     """A kind of database (entry point `dqa.databases`): opens, and loads situations into new ones.
 
     Every situation lives in a place of its own inside the database: a schema, a label, or the whole
     of an embedded file. The place is named after scenario, situation and content hash (see
-    `place_name`) and carries a tag with the hash, so a situation that is already there is recognised
-    and reused, and several never mix.
+    `place_name`) and carries a tag with the hash, so a situation that is already there is
+    recognised and reused, and several never mix.
     """
 
     name: str
     kind: Kind
     dialect: str
+    embedded: bool
+    """Whether it lives in this process, so that situations can be loaded into memory."""
 
     def accepts(self, location: str) -> bool:
         """Whether `location` (a URL or a path to an existing file) is one of this backend's."""
@@ -207,6 +240,10 @@ class Backend(Protocol):
 
     def loaded(self, location: str) -> tuple[Loaded, ...]:
         """List the situations that the database holds, by place."""
+        ...
+
+    def examine(self, location: str | None = None) -> Examination:
+        """Connect and look: `DqaError` says what is wrong with the connection."""
         ...
 
     def unload(self, location: str, place: str) -> Loaded:

@@ -36,7 +36,7 @@ def collect(
         Rows as the driver gives them; no more are fetched than are needed to know of a cut.
     limits
         At most ``limits.rows`` rows are kept, and as many whole rows as fit ``limits.bytes`` of
-        result text.
+        result text; text longer than ``limits.cell`` characters is cut.
     started
         When the statement began, as `time.perf_counter` told it.
     convert
@@ -46,6 +46,7 @@ def collect(
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
     kept: list[tuple[Cell, ...]] = []
     cut: Cut | None = None
+    shortened = False
     for row in rows:
         if len(kept) >= limits.rows:
             cut = "rows"
@@ -54,12 +55,23 @@ def collect(
             value if type(value) in _CELLS else plain(convert(value) if convert else value)
             for value in row
         )
+        if any(type(cell) is str and len(cell) > limits.cell for cell in cells):
+            cells = tuple(_shortened(cell, limits.cell) for cell in cells)
+            shortened = True
         room -= len(dump_row(cells).encode(errors="surrogatepass")) + 1
         if room < 0:
             cut = "bytes"
             break
         kept.append(cells)
+    if cut is None and shortened:
+        cut = "cells"
     return Rows(names, tuple(kept), cut, perf_counter() - started)
+
+
+def _shortened(cell: Cell, most: int) -> Cell:
+    if not isinstance(cell, str) or len(cell) <= most:
+        return cell
+    return f"{cell[:most]}... [{len(cell)} characters]"
 
 
 def plain(value: Any) -> Cell:  # noqa: ANN401  (drivers return what they like)

@@ -2,16 +2,19 @@
 
 A file is opened read-only. In memory every statement runs in a read-only transaction of its own.
 Statements are prepared before they run, because the engine prepares one statement only. What this
-second line does not stop is reading and writing files by COPY and LOAD: that is the guard's.
-The engine looks at the clock between batches of rows, so one huge list may outlast its limit.
+second line does not stop is reading and writing files by COPY and LOAD: the engine has no setting
+that would, so that is the guard's. The engine looks at the clock, and at interrupts, between
+batches of rows only, and the memory of one list is not its buffer pool's: ``range(1, 100000000)``
+takes two seconds and 800 MB whatever the limits.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,11 +22,20 @@ from typing import Any
 import ladybug
 
 from dqa.databases import guard, hints
-from dqa.databases.base import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.databases.base import (
+    DEFAULT_LIMITS,
+    Database,
+    Examination,
+    Kind,
+    Limits,
+    Loaded,
+    Rows,
+)
 from dqa.databases.bounded import collect
 from dqa.databases.gate import Gate
-from dqa.databases.locations import existing_file, is_ours, new_file
+from dqa.databases.locations import existing_file, is_ours, new_or_existing_file
 from dqa.databases.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.databases.writers.relational import in_the_way, tag_of
 from dqa.errors import (
     DatabaseUnavailableError,
     DataError,
@@ -31,6 +43,7 @@ from dqa.errors import (
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
+    UsageError,
 )
 from dqa.situation import Situation
 
@@ -85,7 +98,8 @@ class LadybugDatabase:
     def schema(self) -> DatabaseSchema:
         """Return node labels and relationship types with their properties; read once."""
         if self._schema is None:
-            tables = self._described("CALL show_tables() RETURN name, type")
+            # In the order in which they were made, which a file does not list them in.
+            tables = self._described("CALL show_tables() RETURN name, type ORDER BY id")
             names = {kind: [str(n) for n, k in tables if k == kind] for kind in ("NODE", "REL")}
             self._schema = DatabaseSchema(
                 nodes=tuple(self._node(label) for label in names["NODE"]),
@@ -226,6 +240,7 @@ class LadybugBackend:
     name = "ladybug"
     kind: Kind = "graph"
     dialect = "ladybug"
+    embedded = True
 
     def accepts(self, location: str) -> bool:
         """Whether `location` is a ``ladybug:///`` URL, a LadybugDB file, or named like one."""
@@ -244,54 +259,105 @@ class LadybugBackend:
             Another process is writing to it.
         """
         path = existing_file(location, "ladybug")
-        addresses = max(_ADDRESSES, 1 << (4 * path.stat().st_size).bit_length())
-        try:
-            database = ladybug.Database(
-                path, read_only=True, buffer_pool_size=_POOL, max_db_size=addresses
-            )
-        except RuntimeError as error:
-            problem = " ".join(str(error).split()).rstrip(".")
-            if "lock" in problem:
-                raise DatabaseUnavailableError(
-                    f"'{path}' is in use by a process that writes to it: {problem}."
-                ) from error
-            raise DataError(f"'{path}' cannot be opened by this LadybugDB: {problem}.") from error
-        return LadybugDatabase(database, str(path))
+        return LadybugDatabase(_opened(path), str(path))
 
-    def load(self, situation: Situation, location: str | None = None) -> Database:
-        """Write a situation into memory, or into a new file, and open that read-only.
+    def load(
+        self, situation: Situation, location: str | None = None, replace: str | None = None
+    ) -> Database:
+        """Write a situation into memory, or into a file of its own, and open that read-only.
+
+        A file is a place: `replace` names it as `location` does.
 
         Raises
         ------
         UsageError
-            Something already is at `location`, or its folder is missing.
+            Something else is at `location` and `replace` does not name it, or its folder is
+            missing.
         DataError
             The situation does not read as a graph.
         """
-        from dqa.databases.writers.ladybug import size, write
+        from dqa.databases.writers.ladybug import size, write, write_file
 
-        path = new_file(location, "ladybug") if location is not None else None
-        pool = max(_POOL, 16 * size(situation))
-        database = ladybug.Database(
-            path or ":memory:", buffer_pool_size=pool, max_db_size=_ADDRESSES
-        )
+        def create(where: Path | str) -> ladybug.Database:
+            pool = max(_POOL, 16 * size(situation))
+            return ladybug.Database(where, buffer_pool_size=pool, max_db_size=_ADDRESSES)
+
+        if location is not None:
+            path = new_or_existing_file(location, "ladybug")
+            tag = tag_of(situation, str(path))
+            if not _is(_held(path), tag):
+                named = replace is not None and _same(replace, path)
+                try:
+                    write_file(situation, path, tag, create, named)
+                except FileExistsError:
+                    held = _held(path)  # perhaps what another has just loaded
+                    if not _is(held, tag):
+                        what = f"situation '{held.name}'" if held else "what is not of this project"
+                        raise in_the_way(str(path), what) from None
+            return self.open(str(path))
+        database = create(":memory:")
         try:
             write(situation, database)
         except BaseException:
             database.close()
-            _remove(path)
             raise
-        if path is None:
-            return LadybugDatabase(database, situation.name)
-        database.close()
-        return self.open(str(path))
+        return LadybugDatabase(database, situation.name)
+
+    def loaded(self, location: str) -> tuple[Loaded, ...]:
+        """Return the situation that the file holds, if it holds one."""
+        held = _held(existing_file(location, "ladybug"))
+        return (held,) if held is not None else ()
+
+    def examine(self, location: str | None = None) -> Examination:
+        """Open and look: `DqaError` says what is wrong with the file."""
+        version = f"LadybugDB {ladybug.__version__}"
+        if location is None:
+            return Examination(version)
+        with closing(self.open(location)):
+            path = existing_file(location, "ladybug")
+            return Examination(version, may_write=os.access(path, os.W_OK))
+
+    def unload(self, location: str, place: str) -> Loaded:
+        """Delete a file and return what it held; `UsageError` where it holds no situation."""
+        path = existing_file(location, "ladybug")
+        held = _held(path)
+        if held is None or not _same(place, path):
+            raise UsageError(f"'{place}' in {path} holds no situation.")
+        path.unlink()
+        return held
 
 
-def _remove(path: Path | None) -> None:
-    """Remove what a failed load has left of its own new file."""
-    if path is not None:
-        for left in (path, *path.parent.glob(f"{path.name}.*")):
-            left.unlink(missing_ok=True)
+def _opened(path: Path) -> ladybug.Database:
+    addresses = max(_ADDRESSES, 1 << (4 * path.stat().st_size).bit_length())
+    try:
+        return ladybug.Database(path, read_only=True, buffer_pool_size=_POOL, max_db_size=addresses)
+    except RuntimeError as error:
+        problem = " ".join(str(error).split()).rstrip(".")
+        if "lock" in problem:
+            raise DatabaseUnavailableError(
+                f"'{path}' is in use by a process that writes to it: {problem}."
+            ) from error
+        raise DataError(f"'{path}' cannot be opened by this LadybugDB: {problem}.") from error
+
+
+def _held(path: Path) -> Loaded | None:
+    """Return the situation that a file holds; None where there is none of this project's in it."""
+    from dqa.databases.writers.ladybug import read_tag
+
+    try:
+        existing_file(str(path), "ladybug")
+        with _opened(path) as database:
+            return read_tag(database, str(path))
+    except (UsageError, DataError):
+        return None
+
+
+def _is(held: Loaded | None, tag: Loaded) -> bool:
+    return held is not None and held.content_hash == tag.content_hash
+
+
+def _same(place: str, path: Path) -> bool:
+    return Path(place.removeprefix("ladybug:///")).resolve() == path.resolve()
 
 
 BACKEND = LadybugBackend()

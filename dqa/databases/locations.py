@@ -6,9 +6,15 @@ from pathlib import Path
 
 from dqa.errors import DataError, UsageError
 
-__all__ = ["existing_file", "is_ours", "new_file"]
+__all__ = ["existing_file", "is_ours", "new_file", "new_or_existing_file"]
 
-_SIGNATURES = {b"SQLite format 3\x00": "sqlite", b"LBUG": "ladybug", b"KUZU": "ladybug"}
+_SIGNATURES = {
+    (0, b"SQLite format 3\x00"): "sqlite",
+    (0, b"LBUG"): "ladybug",
+    (0, b"KUZU"): "ladybug",
+    (8, b"DUCK"): "duckdb",
+}
+"""By where in a file it is and what is there."""
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
@@ -55,6 +61,12 @@ def new_file(location: str, kind: str) -> Path:
     return path
 
 
+def new_or_existing_file(location: str, kind: str) -> Path:
+    """Return the path of a file that is there, or else of one that can be made."""
+    path = _path(location, kind)
+    return path if path.is_file() else new_file(location, kind)
+
+
 def _path(location: str, kind: str) -> Path:
     prefix = f"{kind}:///"
     text = location.removeprefix(prefix)
@@ -66,4 +78,7 @@ def _path(location: str, kind: str) -> Path:
 def _signature(path: Path) -> str | None:
     with path.open("rb") as file:
         head = file.read(16)
-    return next((kind for magic, kind in _SIGNATURES.items() if head.startswith(magic)), None)
+    return next(
+        (kind for (start, magic), kind in _SIGNATURES.items() if head.startswith(magic, start)),
+        None,
+    )

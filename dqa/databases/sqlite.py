@@ -9,11 +9,13 @@ that knows nothing but reading: whatever passes the guard by mistake still canno
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
+from pathlib import Path
 from time import monotonic
 from typing import cast
 
@@ -21,16 +23,17 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.databases import hints
-from dqa.databases.base import Database, Kind, Limits
-from dqa.databases.locations import existing_file, is_ours, new_file
-from dqa.databases.relational import RelationalDatabase
+from dqa.databases.base import Database, Examination, Kind, Limits, Loaded
+from dqa.databases.locations import existing_file, is_ours, new_or_existing_file
+from dqa.databases.relational import NotUnderstoodError, PooledDatabase, timed_out
+from dqa.databases.writers.relational import TAG_COLUMNS, TAG_TABLE, in_the_way, tag_of
 from dqa.errors import (
     DatabaseUnavailableError,
     DataError,
     DqaError,
     RefusedStatementError,
     StatementError,
-    StatementTimeoutError,
+    UsageError,
 )
 from dqa.situation import Situation
 
@@ -49,7 +52,8 @@ _UNAVAILABLE = frozenset(
     }
 )
 _REFUSED = frozenset({sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
-_UNKNOWN = re.compile(r"no such (?:column|table|function): (.+)")
+_UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
+_NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
 
 _READING = frozenset(
     {
@@ -69,7 +73,7 @@ _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _numbers = count(1)
 
 
-class SqliteDatabase(RelationalDatabase):
+class SqliteDatabase(PooledDatabase):
     """A read-only SQLite database.
 
     Parameters
@@ -98,23 +102,20 @@ class SqliteDatabase(RelationalDatabase):
             self._keeper.close()
 
     @contextmanager
-    def _limited(self, connection: PoolProxiedConnection, seconds: float) -> Iterator[None]:
+    def _limited(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
         driver = cast("sqlite3.Connection", connection.driver_connection)
-        deadline = monotonic() + seconds
+        deadline = monotonic() + limits.seconds
         driver.set_progress_handler(lambda: monotonic() > deadline, _STEPS)
         try:
             yield
         finally:
             driver.set_progress_handler(None, 0)
 
-    def _translated(self, error: Exception, limits: Limits) -> DqaError:
+    def _meaning(self, error: Exception, limits: Limits) -> DqaError:
         problem = str(error).rstrip(".")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_INTERRUPT:
-            return StatementTimeoutError(
-                f"The statement was stopped after {limits.seconds:g} seconds. "
-                "Write one that reads less: filter earlier, join on keys, bound recursion."
-            )
+            return timed_out(limits)
         if code in _REFUSED or problem.startswith("not authorized"):
             return RefusedStatementError(
                 f"The statement was not run: {problem}; this database can only be read."
@@ -124,7 +125,8 @@ class SqliteDatabase(RelationalDatabase):
         unknown = _UNKNOWN.fullmatch(problem)
         if unknown is not None:
             return StatementError(hints.with_tables(problem, unknown[1], self.schema()))
-        return StatementError(f"{problem}.")
+        not_understood = _NOT_UNDERSTOOD.search(problem) is not None
+        return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
 
 
 def _connector(uri: str) -> Callable[[], sqlite3.Connection]:
@@ -161,6 +163,7 @@ class SqliteBackend:
     name = "sqlite"
     kind: Kind = "relational"
     dialect = "sqlite"
+    embedded = True
 
     def accepts(self, location: str) -> bool:
         """Whether `location` is a ``sqlite:///`` URL, an SQLite file, or named like one."""
@@ -185,19 +188,33 @@ class SqliteBackend:
             raise DataError(f"'{path}' cannot be read as an SQLite database: {error}") from error
         return database
 
-    def load(self, situation: Situation, location: str | None = None) -> Database:
-        """Write a situation into memory, or into a new file, and open that read-only.
+    def load(
+        self, situation: Situation, location: str | None = None, replace: str | None = None
+    ) -> Database:
+        """Write a situation into memory, or into a file of its own, and open that read-only.
+
+        A file is a place: `replace` names it as `location` does.
 
         Raises
         ------
         UsageError
-            Something already is at `location`, or its folder is missing.
+            Something else is at `location` and `replace` does not name it, or its folder is
+            missing.
         """
         from dqa.databases.writers.sqlite import write, write_file
 
         if location is not None:
-            path = new_file(location, "sqlite")
-            write_file(situation, path)
+            path = new_or_existing_file(location, "sqlite")
+            tag = tag_of(situation, str(path))
+            if not _is(_held(path), tag):
+                named = replace is not None and _same(replace, path)
+                try:
+                    write_file(situation, path, tag, named)
+                except FileExistsError:
+                    held = _held(path)  # perhaps what another has just loaded
+                    if not _is(held, tag):
+                        what = held if isinstance(held, str) else f"situation '{held.name}'"
+                        raise in_the_way(str(path), what) from None
             return self.open(str(path))
         # The memdb file system shares a database among the connections of this process without
         # the locks of SQLite's shared cache; a name is used once.
@@ -209,6 +226,53 @@ class SqliteBackend:
             keeper.close()
             raise
         return SqliteDatabase(f"{uri}&mode=ro", situation.name, keeper)
+
+    def loaded(self, location: str) -> tuple[Loaded, ...]:
+        """Return the situation that the file holds, if it holds one."""
+        held = _held(existing_file(location, "sqlite"))
+        return (held,) if isinstance(held, Loaded) else ()
+
+    def examine(self, location: str | None = None) -> Examination:
+        """Open and look: `DqaError` says what is wrong with the file."""
+        version = f"SQLite {sqlite3.sqlite_version}"
+        if location is None:
+            return Examination(version)
+        with closing(self.open(location)):
+            path = existing_file(location, "sqlite")
+            return Examination(version, may_write=os.access(path, os.W_OK))
+
+    def unload(self, location: str, place: str) -> Loaded:
+        """Delete a file and return what it held; `UsageError` where it holds no situation."""
+        path = existing_file(location, "sqlite")
+        held = _held(path)
+        if not isinstance(held, Loaded) or not _same(place, path):
+            raise UsageError(f"'{place}' in {path} holds no situation.")
+        path.unlink()
+        return held
+
+
+def _is(held: Loaded | str, tag: Loaded) -> bool:
+    return isinstance(held, Loaded) and held.content_hash == tag.content_hash
+
+
+def _same(place: str, path: Path) -> bool:
+    return Path(place.removeprefix("sqlite:///")).resolve() == path.resolve()
+
+
+def _held(path: Path) -> Loaded | str:
+    """Return the situation that a file holds, or in words what else it is."""
+    if not path.exists():
+        return "nothing"
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            row = connection.execute(
+                f"SELECT {', '.join(TAG_COLUMNS)} FROM {TAG_TABLE}"  # noqa: S608
+            ).fetchone()
+    except sqlite3.Error:
+        row = None  # another database, or none
+    return "what is not of this project" if row is None else Loaded(str(path), *row)
 
 
 BACKEND = SqliteBackend()

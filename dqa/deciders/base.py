@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dqa.databases.base import DEFAULT_LIMITS, Database, Limits
 from dqa.decision import Decision
+from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.question import Question
 
 if TYPE_CHECKING:
@@ -27,11 +28,14 @@ class Settings:
         Most replies in a row that may break the format before the run ends as `UNPARSABLE`.
     limits
         What each statement may cost.
+    calls
+        How models are called: retries, rates and budget; hand it to `dqa.models.calling`.
     """
 
     max_steps: int = 20
     max_parse_failures: int = 3
     limits: Limits = DEFAULT_LIMITS
+    calls: CallPolicy = DEFAULT_POLICY
 
 
 class Decider(Protocol):
@@ -43,7 +47,8 @@ class Decider(Protocol):
         """Decide one question.
 
         Statement errors and unparsable replies are handed to the model; a failing server or
-        provider ends the run as `Ending.INFRASTRUCTURE` and keeps the trace so far.
+        provider ends the run as `Ending.INFRASTRUCTURE`, a spent budget as `Ending.BUDGET`, and
+        both keep the trace so far.
         """
         ...
 

@@ -42,7 +42,10 @@ class Baseline:
             choice = self.choose(question, database)
         except InfrastructureError as error:
             return Decision(
-                Ending.INFRASTRUCTURE, seconds=time.perf_counter() - start, error=str(error)
+                Ending.INFRASTRUCTURE,
+                seconds=time.perf_counter() - start,
+                error=str(error),
+                outage="database",
             )
         return Decision(
             Ending.ANSWERED,

@@ -111,7 +111,7 @@ def _annotation(question: Question, outcomes: Outcomes, rules: str) -> Annotatio
         rules=rules,
         answer=ties[0],
         ties=ties,
-        value=outcomes.value(ties[0]),
+        value=outcomes.best,
         margin=outcomes.margin,
         official=official,
         agrees=None if official is None else official == ties[0],

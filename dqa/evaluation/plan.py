@@ -4,12 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from dqa.databases.base import Backend
+from dqa.databases.base import Backend, Database, Kind
 from dqa.deciders.base import Decider
 from dqa.question import Question, QuestionSet
+from dqa.situation import Situation
 
-__all__ = ["Setup", "Task", "plan"]
+__all__ = ["Located", "Pace", "Setup", "Target", "Task", "plan"]
+
+
+class Target(Protocol):
+    """Where situations are put to be asked about; every `Backend` is one, loading into memory."""
+
+    @property
+    def kind(self) -> Kind:
+        """Relational or graph."""
+        ...
+
+    def load(self, situation: Situation, /) -> Database:
+        """Put a situation there, or find it there, and open it read-only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A backend's database at a location: the target of a run against a server or a file."""
+
+    backend: Backend
+    location: str
+
+    @property
+    def kind(self) -> Kind:
+        """Relational or graph."""
+        return self.backend.kind
+
+    def load(self, situation: Situation, /) -> Database:
+        """Put a situation into a place of its own there, or find it there, and open it."""
+        return self.backend.load(situation, self.location)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a run goes about its plan; no result depends on it.
+
+    Attributes
+    ----------
+    workers
+        Threads that decide.
+    patience
+        Seconds to wait for a database that went away before its questions are given up.
+    """
+
+    workers: int = 1
+    patience: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +68,7 @@ class Setup:
     ----------
     questions
         The questions and their situations.
-    backends
+    targets
         The databases, by name.
     deciders
         The deciders, by name.
@@ -29,9 +77,14 @@ class Setup:
     """
 
     questions: QuestionSet
-    backends: Mapping[str, Backend]
+    targets: Mapping[str, Target]
     deciders: Mapping[str, Decider]
     models: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        """How many decisions there are to make."""
+        return len(self.questions.questions) * len(self.targets) * len(self.deciders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +116,7 @@ def plan(setup: Setup) -> tuple[Task, ...]:
     return tuple(
         Task(question, database, decider, f"{content} {database}")
         for content, asked in by_situation.items()
-        for database in setup.backends
+        for database in setup.targets
         for question in asked
         for decider in setup.deciders
     )

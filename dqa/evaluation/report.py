@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dqa.evaluation.score import Outcome
+from dqa.decision import Usage
+from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.stats import Summary
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["accuracy_table", "notes"]
+    from dqa.models.budget import Prices
+
+__all__ = ["accuracy_table", "failures", "notes", "spending", "spending_line"]
 
 _KINDS = {"relational": "RDB", "graph": "GDB"}
 _NOTED = {
@@ -20,6 +24,7 @@ _NOTED = {
     Outcome.STEP_LIMIT: "runs that reached the step limit",
     Outcome.UNPARSABLE: "runs whose replies could not be read",
     Outcome.INFRASTRUCTURE: "runs that a failing server ended (not judged)",
+    Outcome.BUDGET: "runs that the spent budget ended (not judged)",
 }
 
 
@@ -62,6 +67,34 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
             where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in counted)
             lines.append(f"{sum(n for _, n in counted)} {words}: {where}.")
     return lines
+
+
+def spending(results: Iterable[Result], prices: Prices | None = None) -> dict[str, float | None]:
+    """Return the tokens and calls of all models together, and what they cost where prices say."""
+    used = sum((result.usage for result in results), Usage())
+    return {
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "calls": used.calls,
+        "cost": None if prices is None else prices.cost(used),
+    }
+
+
+def spending_line(results: Iterable[Result], prices: Prices | None = None) -> str:
+    """Return the spending as the line that a report ends with."""
+    spent = spending(results, prices)
+    line = "Spent: {input_tokens:,} tokens in, {output_tokens:,} out, {calls:,} calls".format(
+        **spent
+    )
+    cost = spent["cost"]
+    return f"{line}." if cost is None else f"{line}; cost {cost:.4f}."
+
+
+def failures(results: Iterable[Result], most: int = 5) -> list[str]:
+    """Return what failing servers and providers said, most frequent first, a line each."""
+    said = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
+    lines = [f"{count} runs: {error}" for error, count in said.most_common(most)]
+    return lines if len(said) <= most else [*lines, f"and {len(said) - most} other failures"]
 
 
 def _distinct(items: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -11,18 +11,20 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from dqa.databases.base import Database
 from dqa.deciders.base import Decider
 from dqa.decision import Decision, Ending
-from dqa.errors import InfrastructureError
-from dqa.evaluation.plan import Setup, Task, plan
+from dqa.errors import DatabaseUnavailableError, InfrastructureError
+from dqa.evaluation.outages import Patience
+from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.score import Judge, Result
 from dqa.evaluation.store import RunStore, to_trace
-from dqa.situation import Situation
 
 __all__ = ["carry_out", "evaluate"]
 
+_SLOWLY = Pace()
 _GRACE_SECONDS = 2.0
 """How long an interrupted run waits for the decisions that are being made."""
 
@@ -31,7 +33,7 @@ def evaluate(
     setup: Setup,
     judge: Judge,
     store: RunStore,
-    workers: int = 1,
+    pace: Pace = _SLOWLY,
     on_result: Callable[[Result], object] = id,
 ) -> tuple[Result, ...]:
     """Make, judge and keep every decision that the store does not hold yet.
@@ -44,8 +46,8 @@ def evaluate(
         Judges each decision.
     store
         Keeps each result as soon as it is there.
-    workers
-        Threads that decide.
+    pace
+        Threads and patience.
     on_result
         Called with each new result, by one thread at a time.
 
@@ -62,7 +64,7 @@ def evaluate(
     tasks = plan(setup)
 
     def keep(task: Task, decision: Decision) -> None:
-        kind, model = setup.backends[task.database].kind, setup.models[task.decider]
+        kind, model = setup.targets[task.database].kind, setup.models[task.decider]
         verdict = judge.judge(task.question, decision)
         result = Result.of(task, kind, model, decision, verdict)
         store.add(result, to_trace(task, kind, model, decision))
@@ -70,7 +72,7 @@ def evaluate(
 
     left = [task for task in tasks if task.key not in store.results]
     try:
-        carry_out(left, setup, keep, workers)
+        carry_out(left, setup, keep, pace)
     finally:
         store.close()
     return store.finish(tasks)
@@ -80,7 +82,7 @@ def carry_out(
     tasks: Sequence[Task],
     setup: Setup,
     on_decided: Callable[[Task, Decision], None],
-    workers: int = 1,
+    pace: Pace = _SLOWLY,
 ) -> None:
     """Make every decision of a plan, or of what is left of it.
 
@@ -92,8 +94,8 @@ def carry_out(
         Everything that the tasks name.
     on_decided
         Called with each decision as soon as it is made, by one thread at a time.
-    workers
-        Threads that decide.
+    pace
+        Threads and patience.
 
     Raises
     ------
@@ -102,8 +104,8 @@ def carry_out(
     Exception
         What a decider or `on_decided` raised; a failing server is a decision, not an error.
     """
-    crew = _Crew(_Databases(tasks, setup), tasks, setup.deciders, on_decided)
-    crew.work(max(1, min(workers, len(tasks))))
+    crew = _Crew(_Databases(tasks, setup), tasks, setup.deciders, on_decided, pace)
+    crew.work(max(1, min(pace.workers, len(tasks))))
 
 
 class _Databases:
@@ -113,40 +115,29 @@ class _Databases:
         self._setup = setup
         self._left = Counter(task.group for task in tasks)
         self._locks = {group: threading.Lock() for group in self._left}
-        self._open: dict[str, Database | InfrastructureError] = {}
+        self._open: dict[str, Database] = {}
 
     def of(self, task: Task) -> Database:
         """Return the task's database, loading its situation where no other task has yet."""
         with self._locks[task.group]:
             found = self._open.get(task.group)
             if found is None:
-                found = self._load(task.database, self._setup.questions.situation_of(task.question))
+                situation = self._setup.questions.situation_of(task.question)
+                found = self._setup.targets[task.database].load(situation)
                 self._open[task.group] = found
-        if isinstance(found, InfrastructureError):
-            raise found
         return found
-
-    def _load(self, name: str, situation: Situation) -> Database | InfrastructureError:
-        try:
-            return self._setup.backends[name].load(situation)
-        except InfrastructureError as error:
-            return error
 
     def done(self, task: Task) -> None:
         """Close the task's database where no other task needs it."""
         with self._locks[task.group]:
             self._left[task.group] -= 1
-            if not self._left[task.group]:
-                self._close(self._open.pop(task.group, None))
+            if not self._left[task.group] and task.group in self._open:
+                self._open.pop(task.group).close()
 
     def close(self) -> None:
         """Close whatever is open; no task may be using it."""
         while self._open:
-            self._close(self._open.popitem()[1])
-
-    def _close(self, database: Database | InfrastructureError | None) -> None:
-        if database is not None and not isinstance(database, InfrastructureError):
-            database.close()
+            self._open.popitem()[1].close()
 
 
 class _Crew:
@@ -158,6 +149,7 @@ class _Crew:
         tasks: Sequence[Task],
         deciders: Mapping[str, Decider],
         on_decided: Callable[[Task, Decision], None],
+        pace: Pace,
     ) -> None:
         self._databases = databases
         self._todo = deque(tasks)
@@ -166,6 +158,10 @@ class _Crew:
         self._reporting = threading.Lock()
         self._stopped = threading.Event()
         self._failures: list[BaseException] = []
+        self._patience = {
+            name: Patience(pace.patience, self._stopped)
+            for name in {task.database for task in tasks}
+        }
 
     def work(self, workers: int) -> None:
         """Decide everything, or stop at the first failure or interrupt."""
@@ -200,13 +196,31 @@ class _Crew:
                 self._databases.done(task)
                 with self._reporting:
                     self._on_decided(task, decision)
+                if decision.ending is Ending.BUDGET:
+                    # What is under way ends the same way by itself; the rest is not asked.
+                    self._todo.clear()
             except BaseException as error:  # noqa: BLE001  (raised again by the main thread)
                 self._failures.append(error)
                 self._stopped.set()
 
     def _decide(self, task: Task) -> Decision:
-        try:
-            database = self._databases.of(task)
-            return self._deciders[task.decider].decide(task.question, database)
-        except InfrastructureError as error:
-            return Decision(Ending.INFRASTRUCTURE, error=str(error))
+        """Make one decision, again where the database went away and came back."""
+        made: list[Decision] = []
+
+        def attempt() -> bool:
+            try:
+                database = self._databases.of(task)
+                made.append(self._deciders[task.decider].decide(task.question, database))
+            except InfrastructureError as error:
+                made.append(_failed(error))
+            return made[-1].outage != "database"
+
+        self._patience[task.database].retried(attempt)
+        return made[-1]
+
+
+def _failed(error: InfrastructureError) -> Decision:
+    outage: Literal["database", "model"] = (
+        "database" if isinstance(error, DatabaseUnavailableError) else "model"
+    )
+    return Decision(Ending.INFRASTRUCTURE, error=str(error), outage=outage)

@@ -1,8 +1,8 @@
 """Judging decisions: right or wrong, how much a wrong one gives away, and what is not judged.
 
-A decision is right where its choice is tied for best under the named rules, or is the official
-answer; strictly, only where it is the official answer. What a failing server ended is never
-judged (`Outcome.INFRASTRUCTURE`).
+A decision is right where its choice is tied for best under the named rules; strictly, only where
+it is the official answer. Without a simulator the known answers are the ties. What a failing server
+ended is never judged (`Outcome.judged`).
 """
 
 from __future__ import annotations
@@ -34,6 +34,12 @@ class Outcome(StrEnum):
     STEP_LIMIT = "step_limit"
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
+    BUDGET = "budget"
+
+    @property
+    def judged(self) -> bool:
+        """Whether it says anything about the decider; the rest is asked again by a resumed run."""
+        return self not in {Outcome.INFRASTRUCTURE, Outcome.BUDGET}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +207,7 @@ class Judge:
         ties: tuple[Candidate, ...],
         outcomes: Outcomes | None,
     ) -> Verdict:
-        right = choice == (ties[0] if official is None else official)
-        if not self._strict:
-            right |= choice in ties
+        right = choice == official if self._strict and official is not None else choice in ties
         outcome = Outcome.CORRECT if right else Outcome.WRONG
         if outcomes is None:
             return Verdict(outcome, choice, official, ties)

@@ -27,7 +27,7 @@ class Summary:
         Over the decisions that chose a candidate, in the scenario's unit and as a share; an
         infinite share is left out. None where there is none.
     mean_tokens, mean_steps
-        Over all questions that no failing server ended.
+        Over all questions that no failing server and no spent budget ended.
     """
 
     decider: str
@@ -51,8 +51,8 @@ class Summary:
 
     @property
     def judged(self) -> int:
-        """Questions that count: all but those a failing server, network or provider ended."""
-        return self.questions - self.counts[Outcome.INFRASTRUCTURE]
+        """Questions that count: all but those a failing server or a spent budget ended."""
+        return sum(count for outcome, count in self.counts.items() if outcome.judged)
 
     @property
     def accuracy(self) -> float | None:
@@ -101,7 +101,7 @@ def summarise(results: Iterable[Result]) -> tuple[Summary, ...]:
 def _summary(results: Sequence[Result]) -> Summary:
     first = results[0]
     counts = {outcome: sum(r.outcome is outcome for r in results) for outcome in Outcome}
-    reached = [r for r in results if r.outcome is not Outcome.INFRASTRUCTURE]
+    reached = [r for r in results if r.outcome.judged]
     interval = wilson(counts[Outcome.CORRECT], len(reached))
     return Summary(
         decider=first.decider,

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from dqa.decision import Decision
+from dqa.decision import Decision, Usage
 from dqa.errors import ParseError, UsageError
 from dqa.evaluation.plan import Task
-from dqa.evaluation.score import Outcome, Result
-from dqa.secrets import redact
+from dqa.evaluation.score import Result
+from dqa.secrets import redacted
 
-__all__ = ["RunStore", "decision_to_json", "read_results", "redacted", "to_trace"]
+__all__ = ["RunStore", "decision_to_json", "read_results", "redacted", "to_trace", "usage_so_far"]
 
 _RUN, _RESULTS, _TRACES = "run.json", "results.jsonl", "traces.jsonl"
 
@@ -37,7 +37,8 @@ class RunStore:
     record
         What else to write down, such as versions and paths; not compared when a run goes on.
     resume
-        Whether to go on with what the folder holds. What a failing server ended is asked again.
+        Whether to go on with what the folder holds. What a failing server or a
+        spent budget ended is asked again.
 
     Raises
     ------
@@ -67,7 +68,7 @@ class RunStore:
                 )
             _compare(folder, json.loads(json.dumps(run["settings"])))
             for result in read_results(folder, mend=True):
-                if result.outcome is not Outcome.INFRASTRUCTURE:
+                if result.outcome.judged:
                     self._results[result.key] = result
             _drop_half_line(folder / _TRACES)
         else:
@@ -84,7 +85,7 @@ class RunStore:
         """Keep one decision."""
         self._results[result.key] = result
         if self._files is not None:
-            for file, line in zip(self._files, (trace, result.to_json()), strict=True):
+            for file, line in zip(self._files, (trace, _kept(result)), strict=True):
                 file.write(_line(line))
                 file.flush()
 
@@ -96,7 +97,7 @@ class RunStore:
             target = self.folder / _RESULTS
             fresh = target.with_suffix(".jsonl.new")
             with fresh.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(_line(result.to_json()) for result in ordered)
+                file.writelines(_line(_kept(result)) for result in ordered)
             fresh.replace(target)
         return ordered
 
@@ -138,6 +139,25 @@ def read_results(folder: Path, *, mend: bool = False) -> list[Result]:
     return list(found.values())
 
 
+def usage_so_far(folder: Path) -> Usage:
+    """Return what all decisions of a run have used, those that were made again included.
+
+    Raises
+    ------
+    ParseError
+        A whole line of the traces is damaged.
+    """
+    path, used = folder / _TRACES, Usage()
+    if not path.exists():
+        return used
+    for number, line in enumerate(_whole_lines(path).split("\n")[:-1], start=1):
+        try:
+            used += Usage(**json.loads(line)["usage"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParseError(path, number, f"no trace of this version: {error!r}") from error
+    return used
+
+
 def to_trace(task: Task, kind: str, model: str, decision: Decision) -> dict[str, Any]:
     """Return everything about one decision, as a line of ``traces.jsonl`` holds it."""
     return {
@@ -151,15 +171,13 @@ def to_trace(task: Task, kind: str, model: str, decision: Decision) -> dict[str,
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:
-    """Return a decision as plain JSON values."""
-    return {
-        "ending": decision.ending.value,
+    """Return a decision as plain JSON values, without secrets in what was said.
+
+    The choice stays as it is: a candidate that looks like a secret is still that candidate.
+    """
+    said = {
         "answer": decision.answer,
-        "choice": decision.choice,
         "error": decision.error,
-        "steps": decision.steps,
-        "seconds": decision.seconds,
-        "usage": _fields(decision.usage),
         "plans": list(decision.plans),
         "evidence": [_fields(evidence) for evidence in decision.evidence],
         "trace": [
@@ -167,43 +185,29 @@ def decision_to_json(decision: Decision) -> dict[str, Any]:
             for event in decision.trace
         ],
     }
-
-
-def redacted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value with every secret in its texts blotted out."""
-    # Almost nothing holds a secret: all texts are looked through at once, and only a value that
-    # does hold one is taken apart.
-    everything = "\n".join(dict.fromkeys(_texts(value)))
-    return value if redact(everything) == everything else _blotted(value)
-
-
-def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-
-
-def _blotted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {key: _blotted(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_blotted(item) for item in value]
-    return value
+    return {
+        "ending": decision.ending.value,
+        "choice": decision.choice,
+        "steps": decision.steps,
+        "seconds": decision.seconds,
+        "usage": _fields(decision.usage),
+        "outage": decision.outage,
+        **redacted(said),
+    }
 
 
 def _fields(record: Any) -> dict[str, Any]:  # noqa: ANN401  (any of the frozen records)
     return {name: getattr(record, name) for name in record.__slots__}
 
 
+def _kept(result: Result) -> dict[str, Any]:
+    """Return a result's line without secrets in what a model or a server said."""
+    said: dict[str, Any] = redacted({"answer": result.answer, "error": result.error})
+    return result.to_json() | said
+
+
 def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(redacted(value), ensure_ascii=False, default=str) + "\n"
+    return json.dumps(value, ensure_ascii=False, default=str) + "\n"
 
 
 def _is_used(folder: Path) -> bool:
@@ -214,14 +218,15 @@ def _is_used(folder: Path) -> bool:
 
 def _compare(folder: Path, settings: dict[str, Any]) -> None:
     try:
-        earlier = json.loads((folder / _RUN).read_text("utf-8"))["settings"]
+        earlier: dict[str, Any] = dict(json.loads((folder / _RUN).read_text("utf-8"))["settings"])
+        names = sorted({*earlier, *settings})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"{folder} holds no run that could go on ({_RUN}: {error}): name another --out."
         ) from error
     differing = [
         f"{name} was {_shown(earlier.get(name))} and is now {_shown(settings.get(name))}"
-        for name in sorted({*earlier, *settings})
+        for name in names
         if earlier.get(name) != settings.get(name)
     ]
     if differing:
@@ -248,7 +253,11 @@ def _appending(path: Path) -> TextIO:
 
 def _whole_lines(path: Path) -> str:
     content = path.read_bytes()
-    return content[: content.rfind(b"\n") + 1].decode("utf-8")
+    try:
+        return content[: content.rfind(b"\n") + 1].decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ParseError(path, line, "this is no UTF-8 text, so no result of a run") from error
 
 
 def _drop_half_line(path: Path) -> str:

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from dqa.databases.base import Database, Limits
+from dqa.databases.row_order import restored
 from dqa.errors import DataError, UnknownNameError
 from dqa.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
 
 __all__ = ["read_situation"]
 
-_ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0)
+_ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 
 _ROW_ORDER: Mapping[str, str] = {
+    "ansi": "dqa_row",
+    "duckdb": "rowid",
     "ladybug": "offset(id({0}))",
+    "mariadb": "dqa_row",
+    "mysql": "dqa_row",
+    "postgres": "ctid",
     "sqlite": "rowid",
 }
 """By dialect, what a writer leaves behind that tells the order of the rows."""
+_TICKING = frozenset({"mariadb", "mysql"})
+"""The SQL dialects that write names in backticks."""
+
+
+@runtime_checkable
+class _KeepsOrder(Protocol):
+    """A graph in which nothing tells the order of the rows, and that keeps it apart."""
+
+    def row_order(self, table: str) -> bytes:
+        """Return what `dqa.databases.row_order.restored` takes."""
+        ...
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
@@ -45,17 +63,18 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     QueryError, DatabaseUnavailableError
         As `Database.query` does.
     """
-    if database.dialect not in _ROW_ORDER:
+    if database.dialect not in _ROW_ORDER and not isinstance(database, _KeepsOrder):
         raise UnknownNameError("dialect to read situations from", database.dialect, _ROW_ORDER)
     read = _read_rows if database.kind == "relational" else _read_graph
     return Situation(schema, name, {t.name: read(database, schema, t) for t in schema.tables})
 
 
 def _read_rows(database: Database, _schema: Schema, table: TableSchema) -> Table:
-    columns = ", ".join(_quoted(name) for name in table.column_names)
+    quoted = _ticked if database.dialect in _TICKING else _quoted
+    columns = ", ".join(quoted(name) for name in table.column_names)
     order = _ROW_ORDER[database.dialect]
     rows = database.query(
-        f"SELECT {columns} FROM {_quoted(table.name)} ORDER BY {order}",  # noqa: S608
+        f"SELECT {columns} FROM {quoted(table.name)} ORDER BY {order}",  # noqa: S608
         _ALL,
     ).rows
     return _table(table, table.column_names, rows)
@@ -73,10 +92,8 @@ def _read_graph(database: Database, schema: Schema, table: TableSchema) -> Table
 
 def _read_nodes(database: Database, node: NodeSchema, table: TableSchema) -> Table:
     returned = ", ".join(f"n.{_ticked(name)}" for name, _ in node.properties)
-    order = _ROW_ORDER[database.dialect].format("n")
-    rows = database.query(
-        f"MATCH (n:{_ticked(node.label)}) RETURN {returned} ORDER BY {order}", _ALL
-    ).rows
+    statement = f"MATCH (n:{_ticked(node.label)}) RETURN {returned}"
+    rows = _in_order(database, statement, "n", table)
     return _table(table, [column for _, column in node.properties], rows)
 
 
@@ -87,14 +104,27 @@ def _read_edges(database: Database, edge: EdgeSchema, schema: Schema, table: Tab
         f"b.{_ticked(schema.node(target).key)}",
         *(f"r.{_ticked(name)}" for name, _ in edge.properties),
     ]
-    order = _ROW_ORDER[database.dialect].format("r")
-    rows = database.query(
+    statement = (
         f"MATCH (a:{_ticked(source)})-[r:{_ticked(edge.label)}]->(b:{_ticked(target)}) "
-        f"RETURN {', '.join(returned)} ORDER BY {order}",
-        _ALL,
-    ).rows
+        f"RETURN {', '.join(returned)}"
+    )
+    rows = _in_order(database, statement, "r", table)
     columns = [source_column, target_column, *(column for _, column in edge.properties)]
     return _table(table, columns, rows)
+
+
+def _in_order(
+    database: Database, statement: str, element: str, table: TableSchema
+) -> Sequence[tuple[Cell, ...]]:
+    """Run a statement whose rows are a table's, and return them in the table's order."""
+    if not isinstance(database, _KeepsOrder):
+        order = _ROW_ORDER[database.dialect].format(element)
+        return database.query(f"{statement} ORDER BY {order}", _ALL).rows
+    rows = database.query(statement, _ALL).rows
+    try:
+        return restored(rows, database.row_order(table.name))
+    except ValueError as error:
+        raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
 
 
 def _table(table: TableSchema, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:

@@ -1,1 +1,1 @@
-"""Chat models: by name, and scripted."""
+"""Chat models: by name, scripted, recorded; how they are called, and a server to test that."""

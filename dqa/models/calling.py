@@ -2,47 +2,241 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable
+from langchain_core.runnables.base import RunnableBindingBase
 
 from dqa.decision import Usage
-from dqa.errors import DqaError, ModelUnavailableError
+from dqa.errors import (
+    DqaError,
+    MalformedReplyError,
+    ModelUnavailableError,
+    UnparsableReplyError,
+)
+from dqa.models.faults import Fault, FaultKind, diagnose, retry_after, words_of
+from dqa.models.policy import DEFAULT_POLICY, CallPolicy
+from dqa.models.recorded import RecordedModel
 from dqa.models.scripted import ScriptedModel
-from dqa.secrets import redact
 
-__all__ = ["call_model", "usage_of"]
+__all__ = ["Called", "ChatRunnable", "call_model", "usage_of"]
+
+ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
+"""A chat model, with tools bound to it or not."""
+
+_CUT = {"length", "max_tokens", "max_output_tokens"}
+_WITHHELD = {"content_filter", "refusal", "safety"}
+_CHARACTERS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """One reply.
+
+    Attributes
+    ----------
+    reply
+        As the model gave it.
+    usage
+        Tokens that the provider counted.
+    incomplete
+        Why the reply cannot be taken for what the model had to say (cut off at a limit of length,
+        withheld, refused), worded for the model; None for a whole reply. What is there of it may
+        read like a statement or an answer and must not be used as one.
+    """
+
+    reply: AIMessage
+    usage: Usage
+    incomplete: str | None = None
+
+    def check(self) -> None:
+        """Raise `UnparsableReplyError`, which tells the model why, where the reply is not whole."""
+        if self.incomplete is not None:
+            raise UnparsableReplyError(self.incomplete)
 
 
 def call_model(
-    model: BaseChatModel, messages: Sequence[BaseMessage], stop: Sequence[str] = ()
-) -> AIMessage:
-    """Ask the model for one reply.
+    model: ChatRunnable,
+    messages: Sequence[BaseMessage],
+    stop: Sequence[str] = (),
+    policy: CallPolicy = DEFAULT_POLICY,
+    on_fault: Callable[[Fault], object] = id,
+) -> Called:
+    """Ask the model for one reply, again where its provider fails.
+
+    Parameters
+    ----------
+    model
+        A chat model, with tools bound to it or not.
+    messages
+        The conversation.
+    stop
+        Sequences that end the reply, for models that honour them.
+    policy
+        Retries, limits and budget.
+    on_fault
+        Called with each failed attempt as it happens, and with a reply that ran past its stop
+        sequence, for the trace.
 
     Raises
     ------
     ModelUnavailableError
-        The model or its provider failed; the message holds the provider's words without secrets.
+        The provider kept failing, or rejects this request; the message holds its words without
+        secrets.
+    UsageError
+        The key, the model's name or the address is wrong, or the account has no quota: no other
+        request would succeed either.
+    BudgetSpentError
+        Nothing is left to spend.
     """
-    try:
-        reply = model.invoke(list(messages), stop=list(stop) or None)
-    except DqaError:
-        raise
-    except Exception as error:
-        # Providers share no base class for what can go wrong between here and their servers. A
-        # scripted model has no provider: whatever it raises is a bug and must look like one.
-        if isinstance(model, ScriptedModel):
-            raise
-        raise ModelUnavailableError(
-            f"The model failed with {type(error).__name__}: {redact(str(error))}"
-        ) from error
-    return reply
+    call = _Call(model, list(messages), list(stop) or None, policy)
+    clock, attempt = policy.clock, 1
+    began = clock.monotonic()
+    while True:
+        if policy.budget is not None:
+            policy.budget.check()
+        try:
+            reply = call.attempt()
+        except DqaError as error:
+            if not isinstance(error, MalformedReplyError):
+                raise
+            failed: Exception = error
+        except Exception as error:
+            # Providers share no base class for what can go wrong between here and their servers.
+            # A scripted model has no provider: what it raises is a bug and must look like one.
+            if call.asks_a_program:
+                raise
+            failed = error
+        else:
+            return call.finish(reply, attempt, on_fault)
+        fault = call.fault(failed, attempt, clock.monotonic() - began)
+        on_fault(fault)
+        if fault.wait is None:
+            raise call.given_up(fault, clock.monotonic() - began) from failed
+        clock.sleep(fault.wait)
+        attempt += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One request, however often it is made."""
+
+    model: ChatRunnable
+    messages: list[BaseMessage]
+    stop: list[str] | None
+    policy: CallPolicy
+
+    def attempt(self) -> AIMessage:
+        """Make the request once, when the limiter lets it."""
+        if self.policy.limiter is None:
+            return self.model.invoke(self.messages, stop=self.stop)
+        with self.policy.limiter.place(_estimate(self.messages)) as settle:
+            reply = self.model.invoke(self.messages, stop=self.stop)
+            counted = usage_of(reply)
+            if counted.input_tokens:
+                settle(counted.input_tokens + counted.output_tokens)
+            else:
+                settle(_estimate([*self.messages, reply]))
+        return reply
+
+    def finish(self, reply: AIMessage, attempt: int, on_fault: Callable[[Fault], object]) -> Called:
+        """Take the reply's tokens off the budget, and see whether it is whole and ends in time."""
+        usage, budget = usage_of(reply), self.policy.budget
+        if budget is not None:
+            if usage.input_tokens or self.asks_a_program:
+                budget.spend(usage)
+            else:
+                # A server that counts nothing must not make a budget endless.
+                budget.spend(Usage(_estimate(self.messages), _estimate([reply]), calls=1))
+        ended = _ended(reply, self.stop or ())
+        if ended is not reply:
+            words = "The server ignored a stop sequence; what followed it was cut off."
+            on_fault(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, attempt, None))
+        return Called(ended, usage, _incomplete(ended))
+
+    def fault(self, error: Exception, attempt: int, elapsed: float) -> Fault:
+        """Name a failed attempt, and say when the next one is due."""
+        kind, wait = diagnose(error), None
+        if kind.retryable:
+            request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
+            asked = retry_after(error, self.policy.clock.wall())
+            wait = self.policy.retry.pause(request, attempt, asked, elapsed)
+        return Fault(kind, type(error).__name__, words_of(error), attempt, wait)
+
+    def given_up(self, fault: Fault, elapsed: float) -> DqaError:
+        """Return the error that the last fault ends in, and record that it ended so."""
+        if not fault.kind.retryable:
+            error = fault.kind.to_error(fault.message)
+        else:
+            hint = " Check --base-url." if fault.kind is FaultKind.MALFORMED else ""
+            times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
+            error = ModelUnavailableError(
+                f"The model failed {times}, the last time with {fault.message}.{hint}"
+            )
+        recorded = _within(self.model, RecordedModel)
+        if recorded is not None and isinstance(error, ModelUnavailableError):
+            recorded.record_failure(str(error))
+        return error
+
+    @property
+    def asks_a_program(self) -> bool:
+        """Whether a scripted model answers."""
+        return _within(self.model, ScriptedModel) is not None
+
+
+_Kind = TypeVar("_Kind", bound=BaseChatModel)
+
+
+def _within(model: object, kind: type[_Kind]) -> _Kind | None:
+    """Return the chat model of a kind beneath bound tools and a recorder, if there is one."""
+    while not isinstance(model, kind):
+        if isinstance(model, RunnableBindingBase):
+            model = model.bound
+        elif isinstance(model, RecordedModel):
+            model = model.inner
+        else:
+            return None
+    return model
 
 
 def usage_of(reply: AIMessage) -> Usage:
     """Return the tokens that the provider counted for one reply; 0 where it counts none."""
     counted = reply.usage_metadata
-    if counted is None:
+    # LangChain notes a cost of 0 on what a cache returns, even where no tokens were counted.
+    if counted is None or "input_tokens" not in counted:
         return Usage(calls=1)
     return Usage(counted["input_tokens"], counted["output_tokens"], calls=1)
+
+
+def _estimate(messages: Sequence[BaseMessage]) -> int:
+    """Return about how many tokens messages are."""
+    return sum(len(message.text) for message in messages) // _CHARACTERS_PER_TOKEN + 1
+
+
+def _ended(reply: AIMessage, stop: Sequence[str]) -> AIMessage:
+    """Return the reply as far as the first stop sequence: itself, where it holds none."""
+    text = reply.content
+    if not isinstance(text, str):
+        return reply
+    end = min((place for mark in stop if (place := text.find(mark)) >= 0), default=None)
+    return reply if end is None else reply.model_copy(update={"content": text[:end]})
+
+
+def _incomplete(reply: AIMessage) -> str | None:
+    """Say why a reply is not whole, in the words of whichever provider it comes from."""
+    refusal = reply.additional_kwargs.get("refusal")
+    if refusal:
+        return f"The reply was a refusal: {refusal} Decide from the data alone."
+    about = reply.response_metadata
+    for name in ("finish_reason", "stop_reason", "done_reason"):
+        reason = str(about.get(name, "")).lower()
+        if reason in _CUT:
+            return "The reply was cut off because it was too long. Write a shorter one."
+        if reason in _WITHHELD:
+            return f"The provider withheld the reply ({reason}). Word it differently."
+    return None

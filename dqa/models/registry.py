@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dqa.errors import MissingKeyError, UsageError
@@ -10,7 +11,9 @@ from dqa.errors import MissingKeyError, UsageError
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["SCRIPTED", "chat_model", "is_scripted"]
+    from dqa.models.cassette import Cassette
+
+__all__ = ["SCRIPTED", "Connection", "chat_model", "is_scripted"]
 
 SCRIPTED = "scripted"
 """The provider of models whose replies a program decides."""
@@ -24,16 +27,41 @@ def is_scripted(name: str) -> bool:
     return name.split(":", 1)[0] == SCRIPTED
 
 
-def chat_model(name: str, base_url: str | None = None, seed: int = 0) -> BaseChatModel:
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How models are reached.
+
+    Attributes
+    ----------
+    base_url
+        Where an OpenAI-compatible server listens; it may need no key.
+    timeout
+        Most seconds that a provider may be silent before a request counts as failed.
+    cassette
+        Records every reply, or plays those it holds in the models' place; None for neither.
+    """
+
+    base_url: str | None = None
+    timeout: float = 120.0
+    cassette: Cassette | None = None
+
+
+_DIRECT = Connection()
+
+
+def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> BaseChatModel:
     """Return the chat model called `name`, at temperature 0.
+
+    Its own package makes no second attempt at a request: `dqa.models.calling` does, and says so in
+    the trace.
 
     Parameters
     ----------
     name
         ``provider:model``. ``scripted:`` needs nothing, ``openai:`` speaks the OpenAI protocol,
         and every other provider is LangChain's `init_chat_model`'s.
-    base_url
-        Where an OpenAI-compatible server listens; it may need no key.
+    connection
+        How it is reached. A model that a cassette plays needs no key and no package.
     seed
         Of a scripted model that draws at random.
 
@@ -51,44 +79,53 @@ def chat_model(name: str, base_url: str | None = None, seed: int = 0) -> BaseCha
         raise UsageError(
             f"'{name}' names no model: write provider:model, e.g. scripted:analyst or openai:gpt-5."
         )
+    if provider == SCRIPTED and connection.base_url is not None:
+        raise UsageError(f"'{name}' is a program, not a server: leave --base-url away.")
+    cassette = connection.cassette
+    if cassette is None:
+        return _asked(provider, model, connection, seed)
+    from dqa.models.recorded import recorded
+
+    inner = None if cassette.replays else _asked(provider, model, connection, seed)
+    parameters = {"seed": seed} if provider == SCRIPTED else {"temperature": 0}
+    return recorded(name, cassette, inner, parameters)
+
+
+def _asked(provider: str, model: str, connection: Connection, seed: int) -> BaseChatModel:
+    """Return a model that is really asked."""
     if provider == SCRIPTED:
-        if base_url is not None:
-            raise UsageError(f"'{name}' is a program, not a server: leave --base-url away.")
         from dqa.models.scripted import scripted_model
 
         return scripted_model(model, seed)
-    if provider == "openai":
-        return _openai(model, base_url)
-    return _by_langchain(provider, model, base_url)
+    shared: dict[str, Any] = {"temperature": 0, "max_retries": 0, "timeout": connection.timeout}
+    if connection.base_url is not None:
+        shared["base_url"] = connection.base_url
+    return _openai(model, shared) if provider == "openai" else _other(provider, model, shared)
 
 
-def _openai(model: str, base_url: str | None) -> BaseChatModel:
+def _openai(model: str, shared: dict[str, Any]) -> BaseChatModel:
     try:
-        from langchain_openai import ChatOpenAI
+        from dqa.models.openai_chat import OpenAIChat
     except ImportError as error:
         raise _missing_package(f"openai:{model}", "openai", error) from error
-    arguments: dict[str, Any] = {"model": model, "temperature": 0}
     key = os.environ.get(_OPENAI_KEY)
-    if base_url is not None:
-        arguments |= {"base_url": base_url, "api_key": key or _NO_KEY}
+    if "base_url" in shared:
+        shared["api_key"] = key or _NO_KEY
     elif not key:
         raise MissingKeyError(
             f"openai:{model} needs a key: set the variable {_OPENAI_KEY}, or name a server that "
             "needs none with --base-url."
         )
-    return ChatOpenAI(**arguments)
+    return OpenAIChat(model=model, **shared)
 
 
-def _by_langchain(provider: str, model: str, base_url: str | None) -> BaseChatModel:
+def _other(provider: str, model: str, shared: dict[str, Any]) -> BaseChatModel:
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
         raise _missing_package(f"{provider}:{model}", "models", error) from error
-    arguments: dict[str, Any] = {"model_provider": provider, "temperature": 0}
-    if base_url is not None:
-        arguments["base_url"] = base_url
     try:
-        found: BaseChatModel = init_chat_model(model, **arguments)
+        found: BaseChatModel = init_chat_model(model, model_provider=provider, **shared)
     except ImportError as error:
         raise MissingKeyError(f"{provider}:{model} needs another package: {error}") from error
     except ValueError as error:

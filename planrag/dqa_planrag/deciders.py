@@ -78,6 +78,7 @@ def _decision(question: Question, final: State, seconds: float) -> Decision:
         steps=final["steps"],
         seconds=seconds,
         error=None if answered else final["problem"],
+        outage=final["outage"],
         trace=tuple(final["events"]),
     )
 

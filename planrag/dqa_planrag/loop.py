@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias, TypedDict
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -27,12 +27,18 @@ from langgraph.runtime import Runtime
 
 from dqa.deciders.base import Settings
 from dqa.decision import Ending, Event, Evidence, Usage
-from dqa.errors import InfrastructureError, UnparsableReplyError
-from dqa.models.calling import call_model, usage_of
+from dqa.errors import BudgetSpentError, InfrastructureError, UnparsableReplyError
+from dqa.models.calling import call_model
 from dqa_planrag.recipes import Recipe, prompt
 from dqa_planrag.replies import STOP, Reply, parse_reply, spoken
 
 __all__ = ["Graph", "Run", "State", "build_graph", "initial_state"]
+
+
+TOOL = "query_database"
+"""The one tool that these agents have."""
+
+Outage: TypeAlias = Literal["database", "model"]
 
 
 class State(TypedDict):
@@ -47,6 +53,7 @@ class State(TypedDict):
     failures: int
     reply: Reply | None
     problem: str
+    outage: Outage | None
     ending: Ending | None
 
 
@@ -74,6 +81,7 @@ def initial_state(messages: list[BaseMessage]) -> State:
         failures=0,
         reply=None,
         problem="",
+        outage=None,
         ending=None,
     )
 
@@ -111,16 +119,25 @@ class _Nodes:
 
     def reason(self, state: State) -> Update:
         """Ask the model for its next reply and read it."""
-        step = state["steps"] + 1
+        step, faults = state["steps"] + 1, list[Event]()
         try:
-            message = call_model(self._model, state["messages"], STOP)
+            called = call_model(
+                self._model,
+                state["messages"],
+                STOP,
+                self._settings.calls,
+                lambda fault: faults.append(Event("fault", step, fault.to_data())),
+            )
         except InfrastructureError as error:
-            return {"ending": Ending.INFRASTRUCTURE, "problem": str(error)}
-        text, usage = spoken(message.text), usage_of(message)
+            return _ended_by(error, "model") | {"events": faults}
+        except BudgetSpentError as error:
+            return {"ending": Ending.BUDGET, "problem": str(error), "events": faults}
+        text, usage = spoken(called.reply.text), called.usage
         update: Update = {
             # Providers reject empty messages, and an empty reply must not end the run.
             "messages": [AIMessage(text or "(empty reply)")],
             "events": [
+                *faults,
                 Event(
                     "reply",
                     step,
@@ -129,12 +146,13 @@ class _Nodes:
                         "input_tokens": usage.input_tokens,
                         "output_tokens": usage.output_tokens,
                     },
-                )
+                ),
             ],
             "usage": state["usage"] + usage,
             "steps": step,
         }
         try:
+            called.check()
             reply = parse_reply(text)
             self._check(reply, state)
         except UnparsableReplyError as error:
@@ -143,7 +161,9 @@ class _Nodes:
                 "problem": str(error),
                 "failures": state["failures"] + 1,
             }
-        return update | {"reply": reply, "problem": "", "failures": 0}
+        known = reply.tool in {None, TOOL}
+        failures = 0 if known else state["failures"]
+        return update | {"reply": reply, "problem": "", "failures": failures}
 
     def _check(self, reply: Reply, state: State) -> None:
         """Raise `UnparsableReplyError` where a readable reply breaks this agent's own rules."""
@@ -172,7 +192,8 @@ class _Nodes:
         reply, tool = _read(state), runtime.context.tool
         if reply.tool != tool.name:
             problem = f"There is no tool '{reply.tool}'. The tools are: {tool.name}."
-            return self._told(state, f"Observation: {problem}", problem)
+            failed: Update = {"failures": state["failures"] + 1, "problem": problem}
+            return failed | self._told(state, f"Observation: {problem}", problem)
         call = {
             "type": "tool_call",
             "id": str(state["steps"]),
@@ -182,7 +203,7 @@ class _Nodes:
         try:
             result = tool.invoke(call)
         except InfrastructureError as error:
-            return {"ending": Ending.INFRASTRUCTURE, "problem": str(error)}
+            return _ended_by(error, "database")
         evidence = _evidence(result)
         shown = f"Observation: {evidence.observation}"
         if self._recipe.closing is not None:
@@ -263,6 +284,10 @@ class _Nodes:
             or state["steps"] >= self._settings.max_steps
         )
         return "stop" if over else "reason"
+
+
+def _ended_by(error: InfrastructureError, outage: Outage) -> Update:
+    return {"ending": Ending.INFRASTRUCTURE, "problem": str(error), "outage": outage}
 
 
 def _act(reply: Reply) -> str:

@@ -26,7 +26,9 @@ What the rules leave open is defined here:
 
 Order of summation: rows of `supply` and `demand` in table order. All candidates are screened with
 vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the
-building; those within 1e-12 of the best are then recomputed in exactly that order.
+building; those within 1e-12 of the best are then recomputed in exactly that order. Both look only
+at goods within ten steps up the chains of inputs from those asked about; a building that neither
+makes nor needs any of these stands for doing nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqa.errors import SituationError
 from dqa.question import Candidate, Question
@@ -41,9 +44,9 @@ from dqa.scenarios.building import LEVEL_INCREASE
 from dqa.simulator import Outcomes
 from dqa.situation import Situation
 from dqa_simulators.cache import PerSituation
-from dqa_simulators.checks import FloatArray, IntArray, check_rules
+from dqa_simulators.checks import FloatArray, IntArray, check_rules, index
 from dqa_simulators.economy import NOTHING, RULE_SETS, Economy
-from dqa_simulators.screen import Screen
+from dqa_simulators.screen import screen
 
 __all__ = ["SIMULATOR", "BuildingSimulator"]
 
@@ -54,7 +57,7 @@ changes. Where they still differ then, rounding decides."""
 _BLOCK = 2_000_000
 """Most cells of an array over rows and candidates: 16 MB."""
 
-_economy = PerSituation(Economy)
+_economy = PerSituation(Economy.of)
 
 
 class BuildingSimulator:
@@ -81,23 +84,27 @@ class BuildingSimulator:
         if not questions:
             return []
         economy = _economy(situation)
-        if not economy.buildings:
+        buildings: tuple[Candidate, ...] = tuple(situation["building"]["id"].tolist())
+        if not buildings:
             raise SituationError(
                 f"Situation '{situation.name}' has no buildings, so there is nothing to decide in "
                 f"question {questions[0].key}."
             )
-        asked = [_goods(situation, question) for question in questions]
-        goods, column = np.unique(asked, return_inverse=True)
-        screened = Screen(economy, rules).prices(goods)
-        values, baseline = screened[:-1], screened[-1]
-        near = values <= values.min(axis=0) * (1.0 + _NEAR)
-        near &= near.sum(axis=0) > 1
-        contested = np.flatnonzero(near.any(axis=1))
-        if contested.size:
-            values = np.where(near, _exact(economy, contested, goods, rules, values), values)
+        goods = _goods(situation, questions)
+        values, baselines = _screened(economy, goods, rules)
+        judged = [_judged(situation, question, buildings) for question in questions]
+        last_bit = _settle_near_ties(economy, goods, values, judged, rules)
         return [
-            _outcomes(economy, question, values[:, i], float(baseline[i]))
-            for question, i in zip(questions, column.tolist(), strict=True)
+            Outcomes(
+                candidates=buildings if rows is None else question.candidates or (),
+                values=prices if rows is None else prices[rows],
+                goal="minimise",
+                baseline=baseline,
+                decided_by_last_bit=decided,
+            )
+            for question, prices, rows, baseline, decided in zip(
+                questions, values, judged, baselines.tolist(), last_bit, strict=True
+            )
         ]
 
     def simulate(
@@ -117,7 +124,7 @@ class BuildingSimulator:
         """
         check_rules(rules, self.rule_sets)
         economy = _economy(situation)
-        chosen = NOTHING if decision is None else _building(economy, question, decision)
+        chosen = NOTHING if decision is None else _rows(situation, question, (decision,))[0]
         run = economy.run(np.array([chosen]), rules)
         goods, building, supply, demand = (
             situation[name] for name in ("goods", "building", "supply", "demand")
@@ -142,54 +149,108 @@ class BuildingSimulator:
 SIMULATOR = BuildingSimulator()
 
 
-def _goods(situation: Situation, question: Question) -> int:
-    """Return the row of the goods that a question asks about."""
-    name = question.target.get("goods", "")
-    rows = np.flatnonzero(situation["goods"]["goods_name"] == name)
-    if rows.size != 1:
-        raise SituationError(
-            f"Question {question.key} is about goods '{name}', which stand in {rows.size} rows of "
-            f"table 'goods' of situation '{situation.name}', not in one."
-        )
-    return int(rows[0])
+def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
+    """Return the row of the goods that each question asks about, shape (m,)."""
+    names = situation["goods"]["goods_name"].tolist()
+    rows = np.empty(len(questions), np.intp)
+    for number, question in enumerate(questions):
+        name = question.target.get("goods", "")
+        if names.count(name) != 1:
+            raise SituationError(
+                f"Question {question.key} is about goods '{name}', which stand in "
+                f"{names.count(name)} rows of table 'goods' of situation '{situation.name}', "
+                "not in one."
+            )
+        rows[number] = names.index(name)
+    return rows
 
 
-def _building(economy: Economy, question: Question, candidate: Candidate) -> int:
-    row = economy.buildings.get(candidate) if isinstance(candidate, int) else None
-    if row is None:
-        raise SituationError(
-            f"'{candidate}' is no candidate of question {question.key}: a candidate is the id of "
-            f"a building of situation '{economy.situation.name}'."
-        )
-    return row
+def _judged(
+    situation: Situation, question: Question, every: tuple[Candidate, ...]
+) -> IntArray | None:
+    """Return the rows of the buildings that a question lets choose; None where it is all."""
+    if question.candidates is None or question.candidates == every:
+        return None
+    return np.array(_rows(situation, question, question.candidates), np.intp)
 
 
-def _exact(
-    economy: Economy, contested: IntArray, goods: IntArray, rules: str, screened: FloatArray
-) -> FloatArray:
-    """Return the screened prices with the contested candidates' recomputed in table order."""
-    prices = screened.copy()
-    width = max(1, _BLOCK // max(1, len(economy.supply_goods) + len(economy.demand_goods)))
-    for start in range(0, len(contested), width):
-        block = contested[start : start + width]
-        prices[block] = economy.run(block, rules).price[goods].T
-    return prices
+def _rows(situation: Situation, question: Question, candidates: Sequence[Candidate]) -> list[int]:
+    known = index(situation, "building", "id")
+    for candidate in candidates:
+        if not isinstance(candidate, int) or candidate not in known:
+            raise SituationError(
+                f"'{candidate}' is no candidate of question {question.key}: a candidate is the id "
+                f"of a building of situation '{situation.name}'."
+            )
+    return [known[candidate] for candidate in candidates]
 
 
-def _outcomes(
-    economy: Economy, question: Question, prices: FloatArray, baseline: float
-) -> Outcomes:
-    every = tuple(economy.buildings)
-    candidates = question.candidates
-    if candidates is None or candidates == every:
-        candidates = every
-    else:
-        prices = prices[[_building(economy, question, c) for c in candidates]]
-    least = prices.min(initial=np.inf)
-    return Outcomes(
-        candidates=candidates,
-        values=prices,
-        goal="minimise",
-        baseline=baseline,
-        decided_by_last_bit=bool(((prices > least) & (prices <= least * (1.0 + _NEAR))).any()),
-    )
+def _screened(economy: Economy, goods: IntArray, rules: str) -> tuple[FloatArray, FloatArray]:
+    """Return prices of m goods after raising each building, (m, b), and after nothing, (m,)."""
+    part = economy.behind(goods)
+    found = screen(part.economy, part.goods.searchsorted(goods), rules)
+    values = np.repeat(found[:, -1:], len(economy.scale), axis=1)
+    values[:, part.buildings] = found[:, :-1]
+    return values, found[:, -1]
+
+
+def _settle_near_ties(
+    economy: Economy,
+    goods: IntArray,
+    values: FloatArray,
+    judged: Sequence[IntArray | None],
+    rules: str,
+) -> list[bool]:
+    """Recompute, in place, prices that rounding may order; return whether it did, by question.
+
+    Parameters
+    ----------
+    economy, rules
+        What is simulated.
+    goods, values, judged
+        Of each of m questions: the goods' row, the price after raising each building (together
+        of shape (m, b)) and the rows of the buildings that count.
+    """
+    counting = np.ones(values.shape, np.bool_)
+    for counts, rows in zip(counting, judged, strict=True):
+        if rows is not None:
+            counts[:] = False
+            counts[rows] = True
+    near = _near_best(values, counting)
+    contested = np.flatnonzero(near.sum(axis=1) > 1)
+    decided = np.zeros(len(goods), np.bool_)
+    if contested.size:
+        near = near[contested]
+        candidates = np.flatnonzero(near.any(axis=0))
+        settled = values[contested]
+        exact = _exact(economy, goods[contested], candidates, rules)
+        settled[:, candidates] = np.where(near[:, candidates], exact, settled[:, candidates])
+        values[contested] = settled
+        close = _near_best(settled, counting[contested])
+        least = np.where(close, settled, np.inf).min(axis=1, keepdims=True)
+        decided[contested] = (close & (settled > least)).any(axis=1)
+    return decided.tolist()
+
+
+def _near_best(values: FloatArray, counting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the values that count are within rounding of the least of their row."""
+    least = values.min(axis=1, keepdims=True, where=counting, initial=np.inf)
+    near: NDArray[np.bool_] = values <= least * (1.0 + _NEAR)
+    return near & counting
+
+
+def _exact(economy: Economy, goods: IntArray, candidates: IntArray, rules: str) -> FloatArray:
+    """Return prices of m goods after raising k candidates in table order; shape (m, k)."""
+    part = economy.behind(goods)
+    number = np.full(len(economy.scale), NOTHING)
+    number[part.buildings] = np.arange(len(part.buildings))
+    # Candidates outside the part all come to doing nothing, which is simulated once for all.
+    raised, which = np.unique(number[candidates], return_inverse=True)
+    asked = part.goods.searchsorted(goods)
+    prices = np.empty((len(goods), len(raised)))
+    rows = len(part.economy.supply_goods) + len(part.economy.demand_goods)
+    width = max(1, _BLOCK // max(1, rows))
+    for first in range(0, len(raised), width):
+        block = slice(first, first + width)
+        prices[:, block] = part.economy.run(raised[block], rules).price[asked]
+    return prices[:, which]

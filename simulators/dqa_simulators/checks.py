@@ -15,6 +15,7 @@ from dqa.situation import Situation
 __all__ = [
     "FloatArray",
     "IntArray",
+    "Numbers",
     "amounts",
     "check_rules",
     "index",
@@ -47,10 +48,10 @@ def check_rules(rules: str, known: Sequence[str]) -> None:
 def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
     """Return a column of amounts, shape (n,); `SituationError` unless finite and >= 0."""
     values: NDArray[Any] = situation[table][column]
-    # One comparison also catches NaN: it is not >= 0, and neither is inf - inf.
-    fine = (values >= 0) & (values < np.inf)
-    if not fine.all():
-        row = int(np.argmin(fine))
+    # NaN spreads to both extremes, and no comparison with it holds.
+    least, most = np.minimum.reduce(values, initial=0), np.maximum.reduce(values, initial=0)
+    if not (least >= 0 and most < np.inf):
+        row = int(np.argmin((values >= 0) & (values < np.inf)))
         raise SituationError(
             f"{_cell(situation, table, column, row)}; it must be a number of at least 0."
         )
@@ -63,11 +64,17 @@ def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
     rows = dict(zip(values, range(len(values)), strict=True))
     if len(rows) < len(values):
         row = next(i for i, value in enumerate(values) if rows[value] != i)
-        raise SituationError(
-            f"{_cell(situation, table, column, row)}, and so is that of row {rows[values[row]]}; "
-            "keep one of the two."
-        )
+        raise _repeated(situation, table, column, row, rows[values[row]])
     return rows
+
+
+def _repeated(
+    situation: Situation, table: str, column: str, row: int, again: int
+) -> SituationError:
+    return SituationError(
+        f"{_cell(situation, table, column, row)}, and so is that of row {again}; "
+        "keep one of the two."
+    )
 
 
 def positions(
@@ -86,12 +93,50 @@ def positions(
         looked_up = map(rows.get, values.tolist(), repeat(-1))
         found = np.fromiter(looked_up, np.intp, len(values))
     if found.size and int(found.min()) < 0:
-        row = int(np.argmin(found))
-        raise SituationError(
-            f"{_cell(situation, table, column, row)}, which table '{keyed}' does not have; "
-            "add it there or remove the row."
-        )
+        raise _unknown(situation, table, column, int(np.argmin(found)), keyed)
     return found
+
+
+def _unknown(situation: Situation, table: str, column: str, row: int, keyed: str) -> SituationError:
+    return SituationError(
+        f"{_cell(situation, table, column, row)}, which table '{keyed}' does not have; "
+        "add it there or remove the row."
+    )
+
+
+class Numbers:
+    """Whole numbers that are keys of a table, found by bisection, many at once.
+
+    Raises
+    ------
+    SituationError
+        A key stands in two rows.
+    """
+
+    def __init__(self, situation: Situation, table: str, column: str) -> None:
+        self._table = table
+        keys: IntArray = situation[table][column]
+        order = keys.argsort(kind="stable")
+        ordered = keys[order]
+        repeated = ordered[1:] == ordered[:-1]
+        if repeated.any():
+            row = int(order[:-1][repeated].min())
+            again = int(np.flatnonzero(keys == keys[row])[-1])
+            raise _repeated(situation, table, column, row, again)
+        # One more at the end, of row -1, is where the bisection ends for a number above all keys.
+        self._order = np.concatenate((order, (-1,)))
+        self._ordered = np.concatenate((ordered, (np.iinfo(np.int64).max,)))
+
+    def rows(self, situation: Situation, table: str, column: str) -> IntArray:
+        """Return the row of each value of a column, shape (n,); `SituationError` if unknown."""
+        values = situation[table][column]
+        place = self._ordered.searchsorted(values)
+        rows = self._order[place]
+        known = self._ordered[place] == values
+        known &= rows >= 0
+        if not known.all():
+            raise _unknown(situation, table, column, int(np.argmin(known)), self._table)
+        return rows
 
 
 def _found_at_once(values: NDArray[Any], rows: Mapping[Any, int]) -> IntArray | None:

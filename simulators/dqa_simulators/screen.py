@@ -4,106 +4,131 @@ Every building that needs a goods receives the same share q = min(1, supply / de
 asks for, so a cycle needs no row a building and input, only q: with M the (buildings, goods)
 matrix that takes the mean over a building's inputs, and S what it makes at full output::
 
-    supply = transpose(S) @ (M @ q) + what buildings without inputs keep making
+    supply = transpose(S) @ (M @ q)
 
 The (goods, goods) matrix transpose(S) @ M is the same for all candidates; raising building c adds
-(scale[c] - 1) * S[c] * (M[c] @ q) to supply, which touches only c's own rows.
+(scale[c] - 1) * S[c] * (M[c] @ q) to supply. Two additions take in what does not vary: goods that
+are always met (q = 1), in place of inputs of which nothing is needed; and a last building that is
+never raised, needs only those, and makes what buildings without inputs keep making.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from dqa_simulators.checks import FloatArray, IntArray, sums
 from dqa_simulators.economy import CYCLES, Economy, prices
-from dqa_simulators.graph import Grouped
 
-__all__ = ["Screen"]
+__all__ = ["screen"]
 
-_BLOCK = 2_000_000
-"""Most cells of a (goods, candidates) array: 16 MB."""
+_BLOCK = 100_000
+"""Most cells of a (goods, candidates) array: 0.8 MB, of which a handful stay in the cache."""
+
+_DENSE = 100_000
+"""Matrices of up to so many cells are multiplied faster in full than by their entries."""
+
+_Matrix: TypeAlias = FloatArray | sparse.csc_array
 
 
-class Screen:
-    """Fast prices of an economy under a rule set; sums round in an order of their own."""
+def screen(economy: Economy, goods: IntArray, rules: str) -> FloatArray:
+    """Return prices after raising each building, and in a last column after raising none.
+
+    Sums round in an order of their own.
+
+    Parameters
+    ----------
+    economy
+        Of g goods and b buildings.
+    goods
+        Rows of the m goods that are asked about.
+    rules
+        Name of the rule set.
+
+    Returns
+    -------
+    array of shape (m, b + 1)
+    """
+    columns = len(economy.scale) + 1
+    simulate = _Screen(economy, rules)
+    width = max(1, _BLOCK // max(1, len(economy.base_price)))
+    if columns <= width:
+        return simulate.prices(slice(0, columns), goods)
+    found = np.empty((len(goods), columns))
+    for first in range(0, columns, width):
+        block = slice(first, min(first + width, columns))
+        found[:, block] = simulate.prices(block, goods)
+    return found
+
+
+class _Screen:
+    """The matrices of an economy, buildings as columns; see the module for the additions."""
 
     def __init__(self, economy: Economy, rules: str) -> None:
-        self._economy = economy
-        g, b = len(economy.goods), len(economy.buildings)
-        start = economy.start(rules)
-        self._demand = (
-            start.demand + economy.pop_demand + sums(economy.demand_goods, economy.max_demand, g)
+        self._base_price = economy.base_price
+        g, b = len(economy.base_price), len(economy.scale)
+        start_demand, start_supply = economy.start(rules)
+        demanded = sums(economy.demand_goods, economy.max_demand, g)
+        self._demand = start_demand + economy.pop_demand + demanded
+        self._supply = start_supply + sums(economy.supply_goods, economy.max_supply, g)
+        self._more = np.concatenate((economy.scale, (1.0,))) - 1.0
+        needs = economy.demand_goods, economy.demand_building
+        makes = economy.supply_goods, economy.supply_building
+        self._needed = _matrix(*needs, economy.max_demand, (g, b + 1))
+        self._made_first = _matrix(*makes, economy.max_supply, (g, b + 1))
+
+        fed = economy.inputs[economy.supply_building] > 0
+        kept = sums(economy.supply_goods, np.where(fed, 0.0, economy.output), g)
+        self._made = _matrix(
+            np.concatenate((economy.supply_goods, np.arange(g))),
+            np.concatenate((economy.supply_building, np.full(g, b))),
+            np.concatenate((np.where(fed, economy.max_supply, 0.0), kept)),
+            (g, b + 1),
         )
-        self._supply = start.supply + sums(economy.supply_goods, economy.max_supply, g)
-        # An input of which nothing is needed is met whatever q: it counts apart from M.
-        inputs = np.maximum(economy.inputs, 1)
-        weight = 1.0 / inputs[economy.demand_building]
+        weight = 1.0 / economy.inputs[economy.demand_building]
         real = economy.max_demand > 0.0
-        self._always_met = sums(economy.demand_building, weight * ~real, b)
-        self._weight = weight * real
-        makes = economy.inputs[economy.supply_building] > 0
-        self._kept = sums(economy.supply_goods, economy.output * ~makes, g)
-        self._made = economy.max_supply * makes
-        self._kept += sums(
-            economy.supply_goods, self._made * self._always_met[economy.supply_building], g
+        always_met = sums(economy.demand_building, np.where(real, 0.0, weight), b)
+        self._mean = _matrix(
+            np.concatenate((economy.demand_goods, np.full(b + 1, g))),
+            np.concatenate((economy.demand_building, np.arange(b + 1))),
+            np.concatenate((np.where(real, weight, 0.0), always_met, (1.0,))),
+            (g + 1, b + 1),
         )
-        self._supply_rows = Grouped.by(economy.supply_building, b)
-        self._demand_rows = Grouped.by(economy.demand_building, b)
-        self._spread = self._transfer()
+        self._spread = self._made @ self._mean.T
 
-    def _transfer(self) -> sparse.csr_array:
-        """Return transpose(S) @ M: what goods (rows) gain from goods (columns) met in full."""
-        economy = self._economy
-        rows, counts = self._supply_rows.of(economy.demand_building)
-        gains = self._made[rows] * np.repeat(self._weight, counts)
-        cells = (economy.supply_goods[rows], np.repeat(economy.demand_goods, counts))
-        return sparse.csr_array((gains, cells), (len(economy.goods), len(economy.goods)))
-
-    def prices(self, goods: IntArray) -> FloatArray:
-        """Return prices after raising each building, and in a last row after raising none.
-
-        Parameters
-        ----------
-        goods
-            Rows of the goods that are asked about.
-
-        Returns
-        -------
-        array of shape (b + 1, len(goods))
-        """
-        b = len(self._economy.buildings)
-        width = max(1, _BLOCK // max(1, len(self._economy.goods)))
-        found = np.empty((b + 1, len(goods)))
-        for first in range(0, b + 1, width):
-            end = min(first + width, b + 1)
-            found[first:end] = self._block(first, end, goods)
-        return found
-
-    def _block(self, first: int, end: int, goods: IntArray) -> FloatArray:
-        """Return prices after raising buildings first..end - 1, of which the last may be none."""
-        economy, k = self._economy, end - first
-        raised = np.arange(first, min(end, len(economy.buildings)))
-        needs, counts = self._demand_rows.of(raised)
-        needs_of = np.repeat(raised - first, counts)
-        makes, counts = self._supply_rows.of(raised)
-        makes_of = np.repeat(raised - first, counts)
-        more = economy.scale[raised] - 1.0
-        needs_goods, makes_goods = economy.demand_goods[needs], economy.supply_goods[makes]
-        demand = np.repeat(self._demand[:, None], k, axis=1)
-        demand[needs_goods, needs_of] += more[needs_of] * economy.max_demand[needs]
-        supply = np.repeat(self._supply[:, None], k, axis=1)
-        supply[makes_goods, makes_of] += more[makes_of] * economy.max_supply[makes]
+    def prices(self, block: slice, goods: IntArray) -> FloatArray:
+        """Return prices of some goods after raising the buildings of a block of columns."""
+        more = self._more[block]
         # Goods without demand have no input that asks for them, so any q will do.
-        inverse = np.divide(1.0, demand, out=np.zeros_like(demand), where=demand > 0.0)
-        weight, always = self._weight[needs], np.zeros(k)
-        always[: len(raised)] = self._always_met[raised]
-        extra = more[makes_of] * self._made[makes]
-        kept = self._kept[:, None]
+        wanted = self._demand > 0.0
+        demand = _columns(self._needed, block) * more
+        demand += np.where(wanted, self._demand, 1.0)[:, None]
+        supply = _columns(self._made_first, block) * more
+        supply += self._supply[:, None]
+        extra, mean = _columns(self._made, block) * more, _columns(self._mean, block)
+        met = np.ones_like(mean)
         for _ in range(CYCLES):
-            met = np.minimum(np.multiply(supply, inverse, out=supply), 1.0, out=supply)
-            mean = always + sums(needs_of, weight * met[needs_goods, needs_of], k)
+            np.divide(supply, demand, out=met[:-1])
+            np.minimum(met, 1.0, out=met)
             supply = self._spread @ met
-            supply += kept
-            supply[makes_goods, makes_of] += extra * mean[makes_of]
-        return prices(economy.base_price[goods, None], demand[goods], supply[goods]).T
+            supply += extra * np.einsum("gk,gk->k", mean, met)
+        asked = demand[goods] * wanted[goods, None]
+        return prices(self._base_price[goods, None], asked, supply[goods])
+
+
+def _matrix(
+    rows: IntArray, columns: IntArray, values: FloatArray, shape: tuple[int, int]
+) -> _Matrix:
+    """Return the matrix with these entries, each of which stands once."""
+    if shape[0] * shape[1] > _DENSE:
+        return sparse.csc_array((values, (rows, columns)), shape)
+    matrix = np.zeros(shape)
+    matrix[rows, columns] = values
+    return matrix
+
+
+def _columns(matrix: _Matrix, block: slice) -> FloatArray:
+    part = matrix[:, block]
+    return part.toarray() if sparse.issparse(part) else part

@@ -21,7 +21,7 @@ def test_show_prints_what_a_decider_meets_and_the_answer(
         assert words in ran.out
     document = json.loads(dqa("show", "building/1", "--generated", generated, "--json").out)
     assert document["answer"] in document["candidates"]
-    assert f"Official answer\n  {document['answer']}" in ran.out
+    assert f"\nAnswer\n  {document['answer']}" in ran.out
     assert len(document["schema"]["relational"]) == 4
     assert len(document["schema"]["graph"]) == 4
 

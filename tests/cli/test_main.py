@@ -53,7 +53,7 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
         (["eval"], 2, "--release DIR"),
         (["eval", "--generate", "1", "--release", "x"], 2, "once"),
         (["eval", "--generate", "1", "--deciders", "planrug"], 2, "Did you mean 'planrag'?"),
-        (["eval", "--generate", "1", "--databases", "oracle"], 2, "ladybug, sqlite"),
+        (["eval", "--generate", "1", "--databases", "oracle"], 2, "ladybug, mysql"),
         (["eval", "--generate", "1", "--scenarios", "cooking"], 2, "building, locating"),
         (["eval", "--generate", "1", "--scenarios", ","], 2, "--scenarios names nothing"),
         (["eval", "--generate", "1", "--model", "scripted:oracle"], 2, "analyst"),

@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from dqa.databases import ladybug, sqlite
+from dqa.databases import duckdb, ladybug, sqlite
 from dqa.databases.base import Backend, Database
 from dqa.scenarios.base import read_schema
 from dqa.situation import Cell, Situation, Table
 
-BACKENDS: dict[str, Backend] = {"sqlite": sqlite.BACKEND, "ladybug": ladybug.BACKEND}
+BACKENDS: dict[str, Backend] = {
+    "duckdb": duckdb.BACKEND,
+    "ladybug": ladybug.BACKEND,
+    "sqlite": sqlite.BACKEND,
+}
 
 
 def small_situation() -> Situation:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.databases import ladybug, sqlite
+from dqa.databases import duckdb, ladybug, sqlite
 from dqa.databases.base import Backend
 from dqa.errors import DataError
 from dqa.loaders.readback import read_situation
@@ -16,7 +16,7 @@ from dqa.loaders.release import read_release
 from dqa.scenarios.base import read_schema
 from dqa.situation import Schema, Situation, Table
 
-BACKENDS: tuple[Backend, ...] = (sqlite.BACKEND, ladybug.BACKEND)
+BACKENDS: tuple[Backend, ...] = (duckdb.BACKEND, ladybug.BACKEND, sqlite.BACKEND)
 by_backend = pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: backend.name)
 
 

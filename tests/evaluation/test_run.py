@@ -13,7 +13,8 @@ from dqa import plugins
 from dqa.databases.base import Database, Kind
 from dqa.decision import Decision
 from dqa.errors import DatabaseUnavailableError
-from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.outages import Patience
+from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.run import carry_out, evaluate
 from dqa.evaluation.score import Judge, Outcome
 from dqa.evaluation.store import RunStore
@@ -34,6 +35,9 @@ class CountingBackend:
         self.open_now = self.most_open = 0
         self._refuse = refuse
         self._lock = threading.Lock()
+
+    def recover(self) -> None:
+        self._refuse = False
 
     def accepts(self, location: str) -> bool:
         return bool(location)
@@ -63,11 +67,9 @@ class CountingBackend:
 def test_each_situation_is_loaded_once_and_closed(make_setup: Callable[..., Setup]) -> None:
     """However many deciders and threads share it, and no more are open than needed."""
     backend = CountingBackend()
-    setup = replace(
-        make_setup(one=lambda *_: "", two=lambda *_: ""), backends={"counting": backend}
-    )
+    setup = replace(make_setup(one=lambda *_: "", two=lambda *_: ""), targets={"counting": backend})
     done: list[Task] = []
-    carry_out(plan(setup), setup, lambda task, _: done.append(task), workers=2)
+    carry_out(plan(setup), setup, lambda task, _: done.append(task), Pace(2))
     assert len(backend.loaded) == len(set(backend.loaded)) == 4
     assert len(done) == 12
     assert backend.open_now == 0
@@ -77,8 +79,9 @@ def test_each_situation_is_loaded_once_and_closed(make_setup: Callable[..., Setu
 def test_a_failing_server_is_no_wrong_answer(make_setup: Callable[..., Setup]) -> None:
     """A database that cannot be had ends its runs as infrastructure failures, with the reason."""
     backend = CountingBackend(refuse=True)
-    setup = replace(make_setup(one=lambda *_: ""), backends={"counting": backend})
-    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore(None, {}, {}))
+    setup = replace(make_setup(one=lambda *_: ""), targets={"counting": backend})
+    judge = Judge(setup.questions, "paper")
+    results = evaluate(setup, judge, RunStore(None, {}, {}), Pace(patience=0.0))
     assert {r.outcome for r in results} == {Outcome.INFRASTRUCTURE}
     assert {r.error for r in results} == {"the server is away"}
 
@@ -92,7 +95,7 @@ def test_a_bug_stops_the_run_and_keeps_its_type(make_setup: Callable[..., Setup]
     setup = make_setup(one=broken)
     done: list[Decision] = []
     with pytest.raises(ZeroDivisionError):
-        carry_out(plan(setup), setup, lambda _, decision: done.append(decision), workers=2)
+        carry_out(plan(setup), setup, lambda _, decision: done.append(decision), Pace(2))
     assert done == []
 
 
@@ -104,7 +107,7 @@ def test_any_number_of_workers_leaves_the_same_results(
     for workers in (1, 4):
         setup = make_setup(one=lambda q, _: str(q.answers[0]), two=lambda *_: "none")
         store = RunStore(tmp_path / str(workers), {}, {})
-        results = evaluate(setup, Judge(setup.questions, "paper"), store, workers)
+        results = evaluate(setup, Judge(setup.questions, "paper"), store, Pace(workers))
         assert [r.key for r in results] == [t.key for t in plan(setup)]
         files.append((tmp_path / str(workers) / "results.jsonl").read_bytes())
     assert files[0] == files[1]
@@ -134,3 +137,38 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     assert (tmp_path / "a/results.jsonl").read_bytes() == (
         tmp_path / "b/results.jsonl"
     ).read_bytes()
+
+
+def test_a_database_that_comes_back_is_asked_again(make_setup: Callable[..., Setup]) -> None:
+    """A restarted server costs time, no decision."""
+    backend = CountingBackend(refuse=True)
+    setup = replace(make_setup(one=lambda q, _: str(q.answers[0])), targets={"counting": backend})
+    threading.Timer(0.6, backend.recover).start()
+    judge = Judge(setup.questions, "paper")
+    results = evaluate(setup, judge, RunStore(None, {}, {}), Pace(2, patience=30.0))
+    assert {result.outcome for result in results} == {Outcome.CORRECT}
+
+
+def test_a_database_that_stays_away_is_waited_for_once() -> None:
+    """Patience belongs to the database, not to each question."""
+    patience, attempts = Patience(0.3, threading.Event()), []
+
+    def attempt() -> bool:
+        attempts.append(1)
+        return False
+
+    patience.retried(attempt)
+    assert len(attempts) >= 2
+    attempts.clear()
+    patience.retried(attempt)
+    assert len(attempts) == 1
+
+
+def test_patience_is_renewed_by_an_answer() -> None:
+    """A database that was given up and answers again is waited for at its next outage."""
+    patience = Patience(0.3, threading.Event())
+    patience.retried(lambda: False)
+    patience.retried(lambda: True)
+    answers = iter([False, True])
+    patience.retried(lambda: next(answers))
+    assert next(answers, None) is None

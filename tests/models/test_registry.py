@@ -8,7 +8,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from dqa.errors import MissingKeyError, UnknownNameError, UsageError
-from dqa.models.registry import chat_model, is_scripted
+from dqa.models.registry import Connection, chat_model, is_scripted
 from dqa.models.scripted import ScriptedModel
 
 
@@ -41,16 +41,18 @@ def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With --base-url a placeholder stands in for the key, and temperature is 0."""
+    """A placeholder stands in for the key; temperature and the package's own retries are 0."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    model = chat_model("openai:some-model", base_url="http://localhost:9/v1")
+    model = chat_model("openai:some-model", Connection("http://localhost:9/v1", timeout=7.0))
     assert isinstance(model, ChatOpenAI)
     assert model.temperature == 0
     assert model.openai_api_base == "http://localhost:9/v1"
+    assert (model.max_retries, model.request_timeout) == (0, 7.0)
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message is the command that mends it."""
+    monkeypatch.delitem(sys.modules, "dqa.models.openai_chat", raising=False)
     monkeypatch.setitem(sys.modules, "langchain_openai", None)
     with pytest.raises(MissingKeyError, match=r'pip install "dqa\[openai\]"'):
         chat_model("openai:some-model")

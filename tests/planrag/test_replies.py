@@ -25,7 +25,13 @@ def test_a_plan_and_an_action_stand_in_one_reply() -> None:
     assert reply.statement == "SELECT 1"
 
 
-@pytest.mark.parametrize("verdict", ["keep", "Keep.", '"keep"', "No", "none", "not needed", ""])
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        *("keep", "Keep.", '"keep"', "**keep**", "No", "none", "not needed", "", "keep the plan"),
+        *("The plan still serves.", "No change needed.", "Keep the current plan", "unchanged"),
+    ],
+)
 def test_a_plan_that_is_kept_is_no_new_plan(verdict: str) -> None:
     """Whatever words keep the plan, none of them is taken for a plan."""
     reply = parse_reply(f"Re-plan: {verdict}\nThought: go on\nFinal Answer: a")
@@ -36,6 +42,63 @@ def test_a_new_plan_is_read_with_or_without_hyphen() -> None:
     """Both spellings of the label count."""
     for label in ("Re-plan", "Replan", "RE-PLAN"):
         assert parse_reply(f"{label}: 1. other\nFinal Answer: a").replan == "1. other"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "1. other",
+        "No data came back, so:\n1. try other names",
+        "Keep steps 1-2. New plan:\n1. look\n2. choose",
+        "Step 1: look",
+    ],
+)
+def test_a_new_plan_is_known_by_its_steps(plan: str) -> None:
+    """Whatever words stand before them."""
+    assert parse_reply(f"Re-plan: {plan}\nFinal Answer: a").replan == plan
+
+
+def test_a_verdict_that_is_neither_is_asked_for_again() -> None:
+    """A re-plan is never lost in silence, and no remark is taken for a plan."""
+    with pytest.raises(UnparsableReplyError, match="numbered list"):
+        parse_reply("Re-plan: I should look at other nodes\nFinal Answer: a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>\nPlan: none\nAction: foo\n</think>\nThought: t\nFinal Answer: x",
+        "Plan: 1. hm\nAction: foo\n</think>\n\nThought: t\nFinal Answer: x",
+        "<THINKING>Final Answer: y</THINKING>Thought: t\nFinal Answer: x",
+    ],
+)
+def test_what_a_model_thinks_aloud_is_no_part_of_its_reply(text: str) -> None:
+    """Labels inside it do not count, even where the server has cut its first tag."""
+    assert parse_reply(text) == Reply(thought="t", answer="x")
+
+
+def test_labels_inside_a_statement_belong_to_it() -> None:
+    """A map's key or a column may be called like a label."""
+    statement = "MATCH (n) RETURN {\n  plan: n.plan,\n  action: n.action\n} AS m"
+    reply = parse_reply(f"Thought: t\nAction: query_database\nAction Input: {statement}")
+    assert (reply.statement, reply.plan) == (statement, None)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "Action: query_database\nAction Input: ```SELECT 1```",
+        "Action: query_database\nAction Input: ```sql\nSELECT 1\n```\nThis counts them.",
+        'Action: query_database\nAction Input: {"statement": "SELECT 1"}',
+        "Action: query_database(SELECT 1)",
+        'Action: query_database("SELECT 1")',
+        "Action: query_database\n```sql\nSELECT 1\n```",
+    ],
+)
+def test_statements_are_found_in_the_shapes_that_models_give_them(action: str) -> None:
+    """Fences, call syntax and JSON arguments are unwrapped."""
+    reply = parse_reply(f"Thought: t\n{action}")
+    assert (reply.tool, reply.statement) == ("query_database", "SELECT 1")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from dqa.simulator import Outcomes
 from dqa.situation import Situation
 from dqa_simulators import screen
 from dqa_simulators.building import SIMULATOR
+from dqa_simulators.economy import NOTHING, Economy
+from tests.simulators import reference
 from tests.simulators.worlds import building_question, economy
 
 ASK = building_question("goods1")
@@ -149,6 +151,80 @@ def test_blocks_of_candidates_give_the_same_prices(monkeypatch: pytest.MonkeyPat
     whole = ask(small()).values
     monkeypatch.setattr(screen, "_BLOCK", 1)
     np.testing.assert_array_equal(whole, ask(small()).values)
+
+
+def chain(steps: int) -> Situation:
+    """A chain of works: each turns goods i + 1 into goods i; a mine makes the last goods."""
+    works = range(steps)
+    return economy(
+        goods=[(i, 20.0, 1.0) for i in range(steps + 1)],
+        buildings=[(i, 5) for i in range(steps + 1)],
+        supply=[(i, i, 6.0, 3.0) for i in works] + [(steps, steps, 2.0, 1.0)],
+        demand=[(i + 1, i, 7.0) for i in works],
+    )
+
+
+@pytest.mark.parametrize("rules", ["released", "paper"])
+def test_what_is_further_away_than_ten_steps_changes_nothing(rules: str) -> None:
+    """The last building within reach moves the price; those beyond equal doing nothing."""
+    situation = chain(14)
+    outcomes = ask(situation, building_question("goods0"), rules)
+    plain = [
+        reference.building(situation, key, rules)["goods0"] for key in (*outcomes.candidates, None)
+    ]
+    np.testing.assert_allclose(outcomes.values, plain[:-1], rtol=1e-12)
+    assert outcomes.value(10) != outcomes.baseline
+    assert set(outcomes.values[11:].tolist()) == {outcomes.baseline}
+    assert set(plain[11:-1]) == {plain[-1]}
+
+
+@pytest.mark.parametrize("rules", ["released", "paper"])
+def test_prices_behind_some_goods_are_those_of_the_whole_to_the_last_bit(
+    release_dir: Path, rules: str
+) -> None:
+    """The part behind a question's goods gives each decision the bits that the whole gives."""
+    questions = read_release(release_dir, scenarios=["building"])
+    for question in questions.questions[::9]:
+        situation = questions.situation_of(question)
+        whole = Economy.of(situation)
+        names = situation["goods"]["goods_name"].tolist()
+        goods = np.array([names.index(question.target["goods"])])
+        part = whole.behind(goods)
+        of_whole = whole.run(np.append(np.arange(len(whole.scale)), NOTHING), rules).price[goods]
+        of_part = part.economy.run(np.append(np.arange(len(part.buildings)), NOTHING), rules)
+        here = of_part.price[part.goods.searchsorted(goods)]
+        np.testing.assert_array_equal(of_whole[:, part.buildings], here[:, :-1])
+        outside = np.setdiff1d(np.arange(len(whole.scale)), part.buildings)
+        assert (of_whole[:, outside] == here[:, -1:]).all()
+
+
+def test_near_ties_among_listed_candidates_are_settled_in_table_order() -> None:
+    """Candidates that tie exactly are found tied though the best building is not listed."""
+    twins = small(
+        buildings=[(7, 5), (8, 10), (9, 10), (10, 1)],
+        supply=[(0, 7, 10.0, 6.0), (1, 8, 12.0, 4.0), (1, 9, 12.0, 4.0), (1, 10, 50.0, 9.0)],
+        demand=[(0, 8, 15.0), (0, 9, 15.0)],
+    )
+    question = Question("building", "1", "", "", target=ASK.target, candidates=(9, 8, 7))
+    outcomes = ask(twins, question, "paper")
+    plain = {key: reference.building(twins, key, "paper")["goods1"] for key in (7, 8, 9, 10)}
+    least = min(plain[key] for key in (9, 8, 7))
+    assert outcomes.ties == tuple(key for key in (9, 8, 7) if plain[key] == least)
+    assert outcomes.values.min() == least
+
+
+@pytest.mark.parametrize("rules", ["released", "paper"])
+def test_matrices_by_their_entries_give_the_same_prices(
+    monkeypatch: pytest.MonkeyPatch, rules: str
+) -> None:
+    """Large economies take another way through the same sums."""
+    asked = [building_question(f"goods{i}") for i in range(4)]
+    full = SIMULATOR.outcomes(chain(12), asked, rules)
+    monkeypatch.setattr(screen, "_DENSE", 0)
+    monkeypatch.setattr(screen, "_BLOCK", 40)
+    for one, other in zip(full, SIMULATOR.outcomes(chain(12), asked, rules), strict=True):
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-12)
+        assert one.baseline == pytest.approx(other.baseline, rel=1e-12)
 
 
 def test_every_official_answer_is_reproduced(release_dir: Path) -> None:

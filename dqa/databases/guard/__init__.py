@@ -8,6 +8,7 @@ The second line is the read-only session that every backend opens.
 from __future__ import annotations
 
 from dqa.databases.guard.check import DIALECTS, check, require
+from dqa.databases.guard.policy import DEFAULT, Policy
 from dqa.databases.guard.verdict import Verdict
 
-__all__ = ["DIALECTS", "Verdict", "check", "require"]
+__all__ = ["DEFAULT", "DIALECTS", "Policy", "Verdict", "check", "require"]

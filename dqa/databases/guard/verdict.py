@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ALLOWED", "Verdict", "refused"]
+__all__ = ["ALLOWED", "Refusal", "Verdict", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +21,7 @@ ALLOWED = Verdict(True)
 def refused(reason: str) -> Verdict:
     """Return the verdict that refuses for `reason`."""
     return Verdict(False, reason)
+
+
+class Refusal(Exception):  # noqa: N818  (no error: what a check turns into a verdict)
+    """Why a statement may not run; raised and caught inside the guard only."""

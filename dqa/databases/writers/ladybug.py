@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from uuid import uuid4
 
 import ladybug
 import pyarrow as pa
 
-from dqa.errors import DataError
+from dqa.databases.base import Loaded
+from dqa.errors import DataError, UsageError
 from dqa.situation import ColumnType, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
 
-__all__ = ["size", "write"]
+__all__ = ["read_tag", "size", "write", "write_file"]
 
+_TAG = "dqa_situation "
+"""What the comment that tags a database begins with."""
 _TYPES: Mapping[ColumnType, str] = {
     "text": "STRING",
     "float": "DOUBLE",
@@ -26,7 +33,7 @@ _ARROW: Mapping[ColumnType, pa.DataType] = {
 }
 
 
-def write(situation: Situation, database: ladybug.Database) -> None:
+def write(situation: Situation, database: ladybug.Database, tag: Loaded | None = None) -> None:
     """Create the situation's node and relationship tables and fill them, in one transaction.
 
     Nodes and relationships are numbered (``offset(id(x))``) in the order their rows have in the
@@ -38,6 +45,9 @@ def write(situation: Situation, database: ladybug.Database) -> None:
         What to write; every table must read as nodes or edges.
     database
         An empty database that nobody else reads yet.
+    tag
+        What to call it where it is to be found again: kept in the comment on the first table of
+        nodes, where no query of the graph meets it.
 
     Raises
     ------
@@ -64,12 +74,73 @@ def write(situation: Situation, database: ladybug.Database) -> None:
                 connection.execute(_create_edges(edge, schema))
                 ends = (("from", edge.source[1]), ("to", edge.target[1]))
                 _copy(connection, situation, edge, (*ends, *edge.properties))
+            if tag is not None:
+                comment = _TAG + json.dumps(asdict(tag))
+                label = _quoted(schema.nodes[0].label)
+                connection.execute(f"COMMENT ON TABLE {label} IS {_text(comment)}")
             connection.execute("COMMIT")
         except RuntimeError as error:
             raise DataError(
                 f"Situation '{situation.name}' cannot be written as a graph: "
                 f"{' '.join(str(error).split())}"
             ) from error
+
+
+def write_file(
+    situation: Situation,
+    path: Path,
+    tag: Loaded,
+    create: Callable[[Path], ladybug.Database],
+    replace: bool = False,
+) -> None:
+    """Write a situation into a file, which appears only with everything in it.
+
+    Parameters
+    ----------
+    situation, tag
+        What to write.
+    path
+        The file.
+    create
+        Makes a new database in a file.
+    replace
+        Whether it takes the place of one that is there.
+
+    Raises
+    ------
+    FileExistsError
+        The file exists and is not to be replaced.
+    UsageError
+        The file cannot be made.
+    DataError
+        The situation does not read as a graph.
+    """
+    new = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with create(new) as database:
+            write(situation, database, tag)
+        if replace:
+            new.replace(path)
+        else:
+            # A link, unlike a rename, leaves alone what somebody made there in the meantime.
+            path.hardlink_to(new)
+    except FileExistsError:
+        raise
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"'{path}' cannot be written: {' '.join(str(error).split())}.") from error
+    finally:
+        for left in (new, *path.parent.glob(f"{new.name}.*")):
+            left.unlink(missing_ok=True)
+
+
+def read_tag(database: ladybug.Database, place: str) -> Loaded | None:
+    """Return the situation that a tag says is in a database, now at `place`; None without one."""
+    with (
+        ladybug.Connection(database) as connection,
+        connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
+    ):
+        tags = [comment.removeprefix(_TAG) for (comment,) in rows if comment.startswith(_TAG)]
+    return Loaded(**json.loads(tags[0]) | {"place": place}) if tags else None
 
 
 def size(situation: Situation) -> int:
@@ -115,6 +186,10 @@ def _copy(
     ]
     rows = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
     connection.execute(f"COPY {_quoted(part.label)} FROM $rows", {"rows": rows})
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _quoted(name: str) -> str:

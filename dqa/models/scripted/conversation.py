@@ -25,7 +25,7 @@ class Task:
 
     Attributes
     ----------
-    question, schema
+    question, rules, schema
         The texts between their headings.
     graph
         Whether the database speaks Cypher; it speaks SQL otherwise.
@@ -36,6 +36,7 @@ class Task:
     """
 
     question: str
+    rules: str
     schema: str
     graph: bool
     once: bool
@@ -72,6 +73,7 @@ def read_conversation(messages: _Texts) -> tuple[Task, list[Observed]]:
     _, _, schema = sections["Database"].partition("Schema, as the database describes it:\n")
     task = Task(
         question=sections["Question"],
+        rules=sections.get("Business rules", ""),
         schema=schema,
         graph="Kind: graph" in sections["Database"],
         once="\nFinal Answer:" not in system,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dqa.errors import UsageError
 from dqa.models.scripted.conversation import Observed, Task
@@ -19,11 +19,9 @@ from dqa.situation import Cell
 
 __all__ = ["analyst", "greedy", "random"]
 
-_ARRIVAL = 1.05
-_MERCHANT = 1.05
-_MERCHANT_POWER = 2.0
-_INLAND_POWER = 50.0
 _MOST_HOPS = 12
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_DEVELOPMENT = r"(development(?:\s*/\s*\d+)?)"
 
 _FURTHER = numbered(
     [
@@ -32,6 +30,62 @@ _FURTHER = numbered(
         "Compare, and choose the node that adds most.",
     ]
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The constants of the business rules, as the conversation states them.
+
+    Attributes
+    ----------
+    arrival
+        What a flow is multiplied by when it arrives.
+    merchant
+        What a merchant multiplies its country's power by.
+    added
+        What a merchant adds to the power before that.
+    inland
+        The least that it adds at an inland node on top.
+    development_share
+        What the country's development is divided by where that is more.
+    """
+
+    arrival: float = 1.05
+    merchant: float = 1.05
+    added: float = 2.0
+    inland: float = 50.0
+    development_share: float = 1.0
+
+    @classmethod
+    def read(cls, text: str) -> _Rules:
+        """Find the constants in the rules' text; what it does not state keeps its usual value."""
+        plain = " ".join(text.split())
+        arrival = re.search(rf"increased by {_NUMBER} times|gains {_NUMBER} times the flow", plain)
+        merchant = re.search(
+            rf"adds {_NUMBER} to .{{0,60}}?amplifies it by {_NUMBER}"
+            rf"|{_NUMBER} \* \(base_trading_power \+ {_NUMBER}\)",
+            plain,
+        )
+        inland = re.search(
+            rf"max\((?:{_DEVELOPMENT}, ?{_NUMBER}|{_NUMBER}, ?{_DEVELOPMENT})", plain
+        )
+        usual = cls()
+        found = {}
+        if arrival is not None:
+            found["arrival"] = float(arrival[1] or arrival[2])
+        if merchant is not None:
+            found["added"] = float(merchant[1] or merchant[4])
+            found["merchant"] = float(merchant[2] or merchant[3])
+        if inland is not None:
+            divisor = re.search(r"/\s*(\d+)", inland[1] or inland[4])
+            found["inland"] = float(inland[2] or inland[3])
+            found["development_share"] = float(divisor[1]) if divisor is not None else 1.0
+        return replace(usual, **found)
+
+    def power(self, node: _Node, development: float) -> float:
+        """Return the power of a country with a merchant at a node where it has its own."""
+        more = max(self.inland, development / self.development_share) if node.inland else 0.0
+        return self.merchant * ((node.own or 0.0) + self.added + more)
 
 
 @dataclass(slots=True)
@@ -89,7 +143,7 @@ def analyst(task: Task, seed: int) -> Script:
         frontier = _add(upstream, seen, home)
         if not frontier:
             break
-    gains = _gains(upstream, home, development)
+    gains = _gains(upstream, home, development, _Rules.read(task.rules))
     if not gains:
         if not task.once:
             seen = yield Step("Nothing flows here; any node will do.", _any_statement(task, home))
@@ -236,28 +290,29 @@ def _node(figures: list[Cell]) -> _Node:
     )
 
 
-def _gains(upstream: dict[str, _Node], home: str, development: float) -> dict[str, float]:
-    """Return what a merchant at each node adds to what arrives at home (rules 2, 4, 5 and 6)."""
-    worth = _worth(upstream, home)
+def _gains(
+    upstream: dict[str, _Node], home: str, development: float, rules: _Rules
+) -> dict[str, float]:
+    """Return what a merchant at each node adds to what arrives at home."""
+    worth = _worth(upstream, home, rules)
     gains = {}
     for name, node in upstream.items():
         leads = [dest for dest in node.routes if worth.get(dest, 0.0) > 0.0]
         if node.own is None or not leads:
             continue
-        added = _MERCHANT_POWER + (max(_INLAND_POWER, development) if node.inland else 0.0)
-        power = _MERCHANT * (node.own + added)
+        power = rules.power(node, development)
         more = power - node.own
         steered = home if home in leads else leads[0]
         before = node.value * _ratio(node.foreign, node.total)
         after = node.value * _ratio(node.foreign + more, node.total + more)
         shares, steered_shares = node.shares({}), node.shares({steered: power})
-        gains[name] = _ARRIVAL * sum(
+        gains[name] = rules.arrival * sum(
             worth[dest] * (after * steered_shares[dest] - before * shares[dest]) for dest in leads
         )
     return gains
 
 
-def _worth(upstream: dict[str, _Node], home: str) -> dict[str, float]:
+def _worth(upstream: dict[str, _Node], home: str, rules: _Rules) -> dict[str, float]:
     """Return what one unit of value at each node brings home; 1 at home itself."""
     worth = {home: 1.0}
     waiting = list(upstream)
@@ -271,7 +326,7 @@ def _worth(upstream: dict[str, _Node], home: str) -> dict[str, float]:
         for name in ready:
             node = upstream[name]
             arriving = sum(s * worth.get(d, 0.0) for d, s in node.shares({}).items())
-            worth[name] = _ARRIVAL * _ratio(node.foreign, node.total) * arriving
+            worth[name] = rules.arrival * _ratio(node.foreign, node.total) * arriving
         waiting = [name for name in waiting if name not in worth]
     return worth
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -26,6 +27,13 @@ SCRIPTS: Final[dict[str, Scenarios]] = {
     "random": {"locating": locating.random, "building": building.random},
 }
 """Scripts by model name and scenario."""
+
+
+_TABLES: Final = {
+    "locating": ({"trade_node", "flow", "node_country"}, {"Trade_node", "Country"}),
+    "building": ({"goods", "supply", "demand"}, {"Goods", "Building"}),
+}
+"""What a database of each scenario holds, as tables and as labels."""
 
 
 class ScriptedModel(BaseChatModel):
@@ -105,11 +113,9 @@ def _reply(task: Task, turn: _Turn, *, first: bool) -> str:
 
 
 def _scenario(task: Task, script: str) -> str:
-    for scenario, tables in (
-        ("locating", ("trade_node", "Trade_node")),
-        ("building", ("goods", "Goods")),
-    ):
-        if any(name in task.schema for name in tables):
+    known = set(re.findall(r"^(?:\(:)?[`\"]?(\w+)", task.schema, re.MULTILINE))
+    for scenario, tables in _TABLES.items():
+        if any(names <= known for names in tables):
             return scenario
     raise UsageError(
         f"scripted:{script} reads only databases of the Locating and Building scenarios, and this "

@@ -1,0 +1,113 @@
+"""What a parser notes of a statement, for whoever limits what may be read.
+
+Graph elements are followed through a statement as *traces*: integers used as bit sets. The lowest
+bits say how a value may hold elements; each further bit stands for one element pattern, so that it
+is known which labels an element that is read, or handed out whole, may have. Values that hold no
+element, as properties do, have the trace 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+__all__ = ["IN_LIST", "IN_MAP", "ITSELF", "UNKNOWN", "Facts", "NodeSpot"]
+
+ITSELF = 1
+"""The value may be an element."""
+IN_LIST = 2
+"""The value may be a list or a path that holds elements."""
+IN_MAP = 4
+"""The value may hold a map that holds elements."""
+UNKNOWN = 8
+"""The element may be any: it comes from no pattern, or from the middle of a path."""
+_FIRST = 4
+"""The bit of the first pattern."""
+
+
+class NodeSpot(NamedTuple):
+    """Where one node pattern stands in a statement, in characters.
+
+    Attributes
+    ----------
+    place
+        Where a label may be added: behind its variable, its opening bracket or its labels.
+    begin
+        Where its label expression begins, behind the colon or ``IS``; -1 where there is none.
+    symbols
+        The operators of the label expression.
+    """
+
+    place: int
+    begin: int
+    symbols: str
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a statement says of a graph.
+
+    Attributes
+    ----------
+    kinds
+        By pattern, whether it is a ``"node"`` or a ``"relationship"``.
+    owners
+        By pattern, the labels or types it may have; None where it may have any.
+    tested
+        Traces and names of label predicates, as in ``n:Label``; None for a name that is computed.
+    reads
+        Traces and names of the properties that are read.
+    wholes
+        Traces and texts of what hands out, or may tell, all properties of an element.
+    lookups
+        Traces of elements of which a property is read whose name is computed.
+    colons
+        Where colons separate labels or types, and what is now written there instead.
+    spots
+        All node patterns, by place.
+    functions, procedures
+        What is called, in small letters.
+    shows
+        Whether it is a SHOW command.
+    """
+
+    kinds: list[str] = field(default_factory=list)
+    owners: list[set[str] | None] = field(default_factory=list)
+    tested: list[tuple[int, str | None]] = field(default_factory=list)
+    reads: list[tuple[int, str]] = field(default_factory=list)
+    wholes: list[tuple[int, str]] = field(default_factory=list)
+    lookups: list[tuple[int, str]] = field(default_factory=list)
+    colons: list[tuple[int, str]] = field(default_factory=list)
+    spots: list[NodeSpot] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    procedures: list[str] = field(default_factory=list)
+    shows: bool = False
+
+    def pattern(self, kind: str, names: set[str] | None) -> int:
+        """Note a new element pattern, and return its trace."""
+        self.kinds.append(kind)
+        self.owners.append(names)
+        return 1 << (_FIRST + len(self.kinds) - 1) | ITSELF
+
+    def narrow(self, trace: int, names: set[str] | None) -> None:
+        """Note that a known element is mentioned with labels again."""
+        if names is not None:
+            for index in self.patterns(trace):
+                self.owners[index] = (self.owners[index] or set()) | names
+
+    def only(self, trace: int, kind: str) -> int:
+        """Return a trace without the patterns of the other kind."""
+        for index in self.patterns(trace):
+            if self.kinds[index] != kind:
+                trace &= ~(1 << (_FIRST + index))
+        return trace
+
+    def patterns(self, trace: int) -> Iterator[int]:
+        """Yield the indices of the patterns in a trace."""
+        rest, index = trace >> _FIRST, 0
+        while rest:
+            if rest & 1:
+                yield index
+            rest >>= 1
+            index += 1

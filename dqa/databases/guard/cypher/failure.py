@@ -1,0 +1,13 @@
+"""How the parts of the Cypher guard say no."""
+
+from __future__ import annotations
+
+__all__ = ["NotAllowedError", "UnreadableError"]
+
+
+class NotAllowedError(Exception):
+    """The statement is understood, or nearly so, and may not run; `check` makes it a verdict."""
+
+
+class UnreadableError(NotAllowedError):
+    """The statement could not be read."""

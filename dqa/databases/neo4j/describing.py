@@ -1,0 +1,140 @@
+"""The schema of a Neo4j database that nobody declared: read from its data, bounded in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dqa.databases.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.databases.writers.neo4j import TAG
+from dqa.errors import StatementTimeoutError
+
+__all__ = ["described", "rebuilt"]
+
+_SECONDS = 10.0
+"""Seconds for reading every node, or every relationship; then a sample has to do."""
+_SAMPLE = 1_000
+_TYPES = {"Long": "INTEGER", "Double": "FLOAT"}
+"""Names of types that Neo4j's procedures take from Java, as Cypher calls them."""
+
+_Rows = Callable[..., list[dict[str, Any]]]
+
+
+def rebuilt(schema: Mapping[str, Any]) -> DatabaseSchema:
+    """Return the schema that a tag describes."""
+
+    def fields(part: Mapping[str, Any]) -> tuple[Field, ...]:
+        return tuple(Field(name, kind) for name, kind in part["properties"])
+
+    return DatabaseSchema(
+        nodes=tuple(NodeInfo(n["label"], fields(n), n["key"]) for n in schema["nodes"]),
+        edges=tuple(
+            EdgeInfo(e["label"], e["source"], e["target"], fields(e)) for e in schema["edges"]
+        ),
+    )
+
+
+def described(rows: _Rows) -> DatabaseSchema:
+    """Return the labels and relationship types of a database, with their properties.
+
+    Names stand in alphabetical order. Labels that this project made for itself are left out.
+
+    Parameters
+    ----------
+    rows
+        Runs a statement, given the most seconds and parameters, and returns rows by column.
+    """
+    hidden = {TAG, *(row["place"] for row in rows(f"MATCH (t:{TAG}) RETURN t.place AS place"))}
+    listed = {row["label"] for row in rows("CALL db.labels() YIELD label RETURN label")} - hidden
+    types = {
+        row["type"]
+        for row in rows("CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type")
+    }
+    of_nodes = _properties(rows, "node", listed, "(x:{0})")
+    of_edges = _properties(rows, "rel", types, "()-[x:{0}]->()")
+    keys = _keys(rows)
+    return DatabaseSchema(
+        nodes=tuple(
+            NodeInfo(label, of_nodes[label], keys.get(label))
+            for label in sorted(listed)
+            if label in of_nodes
+        ),
+        edges=tuple(
+            EdgeInfo(kind, source, target, of_edges.get(kind, ()))
+            for kind in sorted(types)
+            for source, target in _ends(rows, kind, hidden)
+        ),
+    )
+
+
+def _properties(
+    rows: _Rows, what: str, names: Iterable[str], pattern: str
+) -> dict[str, tuple[Field, ...]]:
+    """Return the properties of each label or type that anything has; from a sample if need be."""
+    column, owners = ("nodeLabels",) * 2 if what == "node" else ("relType", "[relType]")
+    try:
+        found = rows(
+            f"CALL db.schema.{what}TypeProperties() "
+            f"YIELD {column}, propertyName AS name, propertyTypes AS types "
+            f"RETURN {owners} AS owners, name, types",
+            _SECONDS,
+        )
+    except StatementTimeoutError:
+        found = [row for name in names for row in _sampled(rows, name, pattern)]
+    fields: dict[str, dict[str, set[str]]] = {}
+    for row in found:
+        for owner in row["owners"]:
+            plain = owner.removeprefix(":`").removesuffix("`") if what == "rel" else owner
+            types = fields.setdefault(plain, {})
+            if row["name"] is not None:
+                types.setdefault(row["name"], set()).update(row["types"] or ())
+    return {
+        owner: tuple(Field(name, _type(types[name])) for name in sorted(types))
+        for owner, types in fields.items()
+    }
+
+
+def _sampled(rows: _Rows, name: str, pattern: str) -> list[dict[str, Any]]:
+    matched = pattern.format(_quoted(name))
+    found = rows(
+        f"MATCH {matched} WITH x LIMIT {_SAMPLE} "
+        "UNWIND CASE keys(x) WHEN [] THEN [null] ELSE keys(x) END AS name "
+        "RETURN DISTINCT name, ['ANY'] AS types",
+        _SECONDS,
+    )
+    return [{**row, "owners": [name]} for row in found]
+
+
+def _ends(rows: _Rows, kind: str, hidden: set[str]) -> list[tuple[str, str]]:
+    found = rows(
+        f"MATCH (a)-[r:{_quoted(kind)}]->(b) WITH a, b LIMIT {10 * _SAMPLE} "
+        "UNWIND labels(a) AS source UNWIND labels(b) AS target RETURN DISTINCT source, target",
+        _SECONDS,
+    )
+    pairs = {(row["source"], row["target"]) for row in found}
+    return sorted(pair for pair in pairs if not hidden & set(pair))
+
+
+def _keys(rows: _Rows) -> dict[str, str]:
+    """Return the property that a constraint on one property makes the key of its label."""
+    found = rows(
+        "SHOW CONSTRAINTS YIELD labelsOrTypes AS labels, properties, type, entityType "
+        "WHERE entityType = 'NODE' AND size(properties) = 1 "
+        "AND type IN ['UNIQUENESS', 'NODE_PROPERTY_UNIQUENESS', 'NODE_KEY'] "
+        "RETURN labels, properties ORDER BY labels, properties"
+    )
+    return {row["labels"][0]: row["properties"][0] for row in reversed(found)}
+
+
+def _type(names: Iterable[str]) -> str:
+    kinds = {_TYPES.get(n, n).upper() for n in names if not _is_list(n)}
+    lists = {_TYPES.get(n[:-5], n[:-5]).upper() for n in names if _is_list(n)}
+    return " | ".join([*sorted(kinds), *(f"LIST<{kind}>" for kind in sorted(lists))]) or "ANY"
+
+
+def _is_list(name: str) -> bool:
+    return name.endswith("Array")
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,219 @@
+"""A Neo4j server: where it is, its driver, and what its failures mean."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from dqa.databases.servers import POOL, require_driver
+from dqa.errors import (
+    DatabaseUnavailableError,
+    DataError,
+    DqaError,
+    StatementTimeoutError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    import neo4j
+
+__all__ = ["SCHEMES", "Address", "Server", "first_line", "is_timeout"]
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+_FORM = "bolt://user:password@host:7687/database"
+_OLDEST = "5.7"
+"""The first server that can be told which notifications to send."""
+_CONNECTING = 10.0
+"""Seconds until a host that does not answer counts as unreachable."""
+_STALE = 30.0
+"""Seconds after which an idle connection is tried before it is used."""
+_OLD = ("Notification", "rotocol", "handshake")
+"""Words of the driver's for a server that it knows too little in common with."""
+_RIGHT = "does not allow {who} to do this: {says}. Grant the right, or name another user."
+_MEANINGS = {
+    "AuthenticationRateLimit": "lets {who} wait some seconds after so many failed attempts.",
+    "CredentialsExpired": "asks {who} for a new password first; set one there.",
+    "Security.Forbidden": _RIGHT,
+    "Statement.AccessMode": _RIGHT,
+    "Security.Unauthorized": "does not let {who} in: wrong user name or password in the URL.",
+    "DatabaseNotFound": "has no such database; create it, or name another after the host.",
+}
+"""What the user can mend, by the end of the server's code."""
+_POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A location, taken apart so that the password is in nothing that is shown.
+
+    Attributes
+    ----------
+    uri
+        Scheme, host, port and routing context: what the driver is given.
+    user, password
+        Empty where the server asks for none.
+    database
+        The database's name; None for the user's default one.
+    place
+        The situation to open; None for the whole database.
+    """
+
+    uri: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    database: str | None = None
+    place: str | None = None
+
+    @classmethod
+    def parse(cls, location: str) -> Address:
+        """Take a URL apart; `UsageError`, which never quotes it, where that cannot be done."""
+        try:
+            parts = urlsplit(location)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+            parts = urlsplit("")
+        if parts.scheme not in SCHEMES or not host:
+            raise UsageError(
+                f"The Neo4j URL cannot be read; write {_FORM}, with %40 for an @ within the "
+                "password."
+            )
+        context = dict(parse_qsl(parts.query))
+        place = context.pop("place", None)
+        if context and parts.scheme.startswith("bolt"):
+            raise UsageError(
+                f"A bolt URL takes no parameter but 'place', and this one has {sorted(context)}."
+            )
+        where = f"[{host}]" if ":" in host else host
+        uri = f"{parts.scheme}://{where}" + (f":{port}" if port else "")
+        return cls(
+            uri=f"{uri}?{urlencode(context)}" if context else uri,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            database=unquote(parts.path.strip("/")) or None,
+            place=place,
+        )
+
+    @property
+    def name(self) -> str:
+        """What to call the database in results and messages."""
+        return self.named(None)
+
+    def named(self, place: str | None) -> str:
+        """Return what to call a place in the database, or all of it."""
+        return "/".join(part for part in (self.uri, self.database, place) if part)
+
+
+class Server:
+    """An open driver, and sessions of the address's database.
+
+    Raises
+    ------
+    MissingKeyError
+        The driver is not installed.
+    UsageError
+        The address is none that the driver takes.
+    """
+
+    def __init__(self, address: Address) -> None:
+        require_driver("neo4j", "neo4j")
+        import neo4j
+
+        # Without it, what the driver retries would be on the user's standard error output.
+        logging.getLogger("neo4j").addHandler(logging.NullHandler())
+        self.address = address
+        try:
+            self.driver = neo4j.GraphDatabase.driver(
+                address.uri,
+                auth=(address.user, address.password) if address.user else None,
+                connection_timeout=_CONNECTING,
+                connection_acquisition_timeout=float(POOL["pool_timeout"]),
+                max_connection_pool_size=POOL["pool_size"] + POOL["max_overflow"],
+                liveness_check_timeout=_STALE,
+                max_transaction_retry_time=_CONNECTING,
+                notifications_min_severity="OFF",
+                telemetry_disabled=True,
+                user_agent="dqa",
+            )
+        except (neo4j.exceptions.DriverError, ValueError, OSError) as error:
+            raise self.failure(error) from error
+
+    def reading(self, fetch: int = 1_000) -> neo4j.Session:
+        """Return a session that cannot write, and that fetches so many rows at a time."""
+        import neo4j
+
+        return self.driver.session(
+            database=self.address.database,
+            default_access_mode=neo4j.READ_ACCESS,
+            fetch_size=fetch,
+        )
+
+    def writing(self) -> neo4j.Session:
+        """Return a session for the loader."""
+        return self.driver.session(database=self.address.database)
+
+    def rows(self, statement: str, seconds: float = 60.0, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        """Run a statement of our own and return its rows by column name.
+
+        Raises
+        ------
+        StatementTimeoutError
+            It took more than `seconds`.
+        UsageError, DatabaseUnavailableError
+            As `failure` says.
+        """
+        import neo4j
+
+        try:
+            with self.reading() as session, session.begin_transaction(timeout=seconds) as started:
+                return started.run(statement, given).data()
+        except (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError, OSError) as error:
+            raise self.failure(error) from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.driver.close()
+
+    def failure(self, error: Exception) -> DqaError:
+        """Return what a failure of connecting or loading means, in one line."""
+        import neo4j.exceptions as known
+
+        where, says = f"Neo4j at {self.address.name}", first_line(error)
+        who = f"user '{self.address.user}'" if self.address.user else "anybody without a user name"
+        code = str(getattr(error, "code", None) or "")
+        if is_timeout(error):
+            return StatementTimeoutError(f"{where} took too long to answer.")
+        for ending, means in _MEANINGS.items():
+            if code.endswith(ending):
+                return UsageError(f"{where} " + means.format(who=who, says=says))
+        if isinstance(error, (known.UnsupportedServerProduct, known.ConfigurationError)):
+            old = any(word in str(error) for word in _OLD)
+            cannot = f"is too old: Neo4j {_OLDEST} or later is needed" if old else f"cannot: {says}"
+            return UsageError(f"{where} {cannot}.")
+        if code.startswith(("Neo.ClientError.Schema", "Neo.ClientError.Statement")):
+            return DataError(f"{where} does not take this: {says}.")
+        if code:
+            return DatabaseUnavailableError(f"{where} failed: {says}.")
+        return DatabaseUnavailableError(
+            f"{where} cannot be reached: {says}. Is it running, and is this its Bolt port?"
+        )
+
+
+def is_timeout(error: Exception) -> bool:
+    """Whether the server stopped a transaction at its time limit."""
+    code = str(getattr(error, "code", None) or "")
+    return code.endswith(("TransactionTimedOut", "TransactionTimedOutClientConfiguration"))
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, without the statement below it and the position in it.
+
+    The statement that ran is not the one that was written, so its positions would mislead.
+    """
+    text = str(getattr(error, "message", None) or error).strip()
+    line = text.splitlines()[0] if text else type(error).__name__
+    return _POSITION.sub("", line).strip().rstrip(".")

@@ -1,0 +1,52 @@
+"""What backends of servers share: URLs without secrets, and drivers that may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from dqa.errors import MissingKeyError, UsageError
+
+__all__ = ["GRACE", "POOL", "has_scheme", "parsed", "require_driver", "shown"]
+
+GRACE = 2.0
+"""Seconds that a server has to stop a statement itself before it is stopped from outside."""
+POOL: Mapping[str, int] = {"pool_size": 8, "max_overflow": 24, "pool_timeout": 60}
+"""Connections kept and allowed: servers have a hundred for everybody."""
+
+
+def has_scheme(location: str, *names: str) -> bool:
+    """Whether a location is a URL of one of these databases, with or without a driver's name."""
+    scheme, mark, _ = location.partition("://")
+    return bool(mark) and scheme.lower().partition("+")[0] in names
+
+
+def parsed(location: str) -> URL:
+    """Return a location as a URL; `UsageError` where it is none."""
+    try:
+        return make_url(location)
+    except (ArgumentError, ValueError):
+        # The text itself may hold a password where nobody can find it.
+        raise UsageError(
+            "The database URL cannot be read; write scheme://user:password@host:port/database, "
+            "with %40 for an @ within the password."
+        ) from None
+
+
+def shown(url: URL, place: str | None = None) -> str:
+    """Return what to call a database: user, host and name, and nothing secret."""
+    user = f"{url.username}@" if url.username else ""
+    port = f":{url.port}" if url.port else ""
+    schema = f"?schema={place}" if place else ""
+    return f"{url.get_backend_name()}://{user}{url.host or ''}{port}/{url.database or ''}{schema}"
+
+
+def require_driver(module: str, extra: str) -> None:
+    """Raise `MissingKeyError` with what to install, unless the driver is there."""
+    if find_spec(module) is None:
+        raise MissingKeyError(
+            f"The driver '{module}' is not installed: pip install \"dqa[{extra}]\"."
+        )

@@ -1,0 +1,88 @@
+"""What a run may spend on models, in tokens or in money."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from dqa.decision import Usage
+from dqa.errors import BudgetSpentError, UsageError
+
+__all__ = ["Budget", "Prices"]
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens of requests and of replies cost, in one currency."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+    def cost(self, usage: Usage) -> float:
+        """Return what `usage` costs."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / _MILLION
+
+
+class Budget:
+    """What is left to spend; shared by all threads of a run.
+
+    No call starts once the budget is spent. What a reply costs is known only when it has come, so a
+    run can overdraw by the calls that are under way at that moment, one a thread.
+
+    Parameters
+    ----------
+    tokens
+        Most tokens, of requests and replies together; None for any number.
+    cost
+        Most money, at `prices`; None for any amount.
+    prices
+        What tokens cost.
+    spent
+        What an earlier part of the run has spent.
+
+    Raises
+    ------
+    UsageError
+        Money is limited and there are no prices.
+    """
+
+    def __init__(
+        self,
+        tokens: int | None = None,
+        cost: float | None = None,
+        prices: Prices | None = None,
+        spent: Usage = Usage(),  # noqa: B008  (frozen)
+    ) -> None:
+        if cost is not None and prices is None:
+            raise UsageError(
+                "A budget in money needs prices: give --price-input and --price-output, for a "
+                "million tokens each."
+            )
+        self._tokens = tokens
+        self._cost = cost
+        self._prices = prices or Prices()
+        self._spent = spent
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> Usage:
+        """What has been spent so far."""
+        return self._spent
+
+    def check(self) -> None:
+        """Raise `BudgetSpentError` where nothing is left."""
+        spent = self._spent
+        tokens, cost = spent.input_tokens + spent.output_tokens, self._prices.cost(spent)
+        if self._tokens is not None and tokens >= self._tokens:
+            raise BudgetSpentError(
+                f"The budget of {self._tokens:,} tokens is spent ({tokens:,} used)."
+            )
+        if self._cost is not None and cost >= self._cost:
+            raise BudgetSpentError(f"The budget of {self._cost:g} is spent ({cost:.4f} used).")
+
+    def spend(self, usage: Usage) -> None:
+        """Take down what one call has used."""
+        with self._lock:
+            self._spent += usage

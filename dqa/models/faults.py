@@ -1,0 +1,193 @@
+"""What goes wrong between here and a model's provider, and what each fault calls for.
+
+Providers' packages share no base class. A fault is told by its HTTP status where there is one, and
+by the names of its classes where there is none: the packages that OpenAI, Anthropic and others
+generate from one template, httpx, requests and Python itself agree on those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from json import JSONDecodeError
+from typing import Any
+
+from dqa.errors import DqaError, MalformedReplyError, ModelUnavailableError, UsageError
+from dqa.secrets import redact
+
+__all__ = ["Fault", "FaultKind", "diagnose", "retry_after", "words_of"]
+
+_LONGEST_WORDS = 400
+
+
+class FaultKind(StrEnum):
+    """What a fault is; `retryable` says whether asking again can help."""
+
+    RATE_LIMIT = "rate_limit"
+    SERVER = "server"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    MALFORMED = "malformed"
+    QUOTA = "quota"
+    KEY = "key"
+    NOT_FOUND = "not_found"
+    REQUEST = "request"
+    AFTER_STOP = "after_stop"
+    UNKNOWN = "unknown"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same request may succeed later."""
+        return self in _RETRYABLE
+
+    def to_error(self, words: str) -> DqaError:
+        """Return the error that says what to mend, for a fault that asking again cannot help."""
+        hint = _HINTS.get(self)
+        if hint is None:
+            return ModelUnavailableError(f"The model failed: {words}")
+        if self is FaultKind.REQUEST:
+            return ModelUnavailableError(f"{hint} It says: {words}")
+        return UsageError(f"{hint} It says: {words}")
+
+
+_RETRYABLE = frozenset(
+    {
+        FaultKind.RATE_LIMIT,
+        FaultKind.SERVER,
+        FaultKind.TIMEOUT,
+        FaultKind.CONNECTION,
+        FaultKind.MALFORMED,
+    }
+)
+_HINTS = {
+    FaultKind.KEY: "The provider refuses the key: check the variable that holds it, and that the "
+    "account may use this model.",
+    FaultKind.NOT_FOUND: "The provider knows no such model or address: check --model and "
+    "--base-url (which mostly ends in /v1).",
+    FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
+    FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
+    "or --max-steps.",
+}
+_BY_STATUS = {
+    401: FaultKind.KEY,
+    403: FaultKind.KEY,
+    404: FaultKind.NOT_FOUND,
+    408: FaultKind.TIMEOUT,
+    409: FaultKind.SERVER,
+    425: FaultKind.SERVER,
+    429: FaultKind.RATE_LIMIT,
+}
+_TIMEOUTS = {"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}
+_CONNECTIONS = {"APIConnectionError", "ConnectionError", "TransportError", "IncompleteRead"}
+_SERVER = {"APIError"}
+"""Base class of OpenAI's errors: alone, it is an error told in the middle of a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One attempt to get a reply that failed, or a reply that had to be mended.
+
+    Attributes
+    ----------
+    kind
+        What it was.
+    error
+        Class name of the exception.
+    message
+        The provider's words on one line, without secrets.
+    attempt
+        Which attempt at this reply it was, from 1.
+    wait
+        Seconds until the next attempt, or None where there is none.
+    """
+
+    kind: FaultKind
+    error: str
+    message: str
+    attempt: int
+    wait: float | None
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the data of the trace's event ``fault``."""
+        return {
+            "fault": self.kind.value,
+            "error": self.error,
+            "message": self.message,
+            "attempt": self.attempt,
+            "wait": self.wait,
+        }
+
+
+def diagnose(error: Exception) -> FaultKind:
+    """Return what kind of fault an exception of a provider's package is."""
+    if isinstance(error, MalformedReplyError | JSONDecodeError | UnicodeDecodeError):
+        return FaultKind.MALFORMED
+    status = _status(error)
+    if status is not None:
+        return _by_status(status, getattr(error, "code", None))
+    names = {kind.__name__ for kind in type(error).__mro__}
+    for known, kind in (
+        ({"APIResponseValidationError"}, FaultKind.MALFORMED),
+        (_TIMEOUTS, FaultKind.TIMEOUT),
+        (_CONNECTIONS, FaultKind.CONNECTION),
+        (_SERVER, FaultKind.SERVER),
+    ):
+        if names & known:
+            return kind
+    return FaultKind.UNKNOWN
+
+
+def _by_status(status: int, code: object) -> FaultKind:
+    if code == "insufficient_quota":
+        return FaultKind.QUOTA
+    if status >= 500:
+        return FaultKind.SERVER
+    return _BY_STATUS.get(status, FaultKind.REQUEST)
+
+
+def _status(error: Exception) -> int | None:
+    """Return the HTTP status of an error response, wherever the package keeps it."""
+    response = getattr(error, "response", None)
+    for holder, name in (
+        (error, "status_code"),
+        (error, "http_status"),
+        (response, "status_code"),
+        (error, "code"),
+    ):
+        status = getattr(holder, name, None)
+        if isinstance(status, int) and 400 <= status < 600:
+            return status
+    return None
+
+
+def retry_after(error: Exception, now: float) -> float | None:
+    """Return how many seconds the provider asks to wait, or None where it does not say.
+
+    Parameters
+    ----------
+    error
+        The exception of an error response.
+    now
+        Seconds since 1970, for a ``Retry-After`` that is a date.
+    """
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    said = None if headers is None else headers.get("retry-after")
+    if said is None:
+        return None
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(said).timestamp() - now
+        except ValueError:
+            return None
+    return max(0.0, seconds) if seconds - seconds == 0.0 else None
+
+
+def words_of(error: Exception) -> str:
+    """Return an exception's words on one line, without secrets and of bounded length."""
+    words = redact(" ".join(str(error).split()))
+    if len(words) > _LONGEST_WORDS:
+        words = f"{words[:_LONGEST_WORDS]}..."
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -1,0 +1,88 @@
+"""How models are called: how often again, how fast, and for how much."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from dqa.models.budget import Budget
+from dqa.models.limits import CLOCK, Clock, Limiter
+
+__all__ = ["DEFAULT_POLICY", "CallPolicy", "Retry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When a request that failed is made again.
+
+    Pauses double from `first` to `longest`, each drawn between half and all of that (jitter), so
+    that threads which failed together do not come back together. The draw depends on the seed, the
+    request and the attempt alone, not on threads. A provider's ``Retry-After`` goes before.
+
+    Attributes
+    ----------
+    retries
+        Most further attempts at one reply.
+    first, longest
+        First and longest pause in seconds; `longest` bounds ``Retry-After`` too.
+    total
+        Seconds after its first attempt beyond which no attempt at a reply begins.
+    seed
+        Of the jitter.
+    """
+
+    retries: int = 6
+    first: float = 1.0
+    longest: float = 60.0
+    total: float = 300.0
+    seed: int = 0
+
+    def pause(
+        self, request: str, attempt: int, asked: float | None, elapsed: float
+    ) -> float | None:
+        """Return the seconds to wait after failed attempt number `attempt`; None to give up.
+
+        Parameters
+        ----------
+        request
+            What tells this request from others.
+        attempt
+            From 1.
+        asked
+            What the provider asked to wait.
+        elapsed
+            Seconds since the first attempt began.
+        """
+        if attempt > self.retries:
+            return None
+        share = random.Random(f"{self.seed} {attempt} {request}").uniform(0.5, 1.0)  # noqa: S311
+        if asked is None:
+            wait = min(self.first * 2.0 ** (attempt - 1), self.longest) * share
+        else:
+            wait = min(asked, self.longest) + self.first * (share - 0.5)
+        return wait if elapsed + wait <= self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """Everything that stands between a decider and its models' providers.
+
+    Attributes
+    ----------
+    retry
+        When failed requests are made again.
+    limiter
+        How fast providers may be asked; None for as fast as they answer.
+    budget
+        What may be spent; None for anything.
+    clock
+        Where time comes from.
+    """
+
+    retry: Retry = Retry()
+    limiter: Limiter | None = None
+    budget: Budget | None = None
+    clock: Clock = CLOCK
+
+
+DEFAULT_POLICY = CallPolicy()

@@ -1,0 +1,157 @@
+"""Recording, replaying, limiting and bounding what the commands ask of models."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.models.testing import ModelServer, Trouble
+from tests.models.scripts import scripted
+
+Command = Callable[..., Any]
+SMALL = ("--databases", "sqlite", "--deciders", "iterrag,singlerag", "--workers", "3")
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has a key here."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def outcomes(folder: Path) -> Counter[str]:
+    """How many decisions ended how."""
+    lines = (folder / "results.jsonl").read_text("utf-8").splitlines()
+    return Counter(json.loads(line)["outcome"] for line in lines)
+
+
+@pytest.mark.parametrize("model", ["scripted:analyst", "openai:analyst"])
+def test_a_recorded_evaluation_replays_byte_for_byte(
+    dqa: Command, generated: Path, tmp_path: Path, model: str
+) -> None:
+    """Without the server, without a key; the tokens are those that were counted then."""
+    tape, common = tmp_path / "tape.jsonl", ("--generated", generated, *SMALL, "--model", model)
+    with ModelServer(scripted) as server:
+        address = ("--base-url", server.url) if model.startswith("openai") else ()
+        made = dqa("eval", *common, *address, "--record", tape, "--out", tmp_path / "made")
+    assert made.code == 0, made.err
+    for name in ("once", "twice"):
+        played = dqa("eval", *common, "--replay", tape, "--out", tmp_path / name)
+        assert played.code == 0, played.err
+        for file in ("results.jsonl",):
+            assert (tmp_path / name / file).read_bytes() == (tmp_path / "made" / file).read_bytes()
+    assert played.out == made.out.replace(str(tmp_path / "made"), str(tmp_path / "twice"))
+
+
+def test_replaying_another_run_stops_and_says_what_differs(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """A prompt with another number in it is another request."""
+    tape, common = tmp_path / "tape.jsonl", ("eval", "--generated", generated, *SMALL)
+    assert dqa(*common, "--record", tape).code == 0
+    ran = dqa(*common, "--replay", tape, "--max-steps", "7")
+    assert ran.code == 2
+    assert "no reply to request 1 about" in ran.err
+    assert "differs at message 1 (system)" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--record", "a", "--replay", "b"], "one of them"),
+        (["--replay", "none.jsonl"], "none.jsonl cannot be read"),
+        (["--replay", "b", "--budget-tokens", "5"], "--replay spends nothing"),
+        (["--budget-cost", "5"], "--price-input"),
+        (["--price-input", "5"], "both --price-input and --price-output"),
+        (["--requests-per-minute", "0"], "--requests-per-minute"),
+    ],
+)
+def test_options_that_contradict_each_other_are_one_clear_line(
+    dqa: Command, generated: Path, options: list[str], words: str
+) -> None:
+    """Before anything is read or asked."""
+    ran = dqa("eval", "--generated", generated, *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """Nothing is scored wrong for it, the rest is not asked, and the whole is as if in one go."""
+    common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    prices = ("--price-input", "2", "--price-output", "10")
+    with ModelServer(scripted) as server:
+        address = ("--base-url", server.url)
+        dqa(*common, *address, "--out", whole)
+        asked = len(server.requests)
+        stopped = dqa(*common, *address, "--out", out, "--budget-tokens", "9000")
+        assert len(server.requests) - asked < asked
+        assert stopped.code == 1
+        assert "The budget of 9000 tokens is spent" in stopped.err.replace(",", "")
+        assert "of 8 decisions were made and are kept" in stopped.err
+        assert "runs that the spent budget ended (not judged)" in stopped.out
+        assert 1 <= outcomes(out)["budget"] <= 3
+        assert outcomes(out).total() < 8
+        again = dqa(*common, *address, "--out", out, "--resume", "--budget-tokens", "9001")
+        assert again.code == 1  # what was spent before counts
+        done = dqa(*common, *address, "--out", out, "--resume", "--budget-cost", "10", *prices)
+    assert done.code == 0, done.err
+    assert (out / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
+    assert "; cost 0." in done.out
+
+
+def test_a_recording_that_went_on_replays_as_one_run(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """Stopped by its budget, resumed without one: the cassette holds the whole of it."""
+    tape, out = tmp_path / "tape.jsonl", tmp_path / "out"
+    common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
+    with ModelServer(scripted) as server:
+        kept = ("--base-url", server.url, "--record", tape, "--out", out)
+        assert dqa(*common, *kept, "--budget-tokens", "5000").code == 1
+        assert dqa(*common, *kept, "--resume").code == 0
+        # A request that two deciders share is made, and recorded, once for each.
+        bodies = Counter(json.dumps(body) for body in server.requests)
+    assert max(bodies.values()) <= 2
+    assert dqa(*common, "--replay", tape, "--out", tmp_path / "played").code == 0
+    played = tmp_path / "played" / "results.jsonl"
+    assert played.read_bytes() == (out / "results.jsonl").read_bytes()
+
+
+def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None:
+    """One line with what to mend and without the key, and no question counts as wrong."""
+    with ModelServer(scripted, lambda *_: Trouble.BAD_KEY) as server:
+        common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
+        ran = dqa(*common, "--base-url", server.url)
+        assert len(server.requests) <= 3
+    assert (ran.code, ran.out) == (2, "")
+    assert "refuses the key" in ran.err
+
+
+def test_ask_records_and_replays_too(
+    dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One question, one cassette; the limits are the same options."""
+    from dqa import plugins
+    from dqa.loaders.generator import read_generated
+
+    questions = read_generated(generated)
+    question = questions.find("locating/1")
+    file, tape = tmp_path / "q.db", tmp_path / "tape.jsonl"
+    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
+    common = ("ask", "--database", file, "--question", question.text, "--model", "openai:analyst")
+    with ModelServer(scripted) as server:
+        limits = ("--max-concurrency", "1", "--tokens-per-minute", "1e9", "--retries", "0")
+        made = dqa(*common, "--base-url", server.url, *limits, "--record", tape)
+    assert made.code == 0, made.err
+    assert dqa(*common, "--replay", tape).out == made.out
+    with ModelServer(scripted) as server:
+        ran = dqa(*common, "--base-url", server.url, "--budget-tokens", "10")
+        assert (ran.code, len(server.requests)) == (1, 1)
+    assert "The budget of 10 tokens is spent" in ran.err

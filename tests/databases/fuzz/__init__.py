@@ -1,0 +1,1 @@
+"""Fuzzing the guard: mutated statements, and what they do to real databases."""

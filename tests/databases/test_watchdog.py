@@ -1,0 +1,41 @@
+"""Alarms ring in time, once, and not after they were called off."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from dqa.databases.watchdog import Watchdog
+
+
+def test_an_alarm_rings_when_its_time_has_come() -> None:
+    """Also one that is set after another that is due later."""
+    dog, late, soon = Watchdog(), Event(), Event()
+    with dog.after(3_600.0, late.set), dog.after(0.01, soon.set) as alarm:
+        assert soon.wait(30)
+    assert alarm.rang
+    assert not late.is_set()
+
+
+def test_an_alarm_that_was_called_off_never_rings() -> None:
+    """What comes after it rings all the same."""
+    dog, first, second = Watchdog(), Event(), Event()
+    with dog.after(0.05, first.set) as alarm:
+        pass
+    with dog.after(0.1, second.set):
+        assert second.wait(30)
+    assert not alarm.rang
+    assert not first.is_set()
+
+
+def test_an_alarm_ends_before_its_context_does() -> None:
+    """Who leaves while it rings waits for it, so it never meets the next statement."""
+    dog, begun, done = Watchdog(), Event(), Event()
+
+    def act() -> None:
+        begun.set()
+        done.wait(0.05)
+        done.set()
+
+    with dog.after(0.0, act):
+        assert begun.wait(30)
+    assert done.is_set()

@@ -1,0 +1,235 @@
+"""Real servers for the integration tests: where they are, or why there are none.
+
+URLs come from the environment; else from containers, where a Docker engine answers; else the tests
+are skipped with the reason. Tests that kill a server start one of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.base import Backend, Database
+from dqa.errors import DqaError, UsageError
+from dqa.loaders.release import read_release
+from dqa.situation import Situation
+
+SERVERS = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
+VARIABLES = {
+    "mysql": "DQA_TEST_MYSQL_URL",
+    "postgres": "DQA_TEST_POSTGRES_URL",
+    "neo4j": "DQA_TEST_NEO4J_URL",
+}
+PROGRAMS = {"mariadb": ("mariadbd", "/usr/sbin"), "postgres": ("postgres", "/usr/lib/postgresql")}
+_READY_SECONDS = 120.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.integration)
+
+
+@dataclass
+class Target:
+    """A database to load into, from which everything loaded is dropped at the end."""
+
+    backend: Backend
+    url: str
+    _opened: list[Database] = field(default_factory=list)
+    _places: set[str] = field(default_factory=set)
+
+    def load(self, situation: Situation, replace: str | None = None) -> Database:
+        """Load and open; see `Backend.load`."""
+        database = self.backend.load(situation, self.url, replace)
+        self._opened.append(database)
+        self._places |= {
+            each.place
+            for each in self.backend.loaded(self.url)
+            if each.content_hash == situation.content_hash
+        }
+        return database
+
+    def holds(self, situation: Situation) -> bool:
+        """Whether the situation is there."""
+        return situation.content_hash in {
+            each.content_hash for each in self.backend.loaded(self.url)
+        }
+
+    def clean(self) -> None:
+        """Close and drop."""
+        for database in self._opened:
+            database.close()
+        for place in sorted(self._places):
+            with suppress(UsageError):  # a test may have dropped it
+                self.backend.unload(self.url, place)
+
+
+def _contained(name: str) -> tuple[Any, Callable[[], str]]:
+    """Return a container and what tells its URL; imported only where it is needed."""
+    if name == "mysql":
+        from testcontainers.mysql import MySqlContainer
+
+        mysql = MySqlContainer("mysql:8.4", username="root", password="dqa-sample")  # noqa: S106
+        return mysql, lambda: mysql.get_connection_url().replace("mysql://", "mysql+pymysql://")
+    if name == "postgres":
+        from testcontainers.postgres import PostgresContainer
+
+        postgres = PostgresContainer("postgres:17", driver="psycopg")
+        return postgres, postgres.get_connection_url
+    from testcontainers.neo4j import Neo4jContainer
+
+    neo4j = Neo4jContainer("neo4j:5-community", password="dqa-sample")  # noqa: S106
+
+    def url() -> str:
+        where = neo4j.get_connection_url().partition("://")[2]
+        return f"bolt://neo4j:dqa-sample@{where}"
+
+    return neo4j, url
+
+
+def docker_answers() -> bool:
+    """Whether a Docker engine can be asked for containers."""
+    program = shutil.which("docker")
+    if program is None:
+        return False
+    asked = subprocess.run([program, "info"], capture_output=True, timeout=30, check=False)
+    return asked.returncode == 0
+
+
+def wait_until_ready(backend: Backend, url: str) -> None:
+    """Ask until the server answers: a container that runs is not yet a server that does."""
+    deadline = monotonic() + _READY_SECONDS
+    while True:
+        try:
+            backend.examine(url)
+        except DqaError as error:
+            if monotonic() > deadline:
+                pytest.fail(f"the server never became ready: {error}")
+            sleep(0.25)
+        else:
+            return
+
+
+def _server_url(name: str) -> Iterator[str]:
+    given = os.environ.get(VARIABLES[name])
+    if given:
+        yield given
+        return
+    if not docker_answers():
+        pytest.skip(f"no {name} server: set {VARIABLES[name]}, or start a Docker engine")
+    container, url = _contained(name)
+    with container:
+        wait_until_ready(plugins.backend(name), url())
+        yield url()
+
+
+@pytest.fixture(scope="session")
+def mysql_url() -> Iterator[str]:
+    """Give the URL of a MySQL or MariaDB server whose user may do everything."""
+    yield from _server_url("mysql")
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """Give the URL of a PostgreSQL server whose user may do everything."""
+    yield from _server_url("postgres")
+
+
+@pytest.fixture(scope="session")
+def neo4j_url() -> Iterator[str]:
+    """Give the URL of a Neo4j server whose user may do everything."""
+    yield from _server_url("neo4j")
+
+
+@pytest.fixture(params=["mysql", "postgres", "duckdb", "sqlalchemy"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
+    """Give each kind of relational database in turn."""
+    yield from targeted(request.param, request, tmp_path)
+
+
+@pytest.fixture(params=["mysql", "postgres"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
+    """Give each relational server in turn."""
+    yield from targeted(request.param, request, tmp_path)
+
+
+def targeted(name: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Target]:
+    """Give a database of a kind, and clean it afterwards."""
+    if name == "duckdb":
+        url = str(folder / "worlds.duckdb")
+    elif name == "sqlalchemy":
+        url = f"sqlite+pysqlite:///{folder / 'world.db'}"
+    else:
+        url = request.getfixturevalue(f"{name}_url")
+    given = Target(plugins.backend(name), url)
+    yield given
+    given.clean()
+
+
+@pytest.fixture(scope="session")
+def situations(release_dir: Path) -> list[Situation]:
+    """Return every different database of the release, in order."""
+    released = read_release(release_dir).situations.values()
+    return list({situation.content_hash: situation for situation in released}.values())
+
+
+@dataclass
+class OwnServer:
+    """A throw-away server that a test may kill."""
+
+    name: str
+    backend: Backend
+    state: str
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self._run("url", self.name).strip().splitlines()[-1]
+
+    def kill(self) -> None:
+        """Kill it as a crash would."""
+        self._run("kill", self.name)
+
+    def restart(self) -> None:
+        """Start it again with the same data, port and password."""
+        self._run("restart", self.name)
+
+    def _run(self, *arguments: str) -> str:
+        command = [sys.executable, str(SERVERS), *arguments, "--state", self.state]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(params=["mariadb", "postgres"])
+def own_server(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
+    """Start a server of the test's own; nothing is installed for it."""
+    name = request.param
+    program, folder = PROGRAMS[name]
+    if shutil.which(program) is None and not any(Path(folder).glob(f"**/{program}")):
+        pytest.skip(f"no {program} on this machine: python {SERVERS.name} start {name} installs it")
+    # Not pytest's own folder: the server runs as a user who may not enter that.
+    state = tempfile.mkdtemp(prefix="dqa-own-")
+    Path(state).chmod(0o755)
+    own = OwnServer(name, plugins.backend("mysql" if name == "mariadb" else name), state)
+    try:
+        own._run("start", name)
+        yield own
+    finally:
+        own._run("stop", name)
+        shutil.rmtree(state, ignore_errors=True)

@@ -1,0 +1,348 @@
+"""Neo4j: what is loaded is what was meant, once, whole, and as if it were alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.base import Database, Limits, Loaded, place_name
+from dqa.databases.neo4j.server import Address, Server
+from dqa.databases.writers import neo4j as writer
+from dqa.errors import (
+    DataError,
+    RefusedStatementError,
+    StatementError,
+    StatementTimeoutError,
+    UsageError,
+)
+from dqa.loaders.readback import read_situation
+from dqa.situation import Situation, Table
+from tests.databases.conftest import small_situation
+from tests.databases.test_writers import shuffled
+from tests.integration.conftest import Target
+
+ENDLESS = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)"
+PRODUCT = (
+    "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i), (j) "
+    "WHERE a.level < b.id RETURN sum(c.level % 7)"
+)
+
+
+@pytest.fixture
+def target(neo4j_url: str) -> Iterator[Target]:
+    """Give the server, and clean it afterwards."""
+    given = Target(plugins.backend("neo4j"), neo4j_url)
+    yield given
+    given.clean()
+
+
+@pytest.fixture
+def small(target: Target) -> Database:
+    """Give the small world, beside another of the same scenario."""
+    other = small_situation()
+    countries = other["country"].replace(country_name=["NOR", "POL"])
+    stakes = other["node_country"].replace(country_name=["NOR", "NOR", "POL"])
+    target.load(
+        Situation(
+            other.schema, "other", {**other.tables, "country": countries, "node_country": stakes}
+        )
+    )
+    return target.load(other)
+
+
+def read_back(database: Database, situation: Situation) -> Situation:
+    """Read everything."""
+    return read_situation(database, situation.schema, situation.name)
+
+
+def everything(url: str, statement: str, **given: Any) -> list[dict[str, Any]]:
+    """Ask the whole database, past every limit to a situation."""
+    server = Server(Address.parse(url))
+    try:
+        with server.writing() as session:
+            return session.run(statement, given).data()
+    finally:
+        server.close()
+
+
+def test_every_released_database_comes_back_equal(
+    target: Target, situations: list[Situation]
+) -> None:
+    """All values of all rows, in order; a second load writes nothing, and they do not mix."""
+    assert len(situations) > 30
+    databases = [target.load(situation) for situation in situations]
+    before = target.backend.loaded(target.url)
+    for situation, database in zip(situations, databases, strict=True):
+        assert read_back(database, situation) == situation
+        counted = sum(len(situation[node.table]) for node in situation.schema.nodes)
+        assert database.query("MATCH (n) RETURN count(*)").rows == ((counted,),)
+        target.load(situation)
+    assert target.backend.loaded(target.url) == before
+    assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
+
+
+@pytest.mark.parametrize("buildings", [0, 1, 300])
+@pytest.mark.parametrize("at_once", [50_000, 0])
+def test_any_size_and_order_comes_back_equal(
+    target: Target, monkeypatch: pytest.MonkeyPatch, buildings: int, at_once: int
+) -> None:
+    """In one transaction and in many: empty tables, shuffled keys, odd texts and numbers."""
+    monkeypatch.setattr(writer, "_AT_ONCE", at_once)
+    monkeypatch.setattr(writer, "_BATCH", 70)
+    situation = shuffled(buildings)
+    assert read_back(target.load(situation), situation) == situation
+
+
+def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(target: Target) -> None:
+    """Two equal relationships stay two, and a country may be called like a trade node."""
+    situation = small_situation()
+    flow = situation["flow"]
+    rows = [*flow.rows(), *flow.rows()]
+    country = situation["country"].replace(country_name=["lubeck", "SWE"])
+    stakes = situation["node_country"].replace(country_name=["lubeck", "SWE", "SWE"])
+    situation = situation.replace(
+        flow=Table.from_rows(flow.schema, rows), country=country, node_country=stakes
+    )
+    database = target.load(situation)
+    assert read_back(database, situation) == situation
+    assert database.query("MATCH (n {name: 'lubeck'}) RETURN count(*)").rows == ((2,),)
+
+
+def test_loading_twice_writes_nothing(target: Target) -> None:
+    """The second time the place is recognised by its hash."""
+    situation = small_situation()
+    first = target.load(situation)
+    ids = "MATCH (n:dqa_situation {place: $place}) RETURN elementId(n)"
+    before = everything(target.url, ids, place=place_name(situation))
+    assert target.load(situation).name == first.name
+    assert everything(target.url, ids, place=place_name(situation)) == before
+    assert target.backend.loaded(target.url).count(
+        Loaded(place_name(situation), "locating", "small", situation.content_hash, 10)
+    )
+
+
+def test_many_load_at_once(target: Target) -> None:
+    """The same world by four, and three others: each is there once and whole."""
+    worlds = [small_situation(), *(shuffled(number) for number in (5, 6, 7))]
+    with ThreadPoolExecutor(8) as threads:
+        databases = list(threads.map(target.load, worlds * 2))
+    for situation, database in zip(worlds * 2, databases, strict=True):
+        assert read_back(database, situation) == situation
+    places = [each.place for each in target.backend.loaded(target.url)]
+    assert all(places.count(place_name(situation)) == 1 for situation in worlds)
+
+
+def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
+    """Nodes, tag, constraints and indexes of the place; a user's own stay."""
+    everything(target.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
+    first, second = shuffled(3), shuffled(4)
+    target.load(first)
+    kept = target.load(second)
+    place = place_name(first)
+    assert target.backend.unload(target.url, place).content_hash == first.content_hash
+    assert not target.holds(first)
+    assert not everything(target.url, f"MATCH (n:{place}) RETURN n")
+    for kind in ("CONSTRAINTS", "INDEXES"):
+        shown = f"SHOW {kind} YIELD labelsOrTypes AS on WHERE $place IN on RETURN on"
+        assert not everything(target.url, shown, place=place)
+    assert read_back(kept, second) == second
+    assert everything(
+        target.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
+    ) == [{"name": "mine"}]
+    for missing in (place, "Country", "dqa_situation"):
+        with pytest.raises(UsageError, match="holds no loaded situation"):
+            target.backend.unload(target.url, missing)
+
+
+def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
+    """Nodes of somebody else's, or another content's tag, stop a load that does not name them."""
+    situation = small_situation()
+    place = place_name(situation)
+    everything(target.url, f"CREATE (:{place} {{name: 'mine'}})")
+    for replace in (None, "dqa_other"):
+        with pytest.raises(UsageError, match=f"--replace {place}"):
+            target.load(situation, replace)
+    assert read_back(target.load(situation, place), situation) == situation
+    everything(target.url, f"MATCH (t:dqa_situation {{place: '{place}'}}) SET t.content_hash = 'x'")
+    with pytest.raises(UsageError, match="'small' of another content"):
+        target.load(situation)
+    assert read_back(target.load(situation, place), situation) == situation
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("MATCH (n) RETURN count(*)", ((5,),)),
+        (
+            "MATCH (n) RETURN DISTINCT labels(n) AS l, size(labels(n))",
+            (('["Trade_node"]', 1), ('["Country"]', 1)),
+        ),
+        ("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l", (("Trade_node",), ("Country",))),
+        ("MATCH (n:Country) RETURN n.name ORDER BY n.name", (("DAN",), ("SWE",))),
+        ("MATCH ()-[r]-() RETURN count(DISTINCT r)", ((5,),)),
+        ("MATCH p = (a)-[*1..4]-(b) WHERE any(n IN nodes(p) WHERE n.name = 'NOR') RETURN p", ()),
+        ("RETURN COUNT { (n) }", ((5,),)),
+        (
+            "RETURN COLLECT { MATCH (c:Country) RETURN c.name ORDER BY c.name }",
+            (('["DAN", "SWE"]',),),
+        ),
+        ("CALL { MATCH (n) RETURN n } RETURN count(n)", ((5,),)),
+        ("MATCH (n) WHERE EXISTS { (:Country {name: 'NOR'}) } RETURN n", ()),
+        ("MATCH (t:Trade_node {name: 'kiev'}) RETURN size([(t)--(x) | x.name])", ((4,),)),
+        ("MATCH (n) WHERE n.place IS NOT NULL RETURN n", "Cannot find property place"),
+        ("MATCH (n:dqa_situation) RETURN n", "no label or type dqa_situation"),
+        ("MATCH (n) WHERE n:dqa_situation RETURN n", "no label or type dqa_situation"),
+        ("CALL db.labels()", "whole database"),
+        ("SHOW INDEXES", "whole database"),
+    ],
+)
+def test_a_situation_looks_as_if_it_were_alone(
+    small: Database, statement: str, rows: tuple[Any, ...] | str
+) -> None:
+    """No pattern, path or subquery reaches another's nodes or the tags, and no label shows."""
+    if isinstance(rows, str):
+        with pytest.raises((StatementError, RefusedStatementError), match=rows):
+            small.query(statement)
+    else:
+        found = small.query(statement)
+        assert found.rows == rows
+        assert "dqa_" not in found.to_text()
+
+
+def test_the_schema_reads_as_every_graph_does(small: Database) -> None:
+    """What holds no value is there too, and nothing that was added for the loader."""
+    assert small.schema().to_text().splitlines() == [
+        (
+            "(:Trade_node {name: STRING key, local_value: FLOAT, is_inland: BOOLEAN, "
+            "total_power: FLOAT, outgoing: FLOAT, ingoing: FLOAT})"
+        ),
+        "(:Country {name: STRING key, home_node: STRING, development: FLOAT})",
+        "(:Trade_node)-[:source {flow: FLOAT}]->(:Trade_node)",
+        (
+            "(:Country)-[:NodeCountry {is_home: BOOLEAN, has_merchant: BOOLEAN, "
+            "base_trading_power: FLOAT, calculated_trading_power: FLOAT}]->(:Trade_node)"
+        ),
+    ]
+
+
+def test_values_are_plain(small: Database) -> None:
+    """Nodes, relationships, paths, times and points as JSON or ISO 8601; names as written."""
+    node = '{"_LABEL": "Country", "development": 10.5, "home_node": "lubeck", "name": "SWE"}'
+    found = small.query(
+        "MATCH (n:Country {name: 'SWE'}) RETURN n, labels(n), exists { (n)--() }, "
+        "date('2020-01-02'), duration('P1D'), point({x: 1, y: 2}), [1, null], {a: 0.5}, 1 / 3.0"
+    )
+    assert found.columns[:3] == ("n", "labels(n)", "exists { (n)--() }")
+    assert found.rows == (
+        (
+            *(node, '["Country"]', True, "2020-01-02", "P1D"),
+            *('{"srid": 7203, "x": 1.0, "y": 2.0}', "[1, null]", '{"a": 0.5}', 1 / 3.0),
+        ),
+    )
+    path = small.query("MATCH p = (:Country {name: 'SWE'})-[{is_home: true}]->() RETURN p").rows
+    assert '"_RELS": [{"_LABEL": "NodeCountry", "base_trading_power": 8.0' in str(path[0][0])
+
+
+def test_a_whole_database_is_described_from_its_data(target: Target) -> None:
+    """Labels and types with what they have, and none that this project made for itself."""
+    target.load(small_situation())
+    everything(
+        target.url, "CREATE (:Dqa_test_own {a: 1, b: ['x']})-[:Dqa_test_by]->(:Dqa_test_end)"
+    )
+    try:
+        database = target.backend.open(target.url)
+        text = database.schema().to_text()
+        database.close()
+    finally:
+        everything(target.url, "MATCH (n:Dqa_test_own|Dqa_test_end) DETACH DELETE n")
+    assert "(:Dqa_test_own {a: INTEGER, b: LIST<STRING>})" in text
+    assert "(:Dqa_test_own)-[:Dqa_test_by {}]->(:Dqa_test_end)" in text
+    assert "(:Country)-[:NodeCountry {base_trading_power: FLOAT" in text
+    assert "dqa_" not in text
+
+
+def test_results_are_cut_without_being_fetched(small: Database) -> None:
+    """Billions of rows cost as little as the few that are wanted."""
+    rows = small.query("UNWIND range(1, 1000000000) AS x RETURN x", Limits(rows=3))
+    assert rows.rows == ((1,), (2,), (3,))
+    assert rows.cut == "rows"
+    assert small.query("UNWIND range(1, 10) AS x RETURN x", Limits(bytes=160)).cut == "bytes"
+
+
+@pytest.mark.parametrize("statement", [ENDLESS, PRODUCT])
+def test_an_endless_statement_is_stopped_and_the_database_goes_on(
+    target: Target, statement: str
+) -> None:
+    """The server ends it, and the next one runs as if nothing had been."""
+    database = target.load(shuffled(40))
+    with pytest.raises(StatementTimeoutError, match=r"after 0\.2 seconds"):
+        database.query(statement, Limits(seconds=0.2))
+    assert database.query("MATCH (b:Building) RETURN count(*)").rows == ((40,),)
+
+
+def test_writing_fails_without_the_guard(small: Any) -> None:
+    """The session and the plan hold by themselves: nothing changes, and reading goes on."""
+    for statement in (
+        "CREATE (:Country {name: 'X'})",
+        "MATCH (n) DETACH DELETE n",
+        "MATCH (n:Country) SET n.development = 1.0",
+        "MERGE (n:Country {name: 'X'})",
+        "CREATE INDEX x FOR (n:Country) ON (n.a)",
+        "CREATE USER x SET PASSWORD 'abcdefgh'",
+        "CALL db.createLabel('X')",
+        "CALL db.clearQueryCaches()",
+        "CALL dbms.killConnection('bolt-1')",
+        "CALL tx.setMetaData({a: 1})",
+        "CALL { CREATE (:X) } IN TRANSACTIONS",
+    ):
+        with pytest.raises((RefusedStatementError, StatementError)):
+            small._run(statement, Limits())
+    assert small.query("MATCH (n) RETURN count(*)").rows == ((5,),)
+
+
+def test_a_situation_can_be_opened_by_its_place(target: Target) -> None:
+    """As the URL's parameter; another place is an error."""
+    situation = small_situation()
+    target.load(situation)
+    database = target.backend.open(f"{target.url}?place={place_name(situation)}")
+    assert read_back(database, situation) == situation
+    database.close()
+    with pytest.raises(UsageError, match="holds no loaded situation"):
+        target.backend.open(f"{target.url}?place=dqa_missing")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"building": {"id": [1, 1, 2]}}, "two rows of 'building' have the key 1"),
+        ({"supply": {"building_id": [0, 1, 77]}}, "'supply' ends at Building 77"),
+    ],
+)
+def test_what_is_no_graph_is_refused_and_leaves_nothing(
+    target: Target, change: dict[str, dict[str, Any]], message: str
+) -> None:
+    """The error names the situation and the row's key."""
+    situation = shuffled(3)
+    broken = situation.replace(
+        **{table: situation[table].replace(**columns) for table, columns in change.items()}
+    )
+    with pytest.raises(DataError, match=message):
+        target.load(broken)
+    assert not target.holds(broken)
+
+
+def test_many_threads_share_one_database(small: Database) -> None:
+    """Eight threads get right answers at once, also while others fail."""
+
+    def work(number: int) -> object:
+        if number % 4 == 0:
+            with pytest.raises(StatementError):
+                small.query("RETURN 1 / 0")
+        return small.query("MATCH (n:Trade_node) RETURN count(*)").rows
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(work, range(40))) == [((3,),)] * 40

@@ -1,0 +1,216 @@
+"""Neo4j: what goes wrong says so in one line, shows no password, and leaves nothing half done."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.base import Backend, place_name
+from dqa.databases.neo4j.server import Address
+from dqa.databases.writers import neo4j as writer
+from dqa.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    MissingKeyError,
+    StatementError,
+    UsageError,
+)
+from dqa.loaders.readback import read_situation
+from tests.databases.conftest import small_situation
+from tests.databases.test_writers import shuffled
+from tests.integration.conftest import OwnServer
+from tests.integration.test_neo4j import everything
+
+BACKEND: Backend = plugins.backend("neo4j")
+SECRET = "s3cret-w0rd"  # noqa: S105  (nobody's)
+
+
+@pytest.fixture
+def own_neo4j() -> Iterator[OwnServer]:
+    """Start a server of the test's own; nothing is installed for it."""
+    fetched = any(Path(tempfile.gettempdir()).glob("dqa-neo4j-*"))
+    if shutil.which("java") is None or not fetched:
+        pytest.skip("no Neo4j on this machine: python docker/local/servers.py start neo4j gets it")
+    state = tempfile.mkdtemp(prefix="dqa-own-")
+    Path(state).chmod(0o755)
+    own = OwnServer("neo4j", BACKEND, state)
+    try:
+        own._run("start", "neo4j")
+        yield own
+    finally:
+        own._run("stop", "neo4j")
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def said(url: str, kind: type[DqaError]) -> str:
+    """Fail to open, and return the line; the password is nowhere in what could be shown."""
+    with pytest.raises(kind) as caught:
+        BACKEND.examine(url)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert SECRET not in shown
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def with_user(url: str, user: str, password: str = SECRET) -> str:
+    """Return the URL with another user."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{user}:{password}@{parts.hostname}:{parts.port}"
+
+
+def test_a_wrong_password_is_said_and_not_shown(neo4j_url: str) -> None:
+    """Who was not let in, and where; as an error of the user's."""
+    assert "does not let user 'nobody' in" in said(with_user(neo4j_url, "nobody"), UsageError)
+    parts = urlsplit(neo4j_url)
+    bare = f"bolt://{parts.hostname}:{parts.port}"
+    assert "anybody without a user name" in said(bare, UsageError)
+
+
+def test_a_missing_database_is_named(neo4j_url: str) -> None:
+    """The name after the host."""
+    assert "missingdb has no such database" in said(f"{neo4j_url}/missingdb", UsageError)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid:7687"])
+def test_an_unreachable_host_is_an_infrastructure_error(host: str) -> None:
+    """It says where nobody answered."""
+    line = said(f"bolt://neo4j:{SECRET}@{host}", DatabaseUnavailableError)
+    assert f"bolt://{host} cannot be reached" in line
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"bolt://neo4j:{SECRET}@",
+        f"bolt://neo4j:{SECRET}@host:port",
+        f"bolt://neo4j:{SECRET}@host:7687?policy=x",
+        f"http://neo4j:{SECRET}@host",
+    ],
+)
+def test_a_url_that_cannot_be_read_is_not_quoted(url: str) -> None:
+    """The text may hold a password where nobody looks for it."""
+    said(url, UsageError)
+
+
+def test_a_url_is_taken_apart() -> None:
+    """Escapes, ports, databases, places and routing; the name has none of the secret."""
+    address = Address.parse("neo4j+s://us%40er:p%2Fw@[::1]:7687/db?place=dqa_x&policy=eu")
+    assert address.uri == "neo4j+s://[::1]:7687?policy=eu"
+    assert (address.user, address.password) == ("us@er", "p/w")
+    assert (address.database, address.place) == ("db", "dqa_x")
+    assert "p/w" not in repr(address) + address.name
+    assert BACKEND.accepts("bolt+ssc://host")
+    assert not BACKEND.accepts("bolt")
+
+
+def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And how to install it."""
+    monkeypatch.setattr("dqa.databases.servers.find_spec", lambda module: None)
+    with pytest.raises(MissingKeyError, match=r'pip install "dqa\[neo4j\]"'):
+        BACKEND.open("bolt://127.0.0.1:1")
+
+
+def test_a_server_is_no_place_in_memory() -> None:
+    """Loading needs a URL."""
+    with pytest.raises(UsageError, match="name its URL"):
+        BACKEND.load(small_situation())
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("MATCH (c:Country) RETURN c.hom_node", "Did you mean 'home_node'"),
+        ("MATCH (c:Contry) RETURN c", "Did you mean 'Country'"),
+        ("MATCH (c:Country) RETURN d", r"^Variable `d` not defined\.$"),
+        ("RETURN 1 / 0", "by zero"),
+        ("RETURN 1 + true", r"^Type mismatch: .* was Boolean\.$"),
+        ("RETURN $x", "Expected parameter"),
+    ],
+)
+def test_statement_errors_are_for_the_model(neo4j_url: str, statement: str, message: str) -> None:
+    """The server's words, or the closest name; never the statement as it was rewritten."""
+    database = BACKEND.load(small_situation(), neo4j_url)
+    try:
+        with pytest.raises(StatementError, match=message) as caught:
+            database.query(statement)
+        assert "dqa_" not in str(caught.value)
+        assert database.query("RETURN 1").rows == ((1,),)
+    finally:
+        database.close()
+        BACKEND.unload(neo4j_url, place_name(small_situation()))
+
+
+def test_a_closed_database_says_so(neo4j_url: str) -> None:
+    """Using it is an infrastructure error and no crash."""
+    database = BACKEND.open(neo4j_url)
+    database.close()
+    with pytest.raises(DatabaseUnavailableError, match="is closed"):
+        database.query("RETURN 1")
+
+
+def test_an_examination_says_who_may_write(neo4j_url: str) -> None:
+    """Version, user, and that the Community edition lets everybody write."""
+    seen = BACKEND.examine(neo4j_url)
+    assert seen.version.startswith("Neo4j 5")
+    assert seen.role == "neo4j"
+    assert seen.may_write
+
+
+@pytest.mark.parametrize("at_once", [50_000, 0])
+def test_a_server_killed_in_the_middle_of_a_load_leaves_nothing_to_see(
+    own_neo4j: OwnServer, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """In one transaction and in many: nothing is listed or opened, and all is well later."""
+    url, situation, do = own_neo4j.url, shuffled(60), writer._do
+    place = place_name(situation)
+    monkeypatch.setattr(writer, "_AT_ONCE", at_once)
+    monkeypatch.setattr(writer, "_BATCH", 25)
+    monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)
+    calls = []
+
+    def killing(statement: str, *given: Any, **named: Any) -> None:
+        calls.extend(["CREATE (a)-["] * ("CREATE (a)-[" in statement))
+        if len(calls) == 2:
+            own_neo4j.kill()
+        do(statement, *given, **named)
+
+    monkeypatch.setattr(writer, "_do", killing)
+    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+        BACKEND.load(situation, url)
+    own_neo4j.restart()
+    left = everything(url, f"MATCH (n:{place}) RETURN count(*) AS n")[0]["n"]
+    assert (left > 0) == (at_once == 0)
+    assert BACKEND.loaded(url) == ()
+    with pytest.raises(UsageError, match="holds no loaded situation"):
+        BACKEND.open(f"{url}?place={place}")
+    with pytest.raises(UsageError, match="holds no loaded situation"):
+        BACKEND.unload(url, place)
+    monkeypatch.setattr(writer, "_do", do)
+    database = BACKEND.load(situation, url)
+    assert read_situation(database, situation.schema, situation.name) == situation
+    database.close()
+    assert everything(url, "MATCH (n) RETURN count(*) AS n")[0]["n"] == 60 + 50 + 1
+
+
+def test_a_restarted_server_is_survived(own_neo4j: OwnServer) -> None:
+    """While it is away that is an infrastructure error; afterwards reading goes on."""
+    database = BACKEND.load(small_situation(), own_neo4j.url)
+    statement = "MATCH (n) RETURN count(*)"
+    assert database.query(statement).rows == ((5,),)
+    own_neo4j.restart()
+    assert database.query(statement).rows == ((5,),)
+    own_neo4j.kill()
+    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+        database.query(statement)
+    own_neo4j.restart()
+    assert database.query(statement).rows == ((5,),)
+    database.close()

@@ -1,0 +1,316 @@
+"""Relational servers: what is loaded is what was meant, once, whole, and apart from all else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from dqa import plugins
+from dqa.databases.base import Database, Limits, place_name
+from dqa.errors import (
+    DataError,
+    RefusedStatementError,
+    StatementError,
+    StatementTimeoutError,
+    UsageError,
+)
+from dqa.loaders.readback import read_situation
+from dqa.scenarios.base import read_schema
+from dqa.situation import Cell, Situation, Table
+from tests.integration.conftest import Target
+
+ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
+CROSS = (
+    "SELECT count(*) FROM goods a, goods b, goods c, goods d, goods e, goods f "
+    "WHERE a.base_price < b.base_price AND c.base_price < d.base_price"
+)
+WRITES = (
+    "INSERT INTO goods (goods_name, code) VALUES ('x', 99)",
+    "DELETE FROM goods",
+    "UPDATE goods SET code = 1",
+    "CREATE TABLE other (a INT)",
+    "CREATE TEMPORARY TABLE other (a INT)",
+    "DROP TABLE goods",
+    "SELECT 1; DELETE FROM goods",
+)
+
+
+def world(name: str = "world", goods: int = 60) -> Situation:
+    """A Building world in a random order with texts and numbers that get lost easily."""
+    schema, draw = read_schema("building"), np.random.default_rng(goods)
+    texts = ["A", "a", "a ", "é", "e", "'", '"', "\\", "`", "\t", "\n", "%s", "{}", "😀", "\\N", ""]
+    names = [texts[i] if i < len(texts) else f"good {i}" for i in range(goods)]
+    order = draw.permutation(goods)
+    columns: dict[str, dict[str, Any]] = {
+        "goods": {
+            "goods_name": [names[i] for i in order],
+            "code": order,
+            "base_price": draw.random(goods),
+            "current_price": np.where(draw.random(goods) < 0.5, np.nan, 0.1 + 0.2),
+            "pop_demand": draw.random(goods) * 10.0 ** draw.integers(-300, 300, goods),
+        },
+        "building": {
+            "id": order,
+            "name": [names[i] for i in order],
+            "level": order * (2**62 // max(goods, 1)),
+        },
+        "supply": {
+            # Codes without goods, as in the released data.
+            "goods_id": order + 1,
+            "building_id": order,
+            "max_supply": draw.random(goods) * 1e-5,
+            "current_output": -draw.random(goods) * 1e17,
+            "level": -order,
+        },
+        "demand": {
+            "goods_id": order,
+            "building_id": order[::-1],
+            "max_demand": draw.random(goods),
+            "current_input": np.zeros(goods),
+            "level": order,
+        },
+    }
+    return Situation(schema, name, {t.name: Table(t, columns[t.name]) for t in schema.tables})
+
+
+def read_back(database: Database, situation: Situation) -> Situation:
+    """Read everything."""
+    return read_situation(database, situation.schema, situation.name)
+
+
+def test_every_released_database_comes_back_equal(
+    server: Target, situations: list[Situation]
+) -> None:
+    """All values of all rows, in order; a second load writes nothing, and they do not mix."""
+    assert len(situations) > 30
+    databases = [server.load(situation) for situation in situations]
+    before = server.backend.loaded(server.url)
+    for situation, database in zip(situations, databases, strict=True):
+        assert read_back(database, situation) == situation
+        assert database.schema().to_text().count("\n") == len(situation.tables) - 1
+        server.load(situation)
+    assert server.backend.loaded(server.url) == before
+    assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
+
+
+def test_every_released_database_comes_back_equal_from_one_file(
+    situations: list[Situation], tmp_path: Path
+) -> None:
+    """DuckDB holds all of them beside each other, and open ones do not keep others out."""
+    target = Target(plugins.backend("duckdb"), str(tmp_path / "worlds.duckdb"))
+    opened = [(situation, target.load(situation)) for situation in situations]
+    for situation, database in opened:
+        assert read_back(database, situation) == situation
+    assert len(target.backend.loaded(target.url)) == len(situations)
+    target.clean()
+
+
+@pytest.mark.parametrize("goods", [0, 1, 60, 20_000])
+def test_any_size_order_and_text_comes_back_equal(target: Target, goods: int) -> None:
+    """Empty tables, shuffled keys, texts that differ in case, accents or spaces, tiny numbers."""
+    situation = world(goods=goods)
+    assert read_back(target.load(situation), situation) == situation
+
+
+def test_texts_differ_as_python_says(target: Target) -> None:
+    """No collation takes one text for another."""
+    database = target.load(world())
+    for text in ("A", "a", "a ", "é", "e", ""):
+        rows = database.query(f"SELECT goods_name FROM goods WHERE goods_name = '{text}'").rows
+        assert rows == ((text,),)
+
+
+def test_loading_twice_writes_nothing(target: Target) -> None:
+    """The second time the place is recognised by its hash."""
+    situation = world()
+    first = target.load(situation)
+    again = target.load(Situation(situation.schema, situation.name, situation.tables))
+    assert again.name == first.name
+    assert [each.rows for each in target.backend.loaded(target.url)] == [situation.row_count]
+
+
+def test_many_load_at_once(server: Target) -> None:
+    """The same world by four, and four others: each is there once and whole."""
+    same = world()
+    others = [world(f"world {number}", 10 + number) for number in range(4)]
+    with ThreadPoolExecutor(8) as threads:
+        databases = list(threads.map(server.load, [same, *others] * 2))
+    for situation, database in zip([same, *others] * 2, databases, strict=True):
+        assert read_back(database, situation) == situation
+    places = [each.place for each in server.backend.loaded(server.url)]
+    assert all(places.count(place_name(situation)) == 1 for situation in [same, *others])
+
+
+def test_what_unload_drops_is_gone_and_nothing_else(server: Target) -> None:
+    """Unloading says what was there; a second time there is nothing to drop."""
+    one, other = world("one", 5), world("other", 6)
+    server.load(one)
+    kept = server.load(other)
+    dropped = server.backend.unload(server.url, place_name(one))
+    assert (dropped.name, dropped.content_hash) == ("one", one.content_hash)
+    assert not server.holds(one)
+    assert read_back(kept, other) == other
+    with pytest.raises(UsageError, match="holds no situation"):
+        server.backend.unload(server.url, place_name(one))
+
+
+@pytest.fixture
+def occupied(server: Target) -> Iterator[tuple[Target, Situation, sa.Engine]]:
+    """Put a table of somebody else where a situation is to go."""
+    situation = world("occupied", 4)
+    place = place_name(situation)
+    scheme = "mysql+pymysql" if server.backend.name == "mysql" else "postgresql+psycopg"
+    engine = sa.create_engine(sa.make_url(server.url).set(drivername=scheme))
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"CREATE SCHEMA {place}"))
+        connection.execute(sa.text(f"CREATE TABLE {place}.precious (a INT)"))
+        connection.execute(sa.text(f"INSERT INTO {place}.precious VALUES (7)"))
+    yield server, situation, engine
+    with engine.begin() as connection:
+        cascade = " CASCADE" if server.backend.name == "postgres" else ""
+        connection.execute(sa.text(f"DROP SCHEMA IF EXISTS {place}{cascade}"))
+    engine.dispose()
+
+
+def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engine]) -> None:
+    """What is in the way is named, and stays until the place itself is named."""
+    server, situation, engine = occupied
+    place = place_name(situation)
+    for replace in (None, "dqa_another_place"):
+        with pytest.raises(UsageError, match=f"not of this project.*--replace {place}"):
+            server.load(situation, replace)
+    with pytest.raises(UsageError, match="holds no situation"):
+        server.backend.unload(server.url, place)
+    with engine.connect() as connection:
+        assert connection.execute(sa.text(f"SELECT a FROM {place}.precious")).scalar() == 7
+    assert read_back(server.load(situation, place), situation) == situation
+
+
+def test_a_world_that_breaks_its_keys_leaves_nothing(target: Target) -> None:
+    """The error names it, and the place is as it was."""
+    good = world(goods=3)
+    broken = good.replace(building=good["building"].replace(id=[1, 1, 2]))
+    with pytest.raises(DataError, match="'world'"):
+        target.load(broken)
+    if target.backend.name == "duckdb":
+        assert not Path(target.url).exists()
+    else:
+        assert place_name(broken) not in {e.place for e in target.backend.loaded(target.url)}
+
+
+def test_results_are_streamed_and_cut(target: Target) -> None:
+    """The limits hold, whatever the statement says, and the next statement is not disturbed."""
+    database = target.load(world())
+    many = "SELECT a.goods_name, b.goods_name FROM goods a, goods b, goods c LIMIT 200000"
+    for _ in range(3):
+        assert len(database.query(many, Limits(rows=7)).rows) == 7
+        assert database.query(many, Limits(rows=7)).cut == "rows"
+        assert database.query(many, Limits(bytes=500, rows=10_000)).cut == "bytes"
+        assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
+    empty = database.query("SELECT goods_name, code FROM goods WHERE code < 0")
+    assert (empty.columns, empty.rows, empty.cut) == (("goods_name", "code"), (), None)
+
+
+def test_a_long_statement_is_stopped_and_the_connection_goes_on(target: Target) -> None:
+    """Where it runs, by the server or from outside; after it everything is as before."""
+    database = target.load(world())
+    for _ in range(2):
+        with pytest.raises(StatementTimeoutError, match=r"after 0\.2 seconds"):
+            database.query(CROSS, Limits(seconds=0.2))
+        assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
+
+
+def test_a_server_that_does_not_stop_is_stopped_from_outside(
+    server: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second clock is ours: the statement is killed, and the next one gets a new connection."""
+    database: Any = server.load(world())
+    module = f"dqa.databases.{server.backend.name}"
+    monkeypatch.setattr(f"{module}.GRACE", -9.8)  # rings long before the server's own clock
+    with pytest.raises(StatementTimeoutError, match="after 10 seconds"):
+        database.query(CROSS)
+    monkeypatch.undo()
+    assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
+
+
+def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
+    """The second line holds by itself, also after a statement that tried to move it."""
+    situation = world()
+    database: Any = server.load(situation)
+    for opening in ("BEGIN", "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+                    "SET SESSION TRANSACTION READ WRITE"):  # fmt: skip
+        with pytest.raises((StatementError, RefusedStatementError)):
+            database._run(opening, Limits())
+        for statement in WRITES:
+            with pytest.raises((StatementError, RefusedStatementError)):
+                database._run(statement, Limits())
+    assert read_back(database, situation) == situation
+
+
+def test_writing_is_refused_by_the_guard(target: Target) -> None:
+    """The first line refuses before the database sees anything."""
+    database = target.load(world())
+    for statement in WRITES:
+        with pytest.raises(RefusedStatementError):
+            database.query(statement)
+
+
+def test_a_wrong_name_comes_back_with_what_there_is(server: Target) -> None:
+    """The model gets the list of tables, and the closest name."""
+    database = server.load(world())
+    with pytest.raises(StatementError, match=r"Did you mean 'base_price'\?.*goods\("):
+        database.query("SELECT base_prize FROM goods")
+    with pytest.raises(StatementError, match=r"Did you mean 'building'\?"):
+        database.query("SELECT id FROM bilding")
+
+
+def test_statements_of_mysql_run_everywhere(target: Target) -> None:
+    """Backticks, IFNULL and LIMIT with a comma; the result says what ran, where that differs."""
+    database = target.load(world())
+    statement = (
+        "SELECT `goods_name`, IFNULL(`current_price`, 0) AS price FROM `goods` "
+        "WHERE `code` > 15 ORDER BY `code` LIMIT 1, 2"
+    )
+    rows = database.query(statement)
+    assert [row[0] for row in rows.rows] == ["good 17", "good 18"]
+    if database.dialect in {"mysql", "mariadb"}:
+        assert rows.translated is None
+    else:
+        assert rows.translated is not None
+        assert "`" not in rows.translated
+    with pytest.raises(RefusedStatementError):
+        database.query("SELECT `code` FROM `goods`; DROP TABLE `goods`")
+
+
+def test_values_are_plain(server: Target) -> None:
+    """Decimals, dates and booleans of a server come as what a result may hold."""
+    database = server.load(world())
+    (row,) = database.query(
+        "SELECT CAST(1.50 AS DECIMAL(9, 2)), CAST(7 AS DECIMAL(9, 0)), DATE '2024-02-29', "
+        "sum(code), avg(code), NULL FROM goods"
+    ).rows
+    expected: tuple[Cell, ...] = (1.5, 7, "2024-02-29", 1770, 29.5, None)
+    assert row == expected
+
+
+def test_many_threads_share_one_database(target: Target) -> None:
+    """Eight threads get right answers, also while others fail or are stopped."""
+    database = target.load(world())
+
+    def work(number: int) -> object:
+        if number % 8 == 0:
+            with pytest.raises(StatementTimeoutError):
+                database.query(CROSS, Limits(seconds=0.05))
+        if number % 5 == 0:
+            with pytest.raises((StatementError, RefusedStatementError)):
+                database.query("SELECT nonsense FROM goods")
+        return database.query("SELECT count(*) FROM goods").rows
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(work, range(40))) == [((60,),)] * 40

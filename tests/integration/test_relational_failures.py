@@ -1,0 +1,260 @@
+"""Relational servers that fail, refuse or vanish: one clear line each, and no password anywhere."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from dqa import plugins
+from dqa.databases.base import place_name
+from dqa.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    MissingKeyError,
+    UsageError,
+)
+from tests.integration.conftest import OwnServer, Target
+from tests.integration.test_relational import read_back, world
+
+SECRET = "correct-horse"  # noqa: S105
+COUNT = "SELECT count(*) FROM goods"
+
+
+def asked(server: Target, **parts: Any) -> str:
+    """Return the server's URL with some parts replaced."""
+    return sa.make_url(server.url).set(**parts).render_as_string(hide_password=False)
+
+
+def complaint(act: Callable[[], object], kind: type[DqaError]) -> str:
+    """Return what an error says, after looking for secrets wherever it might be shown."""
+    with pytest.raises(kind) as caught:
+        act()
+    shown = "".join(traceback.format_exception(caught.value))
+    assert SECRET not in shown
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.fixture(autouse=True)
+def no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Look at all that is logged, SQLAlchemy's own included."""
+    caplog.set_level(logging.DEBUG)
+    yield
+    assert SECRET not in caplog.text
+
+
+def test_a_wrong_password(server: Target) -> None:
+    """It says whose, and to check it."""
+    url = asked(server, password=SECRET)
+    for act in (server.backend.open, server.backend.examine, server.backend.loaded):
+        message = complaint(lambda act=act: act(url), UsageError)  # type: ignore[misc]
+        assert "dqa" in message or "root" in message
+        assert "password" in message
+
+
+def test_an_unreachable_host(server: Target) -> None:
+    """It says where it looked."""
+    url = asked(server, password=SECRET, host="127.0.0.1", port=9)
+    message = complaint(lambda: server.backend.load(world(), url), DatabaseUnavailableError)
+    assert "127.0.0.1:9" in message
+    assert "cannot be reached" in message
+
+
+def test_an_unknown_host(server: Target) -> None:
+    """A name that nobody resolves is no bug."""
+    url = asked(server, password=SECRET, host="nowhere.invalid")
+    complaint(lambda: server.backend.open(url), DatabaseUnavailableError)
+
+
+def test_a_missing_database(server: Target) -> None:
+    """It is named."""
+    url = asked(server, database="no_such_database")
+    assert "no_such_database" in complaint(lambda: server.backend.open(url), UsageError)
+
+
+def test_a_server_that_is_too_old(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says which version is there and which is needed."""
+    if server.backend.name == "postgres":
+        monkeypatch.setattr("dqa.databases.postgres._LEAST", 99)
+    else:
+        from dqa.databases import mysql_server as mysql
+
+        for flavour in ("MYSQL", "MARIADB"):
+            old = getattr(mysql, flavour)
+            newer = {**{n: getattr(old, n) for n in old.__slots__}, "least": (99, 0)}
+            monkeypatch.setattr(mysql, flavour, type(old)(**newer))
+    message = complaint(lambda: server.backend.load(world(), server.url), UsageError)
+    assert "at least 99" in message
+
+
+def test_a_driver_that_is_not_installed(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says which extra brings it."""
+    monkeypatch.setattr("dqa.databases.servers.find_spec", lambda _: None)
+    message = complaint(lambda: server.backend.open(server.url), MissingKeyError)
+    assert f'pip install "dqa[{server.backend.name}]"' in message
+
+
+def test_other_urls_name_their_driver_or_dialect() -> None:
+    """A dialect without its driver, one that nobody knows, and what is no URL at all."""
+    backend = plugins.backend("sqlalchemy")
+    oracle = f"oracle+oracledb://me:{SECRET}@127.0.0.1/x"
+    assert "oracledb" in complaint(lambda: backend.open(oracle), MissingKeyError)
+    unknown = f"nosuch://me:{SECRET}@127.0.0.1/x"
+    assert "nosuch" in complaint(lambda: backend.open(unknown), UsageError)
+    broken = f"mysql://me:{SECRET}@127.0.0.1:port/x"
+    for each in map(plugins.backend, ("mysql", "postgres", "sqlalchemy")):
+        complaint(lambda each=each: each.open(broken), UsageError)  # type: ignore[misc]
+
+
+@pytest.fixture
+def reader(server: Target) -> Iterator[str]:
+    """Make a user who may only read, and give the URL with which that one connects."""
+    url = sa.make_url(server.url)
+    if server.backend.name == "mysql":
+        scheme, host = "mysql+pymysql", "'dqa_reader'@'%'"
+        made = [
+            f"CREATE USER {host} IDENTIFIED BY '{SECRET}'",
+            f"GRANT SELECT ON *.* TO {host}",
+        ]
+        dropped = [f"DROP USER {host}"]
+    else:
+        scheme = "postgresql+psycopg"
+        made = [f"CREATE ROLE dqa_reader LOGIN PASSWORD '{SECRET}'"]
+        dropped = ["DROP ROLE dqa_reader"]
+    engine = sa.create_engine(url.set(drivername=scheme))
+    with engine.begin() as connection:
+        for statement in made:
+            connection.execute(sa.text(statement))
+    try:
+        yield asked(server, username="dqa_reader", password=SECRET)
+    finally:
+        with engine.begin() as connection:
+            for statement in dropped:
+                connection.execute(sa.text(statement))
+        engine.dispose()
+
+
+def test_a_user_without_rights(server: Target, reader: str) -> None:
+    """Who may only read can read, is known to only read, and is told what loading needs."""
+    message = complaint(lambda: server.backend.load(world(), reader), UsageError)
+    assert "cannot be written" in message
+    assert "Ask for the right" in message
+    assert not server.backend.examine(reader).may_write
+    assert server.backend.examine(server.url).may_write
+    assert "SQL" in server.backend.open(reader).language
+
+
+def test_names_hold_no_password(server: Target) -> None:
+    """What is shown of a database is where it is."""
+    password = sa.make_url(server.url).password
+    database = server.load(world())
+    assert password is not None
+    assert password not in f"{database.name} {database!r} {vars(database)!s}"
+    assert place_name(world()) in database.name
+
+
+def test_a_place_opens_by_its_url(server: Target) -> None:
+    """Only its tables are shown, and names without a schema are theirs."""
+    situation = world()
+    server.load(situation)
+    place = place_name(situation)
+    if server.backend.name == "mysql":
+        url = asked(server, database=place)
+    else:
+        url = asked(server, query={"schema": place})
+    database = server.backend.open(url)
+    assert sorted(t.name for t in database.schema().tables) == sorted(situation.tables)
+    assert read_back(database, situation) == situation
+    database.close()
+    missing = (
+        asked(server, database="dqa_no")
+        if server.backend.name == "mysql"
+        else (asked(server, query={"schema": "dqa_no"}))
+    )
+    complaint(lambda: server.backend.open(missing), UsageError)
+
+
+def test_a_restarted_server_is_survived(own_server: OwnServer) -> None:
+    """Connections of the old server are replaced without an error; while it is away, it says so."""
+    situation = world()
+    database = own_server.backend.load(situation, own_server.url)
+    threads = [threading.Thread(target=database.query, args=(COUNT,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    own_server.restart()
+    assert database.query(COUNT).rows == ((60,),)
+    own_server.kill()
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailableError):
+            database.query(COUNT)
+    own_server.restart()
+    assert read_back(database, situation) == situation
+    database.close()
+
+
+def test_a_server_killed_in_the_middle_of_a_load_shows_nothing_of_it(
+    own_server: OwnServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All or nothing: after the crash the place is not there, and loads as if it never had been."""
+    situation, backend = world(), own_server.backend
+    module = f"dqa.databases.writers.{backend.name}"
+    step = "_inserts" if backend.name == "mysql" else "_copy"
+    from importlib import import_module
+
+    original = getattr(import_module(module), step)
+    seen: list[str] = []
+
+    def killing(*arguments: Any) -> Any:
+        table = next(a for a in arguments if hasattr(a, "schema"))
+        seen.append(table.schema.name)
+        if len(seen) == 3:
+            own_server.kill()
+        return original(*arguments)
+
+    monkeypatch.setattr(f"{module}.{step}", killing)
+    with pytest.raises(DatabaseUnavailableError):
+        backend.load(situation, own_server.url)
+    monkeypatch.undo()
+    assert len(seen) == 3
+    own_server.restart()
+    assert backend.loaded(own_server.url) == ()
+    if backend.name == "mysql":
+        url = sa.make_url(own_server.url).set(database=place_name(situation))
+        with pytest.raises(UsageError, match="never finished"):
+            backend.open(url.render_as_string(hide_password=False))
+    database = backend.load(situation, own_server.url)
+    assert read_back(database, situation) == situation
+    assert [each.place for each in backend.loaded(own_server.url)] == [place_name(situation)]
+    database.close()
+
+
+def test_a_file_that_another_process_writes_is_waited_for(tmp_path: Path) -> None:
+    """DuckDB lets one process write; who comes too late is told so."""
+    import subprocess
+    import sys
+
+    backend, path = plugins.backend("duckdb"), tmp_path / "busy.duckdb"
+    backend.load(world(goods=2), str(path)).close()
+    program = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('open', flush=True); sys.stdin.read()"  # noqa: E501
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline() == "open\n"
+        timer = threading.Timer(0.3, other.stdin.close)
+        timer.start()
+        database = backend.load(world(goods=3), str(path))
+        timer.join()
+    assert len(backend.loaded(str(path))) == 2
+    database.close()

@@ -1,0 +1,318 @@
+"""Cassettes: what is recorded is played exactly, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+
+from dqa.errors import (
+    ModelUnavailableError,
+    ParseError,
+    UnrecordedRequestError,
+    UsageError,
+)
+from dqa.models.calling import Called, call_model, usage_of
+from dqa.models.cassette import FORMAT, Cassette
+from dqa.models.limits import Clock
+from dqa.models.policy import CallPolicy, Retry
+from dqa.models.recorded import recorded
+from dqa.models.registry import Connection, chat_model
+from dqa.models.testing import ModelServer, Trouble
+
+NAME = "openai:test"
+STOP = ("\nObservation:",)
+PROMPT = "# Question\nWhich node is best?\n\n# Database\nKind: relational database"
+IMPATIENT = CallPolicy(Retry(1), clock=Clock(sleep=lambda _: None))
+
+
+class Counting(BaseChatModel):
+    """Says how often it was asked, as a model at a high temperature might."""
+
+    asked: list[Sequence[BaseMessage]] = []  # noqa: RUF012  (pydantic copies it)
+    says: str = "reply {}"
+
+    @property
+    def _llm_type(self) -> str:
+        return "counting"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.asked.append(messages)
+        usage = {"input_tokens": 7, "output_tokens": len(self.asked), "total_tokens": 0}
+        reply = AIMessage(self.says.format(len(self.asked)), usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+@pytest.fixture
+def tape(tmp_path: Path) -> Path:
+    """Where the cassette is going to be."""
+    return tmp_path / "tape.jsonl"
+
+
+def recording(tape: Path, inner: BaseChatModel, *, resume: bool = False) -> BaseChatModel:
+    """A model that is recorded."""
+    return recorded(NAME, Cassette.record(tape, [NAME], resume=resume), inner, {"temperature": 0})
+
+
+def playing(tape: Path) -> BaseChatModel:
+    """The same model from its cassette alone."""
+    return chat_model(NAME, Connection(cassette=Cassette.replay(tape, [NAME])))
+
+
+def ask(model: BaseChatModel, *texts: str) -> Called:
+    """Ask for a reply to a conversation: human and model in turn."""
+    kinds: tuple[type[BaseMessage], ...] = (HumanMessage, AIMessage)
+    return call_model(model, [kinds[n % 2](t) for n, t in enumerate(texts)], STOP, IMPATIENT)
+
+
+def lines(tape: Path) -> Iterator[dict[str, Any]]:
+    """The cassette's lines."""
+    return map(json.loads, tape.read_text("utf-8").splitlines())
+
+
+def test_replay_needs_no_key_no_server_and_no_package(
+    tape: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text, tool calls, tokens and how the reply ended come back as they were."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"n": 1}'}}
+    said: list[str | dict[str, Any]] = [{"content": None, "tool_calls": [call]}, "first"]
+    with ModelServer(lambda _: said.pop()) as server:
+        connection = Connection(server.url, cassette=Cassette.record(tape, [NAME]))
+        model = chat_model(NAME, connection)
+        made = [ask(model, PROMPT), ask(model, PROMPT, "first", "go on")]
+    monkeypatch.setitem(__import__("sys").modules, "langchain_openai", None)
+    played = [ask(playing(tape), PROMPT), ask(playing(tape), PROMPT, "first", "go on")]
+    for one, other in zip(made, played, strict=True):
+        assert one.reply.content == other.reply.content
+        assert one.reply.tool_calls == other.reply.tool_calls
+        assert one.reply.response_metadata == other.reply.response_metadata
+        assert one.usage == other.usage
+    assert made[0].usage.input_tokens > 0
+    assert made[1].reply.tool_calls[0]["args"] == {"n": 1}
+
+
+def test_a_request_made_twice_has_two_replies_in_their_order(tape: Path) -> None:
+    """Self-consistency asks the same again; a third time was never recorded."""
+    model = recording(tape, Counting())
+    assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
+    model = playing(tape)
+    assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
+    with pytest.raises(UnrecordedRequestError, match="recorded 2 times and is now made once more"):
+        ask(model, PROMPT)
+
+
+def test_threads_share_a_cassette(tape: Path) -> None:
+    """Every reply is recorded once and played once, whoever asks."""
+    model, texts = recording(tape, Counting()), [f"{PROMPT} {n}" for n in range(40)]
+
+    def all_at_once(asked: BaseChatModel) -> dict[str, str]:
+        found: dict[str, str] = {}
+        threads = [
+            threading.Thread(target=lambda t=text: found.update({t: ask(asked, t).reply.text}))
+            for text in texts
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return found
+
+    assert all_at_once(model) == all_at_once(playing(tape))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"message 3 \(human\)"),
+        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"recorded 'Observation: \[1\]'"),
+        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, "request 2 about 'Which node is best"),
+        ({"stop": ["END"]}, "same messages and other settings: .*END"),
+        ({"seed": 7}, "same messages and other settings: .*seed"),
+    ],
+)
+def test_what_is_not_recorded_says_what_comes_nearest(
+    tape: Path, change: dict[str, Any], words: str
+) -> None:
+    """Which question, which step, and where the nearest request parts from it."""
+    model = recording(tape, Counting())
+    texts = [PROMPT, "reply 1", "Observation: [1]"]
+    ask(model, PROMPT)
+    ask(model, *texts)
+    messages = [HumanMessage(PROMPT), AIMessage("reply 1"), HumanMessage(texts[2])]
+    if "texts" in change:
+        messages[2] = HumanMessage(change["texts"][2])
+    more = {"seed": 7} if "seed" in change else {}
+    with pytest.raises(UnrecordedRequestError, match=words):
+        call_model(playing(tape).bind(**more), messages, change.get("stop", STOP))
+
+
+def test_tools_are_part_of_the_request(tape: Path) -> None:
+    """The same words with another tool are another request."""
+
+    @tool
+    def look(where: str) -> str:
+        """Look somewhere."""
+        return where
+
+    with ModelServer(lambda _: "seen") as server:
+        connection = Connection(server.url, cassette=Cassette.record(tape, [NAME]))
+        bound = chat_model(NAME, connection).bind_tools([look], tool_choice="look")
+        call_model(bound, [HumanMessage("x")])
+        assert server.requests[0]["tools"][0]["function"]["name"] == "look"
+        assert server.requests[0]["tool_choice"]["function"]["name"] == "look"
+    played = call_model(playing(tape).bind_tools([look], tool_choice="look"), [HumanMessage("x")])
+    assert played.reply.text == "seen"
+    with pytest.raises(UnrecordedRequestError, match="other settings"):
+        call_model(playing(tape), [HumanMessage("x")])
+
+
+def test_a_crash_keeps_every_reply_that_had_come(tape: Path) -> None:
+    """Each line is on disk as it is taken down, and half a line is no reply."""
+    model = recording(tape, Counting())
+    ask(model, PROMPT)
+    ask(model, PROMPT, "reply 1", "go on")
+    whole = tape.read_bytes()
+    tape.write_bytes(whole[:-9])
+    assert ask(playing(tape), PROMPT).reply.text == "reply 1"
+    with pytest.raises(UnrecordedRequestError):
+        ask(playing(tape), PROMPT, "reply 1", "go on")
+
+
+def test_a_run_that_goes_on_plays_what_it_has_and_records_the_rest(tape: Path) -> None:
+    """Nothing is paid for twice, and the cassette holds one consistent run."""
+    ask(recording(tape, Counting()), PROMPT)
+    tape.write_bytes(tape.read_bytes() + b'{"request": "half')
+    inner = Counting(says="later {}")
+    model = recording(tape, inner, resume=True)
+    assert ask(model, PROMPT).reply.text == "reply 1"
+    assert ask(model, PROMPT, "reply 1", "go on").reply.text == "later 1"
+    assert len(inner.asked) == 1
+    assert ask(playing(tape), PROMPT, "reply 1", "go on").reply.text == "later 1"
+
+
+def test_a_failure_is_played_as_a_failure(tape: Path) -> None:
+    """A question that a provider ended is ended again, with the same words."""
+    with ModelServer(lambda _: "x", lambda *_: Trouble.SERVER_ERROR) as server:
+        model = chat_model(NAME, Connection(server.url, cassette=Cassette.record(tape, [NAME])))
+        with pytest.raises(ModelUnavailableError) as told:
+            ask(model, PROMPT)
+    with pytest.raises(ModelUnavailableError) as again:
+        ask(playing(tape), PROMPT)
+    words = str(told.value)
+    assert str(again.value) == words
+
+
+def test_a_failure_that_was_mended_later_is_forgotten(tape: Path) -> None:
+    """A resumed run asks again, and only what came of it is played."""
+    with ModelServer(lambda _: "x", lambda *_: Trouble.SERVER_ERROR) as server:
+        model = chat_model(NAME, Connection(server.url, cassette=Cassette.record(tape, [NAME])))
+        with pytest.raises(ModelUnavailableError):
+            ask(model, PROMPT)
+    assert ask(recording(tape, Counting(), resume=True), PROMPT).reply.text == "reply 1"
+    assert ask(playing(tape), PROMPT).reply.text == "reply 1"
+
+
+def test_no_secret_is_written_and_the_run_sees_what_is_written(
+    tape: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the key, nor a password in an address, nor what a reply repeats of them."""
+    monkeypatch.setenv("OPENAI_API_KEY", "hush-hush-1234")
+    said = "you sent hush-hush-1234 to me"
+    with ModelServer(lambda _: said) as server:
+        address = server.url.replace("//", "//someone:pass-word-1@")
+        model = chat_model(NAME, Connection(address, cassette=Cassette.record(tape, [NAME])))
+        texts = [f"{PROMPT} at mysql://me:pass-word-2@host/x", "key sk-abcdef0123456789", "on"]
+        made = ask(model, *texts)
+    written = tape.read_text("utf-8")
+    for secret in ("hush-hush", "pass-word", "sk-abcdef", "127.0.0.1"):
+        assert secret not in written
+    assert made.reply.text == "you sent *** to me"
+    assert ask(playing(tape), *texts).reply.text == made.reply.text
+
+
+def test_the_file_holds_each_message_once_and_no_time(tape: Path, tmp_path: Path) -> None:
+    """The same calls give the same bytes."""
+
+    def made(path: Path) -> bytes:
+        model = recording(path, Counting())
+        ask(model, PROMPT)
+        ask(model, PROMPT, "reply 1", "go on")
+        return path.read_bytes()
+
+    assert made(tape) == made(tmp_path / "other.jsonl")
+    contents = [line["content"] for line in lines(tape) if "message" in line]
+    assert contents == [PROMPT, "reply 1", "go on"]
+
+
+def edited(tape: Path, **header: Any) -> Path:
+    """A cassette whose header says something else."""
+    ask(recording(tape, Counting()), PROMPT)
+    first, *others = tape.read_text("utf-8").splitlines()
+    tape.write_text("\n".join([json.dumps(json.loads(first) | header), *others, ""]), "utf-8")
+    return tape
+
+
+def test_another_versions_cassette_plays_and_says_what_differs(tape: Path) -> None:
+    """One line, with both versions."""
+    (warning,) = Cassette.replay(edited(tape, dqa="0.0.1"), [NAME]).warnings
+    assert "dqa 0.0.1 and not" in warning
+    assert "langchain-core" not in warning
+    assert ask(playing(tape), PROMPT).reply.text == "reply 1"
+
+
+def test_another_formats_cassette_is_refused(tape: Path) -> None:
+    """The message says which version to use."""
+    with pytest.raises(ParseError, match=rf"format {FORMAT + 1}.*reads format {FORMAT}.*dqa 9\.0"):
+        Cassette.replay(edited(tape, cassette=FORMAT + 1, dqa="9.0"), [NAME])
+
+
+def test_another_models_cassette_is_refused(tape: Path) -> None:
+    """It names the model that it does hold."""
+    ask(recording(tape, Counting()), PROMPT)
+    with pytest.raises(UsageError, match="replies of openai:test and none of openai:other"):
+        Cassette.replay(tape, ["openai:other"])
+
+
+@pytest.mark.parametrize("content", ["", "{}\n", "[1]\n", "what is this\n", "\xff\n"])
+def test_what_is_no_cassette_is_refused(tape: Path, content: str) -> None:
+    """An error that names the file, whatever it holds."""
+    tape.write_bytes(content.encode("latin-1"))
+    with pytest.raises((ParseError, UsageError), match=r"tape\.jsonl"):
+        Cassette.replay(tape, [NAME])
+
+
+def test_a_damaged_line_is_named(tape: Path) -> None:
+    """Its number, so that an editor can jump there."""
+    ask(recording(tape, Counting()), PROMPT)
+    tape.write_text(tape.read_text("utf-8").replace('"settings"', '"sittings"'), "utf-8")
+    with pytest.raises(ParseError, match=r"tape\.jsonl:3"):
+        Cassette.replay(tape, [NAME])
+
+
+def test_a_cassette_is_never_overwritten(tape: Path, tmp_path: Path) -> None:
+    """A new recording needs a new file; one without replies is as good as new."""
+    Cassette.record(tape, [NAME]).close()
+    ask(recording(tape, Counting()), PROMPT)
+    with pytest.raises(UsageError, match="exists already"):
+        Cassette.record(tape, [NAME])
+    with pytest.raises(UsageError, match="cannot be written"):
+        Cassette.record(tmp_path / "no" / "folder.jsonl", [NAME])
+    with pytest.raises(UsageError, match="cannot be cleared"):
+        Cassette.replay(tape, [NAME]).clear()
+
+
+def test_tokens_of_a_reply_that_counted_none_stay_uncounted(tape: Path) -> None:
+    """LangChain adds a cost to what a cache returns; that makes no token of it."""
+    with ModelServer(lambda _: "x", counts_tokens=False) as server:
+        model = chat_model(NAME, Connection(server.url, cassette=Cassette.record(tape, [NAME])))
+        assert ask(model, PROMPT).usage.input_tokens == 0
+    assert usage_of(ask(playing(tape), PROMPT).reply).input_tokens == 0

@@ -1,0 +1,143 @@
+"""Telling faults apart, whichever package raises them."""
+
+from __future__ import annotations
+
+import json
+from email.utils import formatdate
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dqa.errors import MalformedReplyError, ModelUnavailableError, UsageError
+from dqa.models.faults import FaultKind, diagnose, retry_after, words_of
+from dqa.models.policy import Retry
+
+
+class APIConnectionError(Exception):
+    """As the packages made from OpenAI's template call it."""
+
+
+class ReadTimeoutError(TimeoutError):
+    """A timeout with a name of its own."""
+
+
+def failed(status: int | None = None, headers: dict[str, str] | None = None, **more: Any) -> Any:
+    """An error of some package's: its response hangs on it."""
+    error: Any = RuntimeError("no")
+    error.response = SimpleNamespace(status_code=status, headers=headers or {})
+    for name, value in more.items():
+        setattr(error, name, value)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (failed(429), FaultKind.RATE_LIMIT),
+        (failed(429, code="insufficient_quota"), FaultKind.QUOTA),
+        (failed(500), FaultKind.SERVER),
+        (failed(529), FaultKind.SERVER),
+        (failed(None, status_code=503), FaultKind.SERVER),
+        (failed(None, code=504), FaultKind.SERVER),
+        (failed(408), FaultKind.TIMEOUT),
+        (failed(401), FaultKind.KEY),
+        (failed(403), FaultKind.KEY),
+        (failed(404), FaultKind.NOT_FOUND),
+        (failed(400), FaultKind.REQUEST),
+        (failed(422), FaultKind.REQUEST),
+        (APIConnectionError(), FaultKind.CONNECTION),
+        (ConnectionResetError(), FaultKind.CONNECTION),
+        (ReadTimeoutError(), FaultKind.TIMEOUT),
+        (json.JSONDecodeError("no", "", 0), FaultKind.MALFORMED),
+        (MalformedReplyError("no"), FaultKind.MALFORMED),
+        (IndexError(), FaultKind.UNKNOWN),
+    ],
+)
+def test_a_fault_is_told_by_its_status_or_its_class(error: Exception, kind: FaultKind) -> None:
+    """Without importing a single provider's package."""
+    assert diagnose(error) is kind
+
+
+def test_only_what_can_pass_is_tried_again() -> None:
+    """A wrong key stays wrong; a crowded server does not stay crowded."""
+    assert {kind.value for kind in FaultKind if kind.retryable} == {
+        *("rate_limit", "server", "timeout", "connection", "malformed")
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        (formatdate(1_700_000_030, usegmt=True), 30.0),
+        (formatdate(1_600_000_000, usegmt=True), 0.0),
+        ("soon", None),
+        ("inf", None),
+        ("nan", None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(said: str, seconds: float | None) -> None:
+    """What cannot be read is as if it were not there."""
+    error = failed(429, {"retry-after": said})
+    assert retry_after(error, now=1_700_000_000.0) == seconds
+
+
+def test_an_error_without_a_response_asks_for_no_wait() -> None:
+    """A dropped connection has no headers."""
+    assert retry_after(ConnectionError(), now=0.0) is None
+
+
+def test_what_asking_again_cannot_help_says_what_to_mend() -> None:
+    """What every request would meet stops the run; what only this one meets does not."""
+    assert isinstance(FaultKind.KEY.to_error("no"), UsageError)
+    assert isinstance(FaultKind.NOT_FOUND.to_error("no"), UsageError)
+    assert isinstance(FaultKind.QUOTA.to_error("no"), UsageError)
+    assert isinstance(FaultKind.REQUEST.to_error("no"), ModelUnavailableError)
+    assert "--base-url" in str(FaultKind.NOT_FOUND.to_error("no"))
+
+
+def test_words_hold_no_secret_and_no_line_break(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Providers repeat keys and headers in their errors."""
+    monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
+    words = words_of(ValueError("key hush-hush-1234,\nAuthorization: Bearer abc.def\n" + "x" * 999))
+    assert "hush-hush" not in words
+    assert "abc.def" not in words
+    assert "\n" not in words
+    assert len(words) < 450
+
+
+def test_pauses_double_within_their_jitter_and_their_bounds() -> None:
+    """Between half and all of 1, 2, 4, 8 and then 8 seconds; then no more."""
+    retry = Retry(retries=5, first=1.0, longest=8.0, total=100.0)
+    pauses = [retry.pause("request", attempt, None, 0.0) for attempt in range(1, 7)]
+    for pause, whole in zip(pauses, [1.0, 2.0, 4.0, 8.0, 8.0], strict=False):
+        assert pause is not None
+        assert whole / 2 <= pause <= whole
+    assert pauses[5] is None
+
+
+def test_jitter_depends_on_seed_request_and_attempt_alone() -> None:
+    """The same run waits the same; other requests do not come back together."""
+    one, other = Retry(seed=1), Retry(seed=2)
+    assert one.pause("a", 1, None, 0.0) == Retry(seed=1).pause("a", 1, None, 9.0)
+    assert one.pause("a", 1, None, 0.0) != one.pause("b", 1, None, 0.0)
+    assert one.pause("a", 1, None, 0.0) != other.pause("a", 1, None, 0.0)
+
+
+def test_a_wish_to_wait_is_honoured_up_to_the_longest_pause() -> None:
+    """Never earlier than asked, and an hour is not waited for."""
+    retry = Retry(longest=60.0)
+    asked = retry.pause("request", 1, 20.0, 0.0)
+    assert asked is not None
+    assert 20.0 <= asked <= 20.5
+    hour = retry.pause("request", 1, 3_600.0, 0.0)
+    assert hour is not None
+    assert 60.0 <= hour <= 60.5
+
+
+def test_no_attempt_begins_after_the_total_time() -> None:
+    """However many retries are left."""
+    assert Retry(total=10.0).pause("request", 1, None, 9.9) is None

@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from dqa.databases import hints
-from dqa.databases.base import Database, Examination, Kind, Limits, Loaded, Rows, place_name
+from dqa.databases.base import (
+    Backend,
+    Database,
+    Examination,
+    Kind,
+    Limits,
+    Loaded,
+    Rows,
+    place_name,
+)
 from dqa.databases.duckdb_store import Store, leave, said, store_of, taken_store
 from dqa.databases.locations import existing_file, is_ours, new_or_existing_file
 from dqa.databases.relational import (
@@ -369,4 +378,4 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-BACKEND = DuckdbBackend()
+BACKEND: Backend = DuckdbBackend()

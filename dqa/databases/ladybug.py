@@ -24,6 +24,7 @@ import ladybug
 from dqa.databases import guard, hints
 from dqa.databases.base import (
     DEFAULT_LIMITS,
+    Backend,
     Database,
     Examination,
     Kind,
@@ -360,4 +361,4 @@ def _same(place: str, path: Path) -> bool:
     return Path(place.removeprefix("ladybug:///")).resolve() == path.resolve()
 
 
-BACKEND = LadybugBackend()
+BACKEND: Backend = LadybugBackend()

@@ -13,13 +13,23 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.databases import hints
-from dqa.databases.base import Database, Examination, Kind, Limits, Loaded, Rows, place_name
+from dqa.databases.base import (
+    Backend,
+    Database,
+    Examination,
+    Kind,
+    Limits,
+    Loaded,
+    Rows,
+    place_name,
+)
 from dqa.databases.mysql_server import (
     BEGUN,
     CONNECT_SECONDS,
@@ -46,9 +56,10 @@ from dqa.databases.relational import (
     taken,
     timed_out,
 )
+from dqa.databases.schema import DatabaseSchema
 from dqa.databases.servers import GRACE, POOL, has_scheme, shown
 from dqa.databases.watchdog import WATCHDOG
-from dqa.databases.writers.relational import TAG_TABLE, in_the_way, tag_of
+from dqa.databases.writers.relational import REFERENCES, TAG_TABLE, in_the_way, tag_of
 from dqa.errors import (
     DatabaseUnavailableError,
     DqaError,
@@ -70,6 +81,11 @@ _READ_ONLY = frozenset({1044, 1142, 1143, 1227, 1370, 1792, 1290})
 _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
 _UNKNOWN_NAMES = frozenset({1054, 1146, 1109})
 _NOT_UNDERSTOOD = frozenset({1064, 1305, 1128, 1630})
+_COMMENTS = (
+    "SELECT table_name, column_name, column_comment FROM information_schema.columns "
+    "WHERE table_schema = DATABASE() AND column_comment LIKE %s "
+    "ORDER BY table_name, ordinal_position"
+)
 
 
 class MysqlDatabase(PooledDatabase):
@@ -154,6 +170,31 @@ class MysqlDatabase(PooledDatabase):
             else:
                 connection.invalidate()
         return rows
+
+    def _read_schema(self) -> DatabaseSchema:
+        """Add what the comments of columns say that they refer to, as the writer put it down."""
+        schema = super()._read_schema()
+        connection = self._connect()
+        try:
+            driver = cast("Connection[Any]", connection.driver_connection)
+            comments = asked(driver, _COMMENTS, f"{REFERENCES}%")
+        except self._driver_error as error:
+            raise DatabaseUnavailableError(
+                f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
+            ) from error
+        finally:
+            connection.close()
+        links: dict[str, list[tuple[str, str, str]]] = {}
+        for table, column, comment in comments:
+            other, _, other_column = comment.removeprefix(REFERENCES).partition(".")
+            links.setdefault(table, []).append((column, other, other_column))
+        return replace(
+            schema,
+            tables=tuple(
+                replace(table, references=(*table.references, *links.get(table.name, ())))
+                for table in schema.tables
+            ),
+        )
 
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error) in _LOST or super()._is_lost(error, connection)
@@ -315,4 +356,4 @@ def _make_room(
     drop(connection, place)
 
 
-BACKEND = MysqlBackend()
+BACKEND: Backend = MysqlBackend()

@@ -22,7 +22,16 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.databases import hints
-from dqa.databases.base import Database, Examination, Kind, Limits, Loaded, Rows, place_name
+from dqa.databases.base import (
+    Backend,
+    Database,
+    Examination,
+    Kind,
+    Limits,
+    Loaded,
+    Rows,
+    place_name,
+)
 from dqa.databases.bounded import collect
 from dqa.databases.relational import NotUnderstoodError, PooledDatabase, one_line, timed_out
 from dqa.databases.servers import GRACE, POOL, has_scheme, parsed, require_driver, shown
@@ -424,4 +433,4 @@ def _failures(url: URL, place: str | None) -> Iterator[None]:
         raise DatabaseUnavailableError(f"{where} failed: {_said(error)}.{full}") from error
 
 
-BACKEND = PostgresBackend()
+BACKEND: Backend = PostgresBackend()

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from time import perf_counter
 
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, Inspector, inspect
 from sqlalchemy.engine.interfaces import DBAPICursor, ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
@@ -273,7 +273,7 @@ def _reflected(engine: Engine, place: str | None) -> DatabaseSchema:
     """Read every table and view in as few round trips as the dialect allows."""
     with engine.connect() as connection:
         inspector = inspect(connection)
-        columns = inspector.get_multi_columns(schema=place, kind=ObjectKind.ANY)
+        columns = _columns(inspector, place)
         keys = inspector.get_multi_pk_constraint(schema=place, kind=ObjectKind.ANY)
         links = inspector.get_multi_foreign_keys(schema=place, kind=ObjectKind.ANY)
 
@@ -303,4 +303,24 @@ def _reflected(engine: Engine, place: str | None) -> DatabaseSchema:
         for table in sorted(columns, key=lambda table: table[1])
         if table[1] != TAG_TABLE
     ]
-    return DatabaseSchema(tables=tuple(tables))
+    quote = engine.dialect.identifier_preparer.initial_quote
+    return DatabaseSchema(tables=tuple(tables), quote=quote if quote in _QUOTES else '"')
+
+
+_QUOTES = ('"', "`")
+
+
+def _columns(
+    inspector: Inspector, place: str | None
+) -> dict[tuple[str | None, str], list[ReflectedColumn]]:
+    """Read the columns of all tables and views; of a view that is broken there are none."""
+    try:
+        return inspector.get_multi_columns(schema=place, kind=ObjectKind.ANY)
+    except SQLAlchemyError:
+        found = inspector.get_multi_columns(schema=place, kind=ObjectKind.TABLE)
+    for view in inspector.get_view_names(schema=place):
+        try:
+            found[place, view] = inspector.get_columns(view, schema=place)
+        except SQLAlchemyError:
+            found[place, view] = []
+    return found

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError, NoSuchModuleError, ProgrammingError, 
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.schema import CreateSchema, DropSchema
 
-from dqa.databases.base import Database, Examination, Kind, Limits, Loaded, place_name
+from dqa.databases.base import Backend, Database, Examination, Kind, Limits, Loaded, place_name
 from dqa.databases.relational import NotUnderstoodError, PooledDatabase, one_line, timed_out
 from dqa.databases.servers import POOL, parsed, shown
 from dqa.databases.watchdog import WATCHDOG
@@ -281,4 +281,4 @@ def _drop(connection: Connection, place: str | None) -> None:
         connection.execute(DropSchema(place))
 
 
-BACKEND = SqlalchemyBackend()
+BACKEND: Backend = SqlalchemyBackend()

@@ -23,7 +23,7 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.databases import hints
-from dqa.databases.base import Database, Examination, Kind, Limits, Loaded
+from dqa.databases.base import Backend, Database, Examination, Kind, Limits, Loaded
 from dqa.databases.locations import existing_file, is_ours, new_or_existing_file
 from dqa.databases.relational import NotUnderstoodError, PooledDatabase, timed_out
 from dqa.databases.writers.relational import TAG_COLUMNS, TAG_TABLE, in_the_way, tag_of
@@ -275,4 +275,4 @@ def _held(path: Path) -> Loaded | str:
     return "what is not of this project" if row is None else Loaded(str(path), *row)
 
 
-BACKEND = SqliteBackend()
+BACKEND: Backend = SqliteBackend()

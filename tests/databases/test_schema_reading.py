@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
+from dqa import plugins
 from dqa.databases.base import Database
 from dqa.databases.schema import Field
 
@@ -47,3 +51,17 @@ def test_a_graph_schema_has_labels_types_and_directions(graph: Database) -> None
 def test_the_schema_is_read_once(database: Database) -> None:
     """Asking again costs nothing."""
     assert database.schema() is database.schema()
+
+
+def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
+    """Only its own columns are unknown."""
+    file = tmp_path / "broken.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(
+        "CREATE TABLE gone(x INT); CREATE VIEW seen AS SELECT x FROM gone;"
+        "CREATE TABLE kept(y INT); PRAGMA legacy_alter_table = ON; DROP TABLE gone;"
+    )
+    connection.close()
+    database = plugins.backend("sqlite").open(str(file))
+    assert database.schema().to_text() == "kept(y: INTEGER)\nseen()"
+    database.close()

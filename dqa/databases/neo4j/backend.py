@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dqa.databases.base import Database, Examination, Kind, Loaded, place_name
+from dqa.databases.base import Backend, Database, Examination, Kind, Loaded, place_name
 from dqa.databases.neo4j.database import Neo4jDatabase, Place
 from dqa.databases.neo4j.server import SCHEMES, Address, Server
 from dqa.databases.writers.neo4j import TAG, Prepared, drop, prepare, write
@@ -205,4 +205,4 @@ def _translating(server: Server) -> Iterator[None]:
         raise server.failure(error) from error
 
 
-BACKEND = Neo4jBackend()
+BACKEND: Backend = Neo4jBackend()

@@ -13,7 +13,13 @@ import duckdb
 import pyarrow as pa
 
 from dqa.databases.base import Loaded
-from dqa.databases.writers.relational import TAG_COLUMNS, TAG_TABLE, Style, references
+from dqa.databases.writers.relational import (
+    REFERENCES,
+    TAG_COLUMNS,
+    TAG_TABLE,
+    Style,
+    references,
+)
 from dqa.errors import DataError
 from dqa.situation import Schema, Situation, Table
 
@@ -24,8 +30,6 @@ _STYLE = Style(
     key_text="VARCHAR",
 )
 _VIEW = "dqa_arrow"
-REFERENCES = "references "
-"""How the comment of a column begins that refers to another: ``references table.column``."""
 
 
 def write(connection: duckdb.DuckDBPyConnection, tag: Loaded, situation: Situation) -> None:

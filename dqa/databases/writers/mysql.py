@@ -2,6 +2,9 @@
 
 Definitions commit by themselves there, so a place is begun with an empty table `TAG_TABLE`, and
 its row is written in the same transaction as all others: no row, no situation.
+
+Every foreign key costs an index that each row is entered into, and real data breaks it; so what a
+column refers to is written down as its comment, which the schema reader of this project reads.
 """
 
 from __future__ import annotations
@@ -9,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from math import isnan
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,15 +33,17 @@ _STYLE = Style(
     key_text="VARCHAR(255)",
     quote="`",
     extra=(f"`{ROW_COLUMN}` INT NOT NULL DEFAULT 0 INVISIBLE",),
+    comments=True,
 )
 _SESSION = (
     # Nothing cut or made up in silence, and no character in a text that means something else.
-    "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', "
-    "foreign_key_checks = 0"
+    "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES'"
 )
 _LARGEST = 1 << 20
 """Bytes of a statement, where the server takes as many."""
 _OVERHEAD = 1_024
+_ROWS = 10_000
+"""Rows of a statement at most."""
 
 
 def write(connection: Connection[Any], tag: Loaded, situation: Situation, collation: str) -> None:
@@ -89,14 +93,14 @@ def fill(connection: Connection[Any], tag: Loaded, situation: Situation) -> None
         try:
             for table in situation.tables.values():
                 for statement in _inserts(table, size):
-                    cursor.execute(statement)
+                    connection.query(statement)  # type: ignore[no-untyped-call]
             names = _STYLE.quoted(*TAG_COLUMNS)
             cursor.execute(
                 f"INSERT INTO `{TAG_TABLE}` ({names}) VALUES (%s, %s, %s, %s)",  # noqa: S608
                 (tag.scenario, tag.name, tag.content_hash, tag.rows),
             )
             connection.commit()
-        except (IntegrityError, DriverDataError) as error:
+        except (IntegrityError, DriverDataError, UnicodeEncodeError) as error:
             connection.rollback()
             raise DataError(
                 f"Situation '{situation.name}' cannot be held: {error.args[-1]}."
@@ -109,53 +113,52 @@ def _definitions(schema: Schema) -> tuple[str, ...]:
         f"CREATE TABLE `{TAG_TABLE}` (scenario TEXT, name TEXT, content_hash TEXT, "
         "row_count BIGINT)"
     )
-    return (tag, *(_STYLE.table(table, schema, foreign_keys=True) for table in schema.tables))
+    return (tag, *(_STYLE.table(table, schema, foreign_keys=False) for table in schema.tables))
 
 
-def _inserts(table: Table, size: int) -> Iterator[str]:
-    """Yield statements of at most about `size` bytes with all rows of a table."""
+def _inserts(table: Table, size: int) -> Iterator[bytes]:
+    """Yield statements of at most `size` bytes with all rows of a table."""
     names = _STYLE.quoted(*table.schema.column_names, ROW_COLUMN)
-    head = f"INSERT INTO {_STYLE.quoted(table.schema.name)} ({names}) VALUES "  # noqa: S608
-    rows = list(_rows(table))
-    # Four bytes a character at most; a row too large for a statement is the server's to refuse.
-    room = size - 4 * len(head)
-    start, taken = 0, 0
-    for number, row in enumerate(rows):
-        length = len(row) + 1 if row.isascii() else len(row.encode()) + 1
-        if taken + length > room and number > start:
-            yield head + ",".join(rows[start:number])
-            start, taken = number, 0
-        taken += length
-    if start < len(rows):
-        yield head + ",".join(rows[start:])
+    head = f"INSERT INTO {_STYLE.quoted(table.schema.name)} ({names}) VALUES ("  # noqa: S608
+    rows = _rows(table)
+    for start in range(0, len(rows), _ROWS):
+        yield from _cut(head.encode(), rows[start : start + _ROWS], size)
 
 
-def _rows(table: Table) -> Iterator[str]:
-    """Yield each row as ``(value,value,...)``, its number last."""
-    parts = [_part(column, table[column.name]) for column in table.schema.columns]
-    pattern = "(" + "".join(f"{mark}," for mark, _ in parts) + "%d)"
-    rows = zip(*(values for _, values in parts), range(len(table)), strict=True)
-    key = [table.schema.column_names.index(name) for name in table.schema.key]
-    # The table is kept in the order of its key, and fills fastest in that order.
-    return map(pattern.__mod__, sorted(rows, key=itemgetter(*key)) if key else rows)
+def _cut(head: bytes, rows: list[str], size: int) -> Iterator[bytes]:
+    """Yield a statement with all rows, or several where it would be too large."""
+    statement = head + "),(".join(rows).encode() + b")"
+    if len(statement) <= size or len(rows) == 1:  # a row too large is the server's to refuse
+        yield statement
+    else:
+        half = len(rows) // 2
+        yield from _cut(head, rows[:half], size)
+        yield from _cut(head, rows[half:], size)
 
 
-def _part(column: Column, array: NDArray[Any]) -> tuple[str, list[Any]]:
-    """Return how the values of a column are formatted, and the values.
+def _rows(table: Table) -> list[str]:
+    """Return each row as ``value,value,...``, its number last."""
+    columns = [_literals(column, table[column.name]) for column in table.schema.columns]
+    rows = list(map(",".join, zip(*columns, map(str, range(len(table))), strict=True)))
+    # A table is kept in the order of its key and fills fastest in that order; keys come first in
+    # most, so that this is that order or nearly.
+    if table.schema.key:
+        rows.sort()
+    return rows
 
-    What needs a closer look is found out for a whole column at once; most need none.
-    """
+
+def _literals(column: Column, array: NDArray[Any]) -> list[str]:
+    """Return the values of a column as SQL, each distinct text made only once."""
     values = array.tolist()
     if column.type == "text":
-        if any("'" in value for value in values):
-            values = [value.replace("'", "''") for value in values]
-        return "'%s'", values
+        quoted = {value: "'" + value.replace("'", "''") + "'" for value in set(values)}
+        return [quoted[value] for value in values]
     if column.type != "float":
-        return "%d", values
+        return list(map(str, array.astype(np.int64).tolist()))
     if np.isfinite(array).all():
-        return "%r", values
+        return list(map(repr, values))
     if np.isinf(array).any():
         raise DataError(
             f"Column '{column.name}' is infinite somewhere, which MySQL and MariaDB cannot hold."
         )
-    return "%s", ["NULL" if isnan(value) else repr(value) for value in values]
+    return ["NULL" if isnan(value) else repr(value) for value in values]

@@ -16,6 +16,7 @@ from dqa.errors import UsageError
 from dqa.situation import ColumnType, Schema, Situation, TableSchema
 
 __all__ = [
+    "REFERENCES",
     "ROW_COLUMN",
     "TAG_COLUMNS",
     "TAG_TABLE",
@@ -30,6 +31,8 @@ TAG_TABLE = "dqa_tag"
 TAG_COLUMNS = ("scenario", "name", "content_hash", "row_count")
 ROW_COLUMN = "dqa_row"
 """The number of a row within its table, where the server needs one to know."""
+REFERENCES = "references "
+"""How the comment of a column begins that refers to another: ``references table.column``."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,15 @@ class Style:
         The character around names.
     extra
         Definitions that every table has beside its own.
+    comments
+        Whether the comment of a column says what it refers to.
     """
 
     types: Mapping[ColumnType, str]
     key_text: str
     quote: str = '"'
     extra: tuple[str, ...] = ()
+    comments: bool = False
 
     def quoted(self, *names: str) -> str:
         """Return names quoted and, where there are several, separated by commas."""
@@ -68,6 +74,7 @@ class Style:
         in_keys = {*table.key, *(column for column, _, _ in refers)}
         in_keys |= {other for t in schema.tables for _, name, other in references(t, schema)
                     if name == table.name}  # fmt: skip
+        comments = {column: self.comment(*to) for column, *to in refers} if self.comments else {}
         parts = [
             f"{self.quoted(column.name)} "
             + (
@@ -75,6 +82,7 @@ class Style:
                 if column.type == "text" and column.name in in_keys
                 else self.types[column.type]
             )
+            + comments.get(column.name, "")
             for column in table.columns
         ]
         parts += self.extra
@@ -83,6 +91,11 @@ class Style:
         if foreign_keys:
             parts += [self.foreign_key(*reference) for reference in refers]
         return f"CREATE TABLE {self.quoted(table.name)} ({', '.join(parts)})"
+
+    def comment(self, other: str, other_column: str) -> str:
+        """Return the clause that writes down, for readers only, what a column refers to."""
+        text = f"{REFERENCES}{other}.{other_column}".replace("'", "''")
+        return f" COMMENT '{text}'"
 
     def foreign_key(self, column: str, other: str, other_column: str) -> str:
         """Return the clause that declares a foreign key."""

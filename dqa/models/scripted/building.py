@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from dqa.errors import UsageError
 from dqa.models.scripted.conversation import Observed, Task
-from dqa.models.scripted.steps import Answer, Script, Step, number, numbered, pick, quoted
+from dqa.models.scripted.steps import (
+    Answer,
+    Script,
+    Step,
+    number,
+    numbered,
+    pick,
+    quoted,
+    settled,
+)
 from dqa.situation import Cell
 
 __all__ = ["analyst", "greedy", "random"]
@@ -101,7 +110,7 @@ def analyst(task: Task, seed: int) -> Script:
     if not known.levels:
         return Answer(f"Nobody makes {name}.", "none")
     prices = _prices(known, target)
-    best = min(prices, key=lambda building: prices[building])
+    best = min(prices, key=lambda building: (settled(prices[building]), building))
     return Answer(f"Raising {best} leads to a price of {prices[best]:.6g}.", str(best))
 
 
@@ -131,7 +140,9 @@ def random(task: Task, seed: int) -> Script:
     """Choose any building."""
     seen = yield Step(
         "Any building will do.",
-        "MATCH (b:Building) RETURN b.id" if task.graph else "SELECT id FROM building",
+        "MATCH (b:Building) RETURN b.id ORDER BY b.id"
+        if task.graph
+        else "SELECT id FROM building ORDER BY id",
         numbered(["Look up the buildings.", "Choose any."]),
     )
     if not seen.rows:

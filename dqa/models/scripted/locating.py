@@ -14,7 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from dqa.errors import UsageError
 from dqa.models.scripted.conversation import Observed, Task
-from dqa.models.scripted.steps import Answer, Script, Step, number, numbered, pick, quoted
+from dqa.models.scripted.steps import (
+    Answer,
+    Script,
+    Step,
+    number,
+    numbered,
+    pick,
+    quoted,
+    settled,
+)
 from dqa.situation import Cell
 
 __all__ = ["analyst", "greedy", "random"]
@@ -150,7 +159,7 @@ def analyst(task: Task, seed: int) -> Script:
             if seen.rows:
                 return Answer("No node leads home, so all are alike.", str(seen.rows[0][0]))
         return Answer("No node leads home, so all are alike.", "any trade node")
-    best = max(gains, key=lambda name: gains[name])
+    best = min(gains, key=lambda name: (-settled(gains[name]), name))
     return Answer(f"A merchant at {best} adds {gains[best]:.6g} to what arrives at {home}.", best)
 
 
@@ -238,7 +247,8 @@ def _routes_statement(task: Task, country: str, dests: Iterable[str]) -> str:
             f"MAX(CASE WHEN c.name IN {who} THEN p.base_trading_power ELSE -1.0 END) AS own_power "
             f"OPTIONAL MATCH (us:Country) WHERE us.name IN {who} "
             "RETURN s.name, d.name, f.flow, s.local_value, s.ingoing, s.is_inland, s.total_power, "
-            "foreign_power, steering_power, own_power, leaving, routes, us.development"
+            "foreign_power, steering_power, own_power, leaving, routes, us.development "
+            "ORDER BY s.name, d.name"
         )
     return (
         "SELECT f.source, f.dest, f.flow, n.local_value, n.ingoing, n.is_inland, n.total_power, "
@@ -251,15 +261,16 @@ def _routes_statement(task: Task, country: str, dests: Iterable[str]) -> str:
         "(SELECT SUM(o.flow) FROM flow o WHERE o.source = f.source) AS leaving, "
         "(SELECT COUNT(*) FROM flow o WHERE o.source = f.source) AS routes, "
         f"(SELECT MAX(c.development) FROM country c WHERE c.country_name IN {who}) AS development "
-        f"FROM flow f JOIN trade_node n ON n.trade_node = f.source WHERE f.dest IN {to}"
+        f"FROM flow f JOIN trade_node n ON n.trade_node = f.source WHERE f.dest IN {to} "
+        "ORDER BY f.source, f.dest"
     )
 
 
 def _any_statement(task: Task, home: str) -> str:
     names = quoted([home], graph=task.graph)
     if task.graph:
-        return f"MATCH (n:Trade_node) WHERE NOT n.name IN {names} RETURN n.name"
-    return f"SELECT trade_node FROM trade_node WHERE trade_node NOT IN {names}"
+        return f"MATCH (n:Trade_node) WHERE NOT n.name IN {names} RETURN n.name ORDER BY n.name"
+    return f"SELECT trade_node FROM trade_node WHERE trade_node NOT IN {names} ORDER BY trade_node"
 
 
 def _add(upstream: dict[str, _Node], seen: Observed, home: str) -> list[str]:

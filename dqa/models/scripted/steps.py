@@ -10,7 +10,7 @@ from typing import TypeAlias
 from dqa.models.scripted.conversation import Observed
 from dqa.situation import Cell
 
-__all__ = ["Answer", "Script", "Step", "number", "numbered", "pick", "quoted"]
+__all__ = ["Answer", "Script", "Step", "number", "numbered", "pick", "quoted", "settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,11 @@ def _literal(value: Cell, *, graph: bool) -> str:
 def number(cell: Cell) -> float:
     """Return a cell as a number; 0 for NULL and for what is none."""
     return float(cell) if isinstance(cell, int | float) else 0.0
+
+
+def settled(value: float) -> float:
+    """Return a value without its last digits, which hang on the order in which databases add."""
+    return float(f"{value:.10g}")
 
 
 def pick(options: Sequence[Cell], question: str, seed: int) -> Cell:

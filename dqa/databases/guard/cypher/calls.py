@@ -21,6 +21,17 @@ _PARTS = {"nodes": "node", "relationships": "relationship", "rels": "relationshi
 """Functions whose result has one kind of a path's elements."""
 
 
+_LISTING = frozenset({"range"})
+_LONGEST_LIST = 1_000_000
+
+
+def _number(text: str) -> float:
+    try:
+        return float(int(text.replace("_", ""), 0))
+    except ValueError:
+        return float(text)
+
+
 class Calls(Patterns):
     """The part of the parser that reads calls of functions."""
 
@@ -32,7 +43,10 @@ class Calls(Patterns):
             self._unknown(name, begin)
         self.facts.functions.append(name)
         self.i += 1
+        first = self.i
         trace = self._arguments(name)
+        if self.ladybug and name in _LISTING:
+            self._bounded(name, first)
         self.expect(")")
         if not trace:
             return 0
@@ -46,6 +60,19 @@ class Calls(Patterns):
             return held | UNKNOWN if name in _LEAVING else held
         self.facts.wholes.append((trace, f"{name}()"))
         return trace | IN_MAP
+
+    def _bounded(self, name: str, first: int) -> None:
+        """Refuse a list of more than a million numbers, which LadybugDB builds past every limit.
+
+        The engine looks at neither its clock nor its memory while it does so.
+        """
+        for key, text in zip(self.keys[first : self.i], self.texts[first : self.i], strict=True):
+            too_long = key == NUMBER and _number(text) > _LONGEST_LIST
+            if too_long or key in {"*", "^"}:
+                raise NotAllowedError(
+                    f"{name}() may count to {_LONGEST_LIST} here, with plain numbers for its ends; "
+                    "match what is counted instead"
+                )
 
     def dotted(self) -> str:
         """Read a name with its namespaces, and return it in small letters."""

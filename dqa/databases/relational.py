@@ -274,8 +274,8 @@ def _reflected(engine: Engine, place: str | None) -> DatabaseSchema:
     with engine.connect() as connection:
         inspector = inspect(connection)
         columns = _columns(inspector, place)
-        keys = inspector.get_multi_pk_constraint(schema=place, kind=ObjectKind.ANY)
-        links = inspector.get_multi_foreign_keys(schema=place, kind=ObjectKind.ANY)
+        keys = inspector.get_multi_pk_constraint(schema=place, kind=ObjectKind.TABLE)
+        links = inspector.get_multi_foreign_keys(schema=place, kind=ObjectKind.TABLE)
 
     def type_of(column: ReflectedColumn) -> str:
         kind = column["type"]

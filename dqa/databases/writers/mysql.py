@@ -93,7 +93,7 @@ def fill(connection: Connection[Any], tag: Loaded, situation: Situation) -> None
         try:
             for table in situation.tables.values():
                 for statement in _inserts(table, size):
-                    connection.query(statement)  # type: ignore[no-untyped-call]
+                    connection.query(statement)
             names = _STYLE.quoted(*TAG_COLUMNS)
             cursor.execute(
                 f"INSERT INTO `{TAG_TABLE}` ({names}) VALUES (%s, %s, %s, %s)",  # noqa: S608

@@ -3,7 +3,9 @@
 Run ``python -m benchmarks.server_loading`` (``--rounds N``) with DQA_TEST_MYSQL_URL and
 DQA_TEST_POSTGRES_URL set; what is not set is left out. Both sides of a ratio are measured in the
 same run, alternately, and medians are compared. "Beyond DDL" is the whole of `load`, connection and
-all, less what its definitions took.
+all, less what its definitions took. The other loader is what comes with the released databases: its
+script, an INSERT a row with its columns named, run a statement at a time, each its own commit. What
+a commit costs is up to the server, so whether it syncs each to the disk is printed.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from sqlalchemy import create_engine, make_url
 
 from benchmarks.loading import make_situation
 from dqa import plugins
 from dqa.databases.base import place_name
 from dqa.databases.writers import mysql as mysql_writer
-from dqa.situation import Cell, Situation
+from dqa.situation import Cell, Situation, Table
 
 _SCHEMES = {"mysql": "mysql+pymysql", "postgres": "postgresql+psycopg"}
 _TYPES = {
@@ -39,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9, help="times each load is repeated")
     rounds: int = parser.parse_args().rounds
-    situation = make_situation()
+    situation = as_released(make_situation())
     print(f"one Locating database, {situation.row_count} rows, medians of {rounds}")
     for name in ("mysql", "postgres"):
         url = os.environ.get(f"DQA_TEST_{name.upper()}_URL")
@@ -47,6 +50,7 @@ def main() -> None:
             print(f"{name:9} left out: DQA_TEST_{name.upper()}_URL is not set")
         else:
             compare(name, url, situation, rounds)
+            print(f"{'':9} {durability(url, _SCHEMES[name])}")
     with TemporaryDirectory() as folder:
         compare("duckdb", str(Path(folder, "worlds.duckdb")), situation, rounds)
 
@@ -98,6 +102,36 @@ class timed_definitions:  # noqa: N801  (used as a function)
         mysql_writer.create = self._create
 
 
+def as_released(situation: Situation) -> Situation:
+    """Return a situation with its numbers to three decimals, as those of the release are."""
+    tables = {
+        name: Table(
+            table.schema,
+            {
+                column.name: (
+                    np.round(table[column.name], 3)
+                    if column.type == "float"
+                    else table[column.name]
+                ).tolist()
+                for column in table.schema.columns
+            },
+        )
+        for name, table in situation.tables.items()
+    }
+    return Situation(situation.schema, situation.name, tables)
+
+
+def durability(url: str, scheme: str) -> str:
+    """Return what the server says of syncing its commits."""
+    setting = "fsync" if scheme.startswith("postgres") else "@@innodb_flush_log_at_trx_commit"
+    statement = f"SHOW {setting}" if scheme.startswith("postgres") else f"SELECT {setting}"
+    engine = create_engine(make_url(url).set(drivername=scheme))
+    with engine.connect() as connection:
+        value = connection.exec_driver_sql(statement).scalar_one()
+    engine.dispose()
+    return f"{setting.removeprefix('@@')} = {value}"
+
+
 def taken(act: Callable[[], object]) -> float:
     """Return how many seconds something takes."""
     started = perf_counter()
@@ -127,8 +161,10 @@ def autocommit(url: str, scheme: str, situation: Situation) -> float:
 def inserts(place: str, situation: Situation) -> Iterator[str]:
     """Yield a statement a row."""
     for name, table in situation.tables.items():
+        columns = ", ".join(table.schema.column_names)
         for row in table.rows():
-            yield f"INSERT INTO {place}.{name} VALUES ({', '.join(map(literal, row))})"  # noqa: S608
+            values = ", ".join(map(literal, row))
+            yield f"INSERT INTO {place}.{name} ({columns}) VALUES ({values})"  # noqa: S608
 
 
 def literal(cell: Cell) -> str:

@@ -53,7 +53,7 @@ from dqa.errors import (
 from dqa.situation import Situation
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
 
 __all__ = ["BACKEND", "DuckdbBackend", "DuckdbDatabase"]
 
@@ -115,7 +115,7 @@ class DuckdbDatabase(RelationalDatabase):
                 WATCHDOG.after(limits.seconds, cursor.interrupt),
             ):
                 parsed = cursor.extract_statements(statement)
-                if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
+                if len(parsed) != 1 or not _is_query(parsed[0]):
                     raise RefusedStatementError(
                         "The statement was not run: it is not one query, and this database can "
                         "only be read."
@@ -158,6 +158,15 @@ class DuckdbDatabase(RelationalDatabase):
                 f"The schema of database '{self.name}' cannot be read: {said(error)}."
             ) from error
         return _schema(columns, constraints)
+
+
+def _is_query(parsed: Statement) -> bool:
+    import duckdb
+
+    try:
+        return parsed.type == duckdb.StatementType.SELECT
+    except ValueError:  # the client has no name for some kinds, as UPDATE EXTENSIONS
+        return False
 
 
 def _schema(columns: list[Any], constraints: list[Any]) -> DatabaseSchema:

@@ -45,7 +45,7 @@ class Calls(Patterns):
         self.i += 1
         first = self.i
         trace = self._arguments(name)
-        if self.ladybug and name in _LISTING:
+        if name in _LISTING:
             self._bounded(name, first)
         self.expect(")")
         if not trace:
@@ -62,13 +62,14 @@ class Calls(Patterns):
         return trace | IN_MAP
 
     def _bounded(self, name: str, first: int) -> None:
-        """Refuse a list of more than a million numbers, which LadybugDB builds past every limit.
+        """Refuse a list of more than a million numbers.
 
-        The engine looks at neither its clock nor its memory while it does so.
+        LadybugDB looks at neither its clock nor its memory while it builds one, so there a
+        product, whose size is not plain, is refused as well.
         """
         for key, text in zip(self.keys[first : self.i], self.texts[first : self.i], strict=True):
             too_long = key == NUMBER and _number(text) > _LONGEST_LIST
-            if too_long or key in {"*", "^"}:
+            if too_long or (self.ladybug and key in {"*", "^"}):
                 raise NotAllowedError(
                     f"{name}() may count to {_LONGEST_LIST} here, with plain numbers for its ends; "
                     "match what is counted instead"

@@ -102,7 +102,7 @@ FUNCTIONS: Mapping[str, frozenset[str]] = {
             array_push_front array_slice array_squared_distance array_value bitshift_left
             bitshift_right bitwise_and bitwise_or bitwise_xor blob cardinality cast cbrt ceiling
             century concat concat_ws constant_or_null contains cost count_if count_star current_date
-            current_timestamp currval date_part date_trunc datepart datetrunc dayname decode
+            current_timestamp date_part date_trunc datepart datetrunc dayname decode
             element_at encode end_node ends_with epoch_ms equals even factorial gamma
             gen_random_uuid greater_than greater_than_equals greatest hash histogram ifnull initcap
             internal_id interval is_acyclic is_trail label last_day lcase least less_than

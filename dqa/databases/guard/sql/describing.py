@@ -55,12 +55,14 @@ _MYSQL = (
     _form(rf"show (?:table status|triggers|events){_OF}{_TAIL}"),
     _form(
         rf"show (?:databases|schemas|collation|charset|character set|engines|storage engines"
-        rf"|(?:global |session |local )?(?:variables|status)|warnings|errors){_TAIL}"
+        rf"|warnings|errors){_TAIL}"
     ),
+    _form(rf"show (?:global |session |local )?variables like (?P<setting>{_TEXT})"),
+    _form(rf"show (?:global |session |local )?status like {_TEXT}"),
 )
 _POSTGRES = (
     _form(r"explain(?:\s*\((?P<options>[^()]*)\)| verbose)?(?P<query>[\s(].*)"),
-    _form(r"show (?:time zone|transaction isolation level|(?!all\b)\w+)"),
+    _form(r"show (?:time zone|transaction isolation level|(?P<setting>\w+))"),
 )
 _SQLITE = (
     _form(r"explain(?: query plan)? (?P<query>.*)"),
@@ -78,6 +80,30 @@ _DUCKDB = (
     _form(rf"(?:describe|desc|show) (?P<table>{_NAMES})"),
     _form(rf"pragma (?P<pragma>\w+)\s*(?P<argument>\(\s*{_TEXT}\s*\)|\(\s*{_NAME}\s*\)|\(\s*\))?"),
 )
+_SETTINGS: Mapping[str, frozenset[str]] = {
+    "mysql": frozenset(
+        {
+            *("version", "version%", "version_comment", "character_set%", "collation%", "sql_mode"),
+            *("lower_case%", "time_zone", "%time_zone", "max_allowed_packet", "autocommit"),
+            *("transaction_isolation", "tx_isolation", "lc_%", "default_storage_engine"),
+            *("max_connections", "wait_timeout", "max_execution_time", "max_statement_time"),
+            *("group_concat_max_len", "foreign_key_checks", "sql_safe_updates", "innodb_version"),
+            *("character%", "%character%", "%collation%", "innodb_buffer_pool_size"),
+        }
+    ),
+    "postgres": frozenset(
+        {
+            *("server_version", "server_version_num", "server_encoding", "client_encoding"),
+            *("search_path", "timezone", "datestyle", "intervalstyle", "lc_collate", "lc_ctype"),
+            *("transaction_isolation", "default_transaction_isolation", "transaction_read_only"),
+            *("default_transaction_read_only", "standard_conforming_strings", "bytea_output"),
+            *("statement_timeout", "work_mem", "max_connections", "integer_datetimes"),
+            *("extra_float_digits", "max_identifier_length", "row_security"),
+        }
+    ),
+}
+"""Settings that tell how statements are read and values shown, and nothing of the machine."""
+
 _ANSI = (
     _form(r"explain (?!plan\b|analyze\b|analyse\b)(?P<query>.*)"),
     _form(rf"(?:describe|desc)(?: table)? (?P<table>{_NAMES})"),
@@ -116,12 +142,21 @@ def query_of(text: Text, dialect: str, policy: Policy) -> Text | None:
         if groups.get("query") is not None:
             return _explained(text, match, dialect)
         if groups.get("pragma") is not None:
-            _check_pragma(match, dialect, policy)
+            _check_pragma(text, match, dialect, policy)
             return None
+        if groups.get("setting") is not None:
+            _check_setting(text, match, dialect)
         if groups.get("table") is None:
             _refuse_listing(policy)
         return _as_query(text, match)
     raise _not_a_query(text, first)
+
+
+def _check_setting(text: Text, match: re.Match[str], dialect: str) -> None:
+    asked = text.sql[match.start("setting") : match.end("setting")].strip("'\"").lower()
+    read_as = "mysql" if dialect == "mariadb" else dialect
+    if asked not in _SETTINGS[read_as] | lists(dialect).variables:
+        raise Refusal(f"the setting {asked} is not one that may be shown")
 
 
 def _first(text: Text) -> str:
@@ -190,9 +225,11 @@ def _cut(text: Text, start: int) -> Text:
     return Text(blank + text.sql[start:], blank + text.code[start:], quoted)
 
 
-def _check_pragma(match: re.Match[str], dialect: str, policy: Policy) -> None:
+def _check_pragma(text: Text, match: re.Match[str], dialect: str, policy: Policy) -> None:
     known = lists(dialect)
     name = match["pragma"].lower()
+    if dialect == "duckdb" and re.search(r"[./:*]", text.sql[match.end("pragma") : match.end()]):
+        raise Refusal(f"PRAGMA {name} may only be about a table, not a file")
     argument = match["argument"] is not None
     if name not in known.pragmas or (
         dialect == "sqlite" and argument and name not in known.pragmas_with_argument

@@ -57,6 +57,11 @@ _SEQUENCES = frozenset({"nextval", "currval", "lastval"})
 """What Oracle, and MariaDB in its mode, take as attributes of a sequence."""
 
 
+_SYSTEM_FUNCTIONS = ("pg_", "pgp_", "lo_", "loread", "lowrite", "lastval", "dblink", "txid_")
+"""How PostgreSQL's own functions that touch the server begin."""
+_LONGEST_TEXT = 1_000_000
+
+
 def parse(text: Text, dialect: str) -> exp.Expr:
     """Return the tree of one statement.
 
@@ -199,9 +204,29 @@ def _check_attribute(node: exp.Column | exp.Dot, rules: _Rules) -> None:
     if not rules.attributes:
         return
     parts = node.parts[1:] if isinstance(node, exp.Column) else [node.expression]
+    # A call behind a dot has been looked up by its own name; a bare name behind one has not.
+    bare = bool(parts) and isinstance(parts[-1], exp.Identifier)
+    last = parts[-1].name.lower() if bare else ""
+    if rules.dialect == "postgres" and last.startswith(_SYSTEM_FUNCTIONS):
+        raise Refusal(f".{last} would call the function {last}, which is not known to only read")
     for part in parts:
         if part.name.lower() in rules.attributes:
             raise Refusal(f".{part.name} calls a function that is not known to only read")
+
+
+def _check_in(node: exp.In, rules: _Rules) -> None:
+    """Refuse ``x IN name``, which SQLite reads as a table that nothing else here would see."""
+    if rules.dialect == "sqlite" and node.args.get("field") is not None:
+        raise Refusal("IN needs a list or a query: write IN (SELECT column FROM table)")
+
+
+def _check_length(node: exp.Func, rules: _Rules) -> None:
+    """Refuse a text of millions of signs, which no limit on rows or seconds stops in time."""
+    for literal in node.find_all(exp.Literal):
+        if literal.is_number and float(literal.this) > _LONGEST_TEXT:
+            raise Refusal(f"a text of {literal.this} signs is too long; stay below {_LONGEST_TEXT}")
+    if type(node).__name__ not in rules.known.clauses:
+        _refuse_clause(node)
 
 
 def _check_table(node: exp.Table, rules: _Rules) -> None:
@@ -250,6 +275,10 @@ _CHECKS: Mapping[type[exp.Expr], Callable[[Any, _Rules], None]] = {
     exp.CTE: _check_part,
     exp.Column: _check_attribute,
     exp.Dot: _check_attribute,
+    exp.In: _check_in,
+    exp.Pad: _check_length,
+    exp.Repeat: _check_length,
+    exp.Space: _check_length,
     exp.Operator: _check_operator,
     exp.Parameter: _check_parameter,
     exp.Pivot: _check_applied,

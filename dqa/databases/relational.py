@@ -181,6 +181,7 @@ class PooledDatabase(RelationalDatabase):
             raise DatabaseUnavailableError(str(error)) from error
 
     def _run_once(self, statement: str, limits: Limits, started: float) -> Rows:
+        pool = self._engine.pool
         connection = self._connect()
         try:
             with self._limited(connection, limits):
@@ -199,6 +200,9 @@ class PooledDatabase(RelationalDatabase):
             connection.invalidate()
             raise
         finally:
+            if self._engine.pool is not pool and connection.is_valid:
+                # Disposed of meanwhile: the old pool would take it back and never close it.
+                connection.invalidate()
             connection.close()
         # Only now: what it means may take a look at the schema, on a connection of its own.
         raise self._meaning(failure, limits) from failure

@@ -141,7 +141,7 @@ def test_a_greedy_statement_does_not_fail_its_neighbours(
     monkeypatch.setattr("dqa.databases.ladybug._POOL", 64 << 20)
     graph = ladybug.BACKEND.load(situation)
     greedy = (
-        "UNWIND range(1, 2000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "
+        "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "
         "RETURN x, string(x) + ' long as this text is'"
     )
     modest = "UNWIND range(1, 100000) AS x RETURN count(DISTINCT x)"

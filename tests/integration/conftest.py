@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -32,7 +32,12 @@ VARIABLES = {
     "postgres": "DQA_TEST_POSTGRES_URL",
     "neo4j": "DQA_TEST_NEO4J_URL",
 }
-PROGRAMS = {"mariadb": ("mariadbd", "/usr/sbin"), "postgres": ("postgres", "/usr/lib/postgresql")}
+PROGRAMS = {
+    "mariadb": ("mariadbd", "/usr/sbin"),
+    "postgres": ("postgres", "/usr/lib/postgresql"),
+    "neo4j": ("mvn", "/usr/share/maven"),
+}
+BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}
 _READY_SECONDS = 120.0
 
 
@@ -216,20 +221,33 @@ class OwnServer:
         return done.stdout
 
 
-@pytest.fixture(params=["mariadb", "postgres"])
-def own_server(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
-    """Start a server of the test's own; nothing is installed for it."""
-    name = request.param
+@contextmanager
+def started(name: str) -> Iterator[OwnServer]:
+    """Start a server of a test's own; nothing is installed for it."""
     program, folder = PROGRAMS[name]
     if shutil.which(program) is None and not any(Path(folder).glob(f"**/{program}")):
         pytest.skip(f"no {program} on this machine: python {SERVERS.name} start {name} installs it")
     # Not pytest's own folder: the server runs as a user who may not enter that.
     state = tempfile.mkdtemp(prefix="dqa-own-")
     Path(state).chmod(0o755)
-    own = OwnServer(name, plugins.backend("mysql" if name == "mariadb" else name), state)
+    own = OwnServer(name, plugins.backend(BACKENDS[name]), state)
     try:
-        own._run("start", name)
+        own._run("start", name, "--timeout", "120")
         yield own
     finally:
         own._run("stop", name)
         shutil.rmtree(state, ignore_errors=True)
+
+
+@pytest.fixture(params=["mariadb", "postgres"])
+def own_server(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
+    """Give each relational server in turn, started for one test alone."""
+    with started(request.param) as own:
+        yield own
+
+
+@pytest.fixture
+def own_neo4j() -> Iterator[OwnServer]:
+    """Give a Neo4j server, started for one test alone."""
+    with started("neo4j") as own:
+        yield own

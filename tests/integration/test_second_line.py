@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from dqa import plugins
 from dqa.databases.base import Database, Limits
 from dqa.errors import DqaError
 from dqa.loaders.generator import LocatingSize, generate
@@ -185,19 +184,24 @@ def test_a_relational_server_keeps_its_data(
         assert attacked.through() <= known(own_server.name, "through")
 
 
-def test_neo4j_keeps_its_data(neo4j_url: str, world: Situation, folder: Path) -> None:
-    """No attack changes what is loaded or who may log in; only what is known passes.
-
-    The server is shared with tests that run beside this one, so nothing else in it stands still.
-    """
-    target = Target(plugins.backend("neo4j"), neo4j_url)
+def test_neo4j_keeps_its_data(own_neo4j: OwnServer, world: Situation, folder: Path) -> None:
+    """No attack changes anything in the whole database; only what is known passes."""
+    target = Target(own_neo4j.backend, own_neo4j.url)
     try:
         database = target.load(world)
-        with closing(target.backend.open(neo4j_url)) as whole:
+        with closing(target.backend.open(own_neo4j.url)) as whole:
             everything: Any = whole
 
             def content() -> object:
-                return everything._server.rows("SHOW USERS YIELD user RETURN user ORDER BY user")
+                statements = (
+                    "MATCH (n) RETURN count(n), count(DISTINCT labels(n))",
+                    "MATCH ()-[r]->() RETURN count(r)",
+                    "SHOW INDEXES YIELD name RETURN name ORDER BY name",
+                    "SHOW CONSTRAINTS YIELD name RETURN name ORDER BY name",
+                    "CALL db.labels() YIELD label RETURN label ORDER BY label",
+                    "SHOW USERS YIELD user RETURN user ORDER BY user",
+                )
+                return [everything._server.rows(statement) for statement in statements]
 
             attacked = Attacked("neo4j", database, world, content, folder)
             assert attacked.through() <= known("neo4j", "through")

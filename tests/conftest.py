@@ -22,6 +22,17 @@ def release_dir() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def dellma_release_dir() -> Path:
+    """Folder of the DeLLMa release: ``DQA_DELLMA_DIR``, or the shared copy beside the checkout."""
+    folder = Path(
+        os.environ.get("DQA_DELLMA_DIR", ROOT.parent / "shared" / "data" / "dellma-release")
+    )
+    if not folder.is_dir():
+        pytest.skip(f"no DeLLMa release at {folder}; set DQA_DELLMA_DIR")
+    return folder
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that skipped anything where ``DQA_NO_SKIP=1`` allows no skip."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")

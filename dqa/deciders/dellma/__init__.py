@@ -1,0 +1,1 @@
+"""DeLLMa: decisions under uncertainty by ranked states and expected utility (arXiv 2402.02392)."""

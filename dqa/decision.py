@@ -40,12 +40,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A statement that ran (or could not), and what came back.
+    """What a decider asked its database or its simulator, and what came back.
 
     Attributes
     ----------
     statement
-        As the decider wrote it.
+        As the decider wrote it; of a simulation, what it asked for.
     observation
         What the decider was shown: rows as text, or the error's message.
     row_count
@@ -58,6 +58,8 @@ class Evidence:
         How long the database took.
     translated
         The statement as it ran, where it was translated from another dialect.
+    tool
+        The tool that was asked: ``query_database``, ``simulate`` or ``compare``.
     """
 
     statement: str
@@ -67,6 +69,7 @@ class Evidence:
     cut: str | None = None
     seconds: float = 0.0
     translated: str | None = None
+    tool: str = "query_database"
 
 
 @dataclass(frozen=True, slots=True)

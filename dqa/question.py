@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from dqa.errors import UnknownNameError
+from dqa.errors import DataError, UnknownNameError
 from dqa.situation import Situation
 
 __all__ = ["Candidate", "Defect", "Question", "QuestionSet"]
@@ -42,6 +43,17 @@ class Question:
         A statement whose first column lists the candidates, where they are to be queried.
     answers
         The decisions known to be best; empty where unknown. The first is the official one.
+    context_queries
+        Statements of the user's own whose rows are what a decider reads about the question, in
+        place of its scenario's (`dqa.scenarios.base.Scenario.context`).
+    outcomes
+        What each candidate led to, parallel to `candidates`, where a record tells: ground truth
+        without a simulator. Larger is better unless the scenario says otherwise.
+
+    Raises
+    ------
+    DataError
+        There is not one finite outcome for each candidate.
     """
 
     scenario: str
@@ -53,9 +65,19 @@ class Question:
     candidates: tuple[Candidate, ...] | None = None
     candidate_query: str | None = None
     answers: tuple[Candidate, ...] = ()
+    context_queries: tuple[str, ...] = ()
+    outcomes: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", MappingProxyType(dict(self.target)))
+        if self.outcomes is None:
+            return
+        listed = self.candidates or ()
+        if len(self.outcomes) != len(listed) or not all(map(isfinite, self.outcomes)):
+            raise DataError(
+                f"Question '{self.key}' has {len(listed)} candidates and the outcomes "
+                f"{list(self.outcomes)}: every candidate needs one finite number, or none has any."
+            )
 
     @property
     def key(self) -> str:
@@ -108,6 +130,8 @@ class QuestionSet:
                 self.situation_of(question).content_hash,
                 repr(question.candidates),
                 repr(question.answers),
+                repr(question.context_queries),
+                repr(question.outcomes),
             )
             digest.update("\0".join(parts).encode())
         return digest.hexdigest()

@@ -9,8 +9,8 @@ from typing import Any
 
 __all__ = ["redact", "redacted"]
 
-_URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^\s:/@]*):[^\s/@]+@", re.IGNORECASE)
-_API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]*\d|\S*\*)[A-Za-z0-9_*-]{12,}")
+_URL_PASSWORD = re.compile(r"(?P<before>://[^\s:/@]*):[^\s/@]+@")
+_API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]{0,200}\d|\S{0,200}\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST_SECRET = 8

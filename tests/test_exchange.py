@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dqa.cli.main import app
+from tests.loaders.dellma_scripts import write_decision, write_tables
 
 FOLDER = Path(__file__).parents[1] / "schemas" / "exchange"
 
@@ -30,15 +31,26 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     generated, out = str(folder / "generated"), folder / "run"
     run("generate", "--out", generated, "--questions", "2", "--seed", "5")
     evaluation = run("eval", "--generated", generated, "--out", str(out), "--json")
+    uncertain = ("--scenarios", "agriculture", "--generate", "1", "--set", "dellma.confidence=0.9")
+    farm = str(folder / "farm")
+    named = ("--deciders", "dellma-pairs,self-consistency", "--databases", "sqlite")
+    run("eval", *uncertain, *named, "--out", farm)
+
+    dellma = folder / "dellma"
+    write_tables(dellma)
+    write_decision(dellma, "cot", '{"decision": "fig"}')
 
     def lines(name: str) -> Iterator[Any]:
-        return map(json.loads, (out / name).read_text("utf-8").splitlines())
+        return map(json.loads, (folder / name).read_text("utf-8").splitlines())
 
     return {
         "manifest": [json.loads((folder / "generated" / "manifest.json").read_text("utf-8"))],
         "evaluation": [json.loads(evaluation)],
-        "result": list(lines("results.jsonl")),
-        "trace": list(lines("traces.jsonl")),
+        "analysis": [json.loads(run("analyse", str(out), "--json"))],
+        "dellma_replay": json.loads(run("dellma", "replay", "--release", str(dellma), "--json")),
+        "result": list(lines("run/results.jsonl")),
+        "trace": [*lines("run/traces.jsonl"), *lines("farm/traces.jsonl")],
+        "decision_tree": [json.loads(run("dellma", "tree", farm, "agriculture/1", "--json"))],
         "annotation": json.loads(run("annotate", "--generated", generated, "--json")),
         "question": [
             json.loads(run("show", f"{scenario}/1", "--generated", generated, "--json"))

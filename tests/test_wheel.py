@@ -31,7 +31,7 @@ def test_the_wheel_holds_three_packages_of_our_own_names(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert tops == {"dqa", "dqa_planrag", "dqa_simulators"}
-    for data in ("dqa/schemas/locating/scenario.toml", "dqa_planrag/prompts/replanned.md"):
+    for data in ("dqa/schemas/locating/scenario.toml", "dqa_planrag/prompts/react.md"):
         assert data in names
 
 
@@ -68,7 +68,8 @@ def test_the_installed_wheel_runs_beside_a_users_own_modules(wheel: Path, tmp_pa
     found = json.loads(done.stdout)
     assert all(Path(file).is_relative_to(site) for file in found["files"])
     assert {"planrag", "iterrag", "singlerag", "planrag-no-replan"} <= set(found["decider"])
-    assert set(found["scenario"]) == set(found["simulator"]) == {"locating", "building"}
+    assert set(found["simulator"]) == {"locating", "building"}
+    assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks"}
 
     show = ["show", "locating/1", "--generate", "1", "--json"]
     for program in ([sys.executable, "-m", "dqa"], [sys.executable, str(site / "bin" / "dqa")]):

@@ -14,16 +14,14 @@ from dqa.cli import options
 from dqa.cli.asking import Asking, model_line
 from dqa.cli.calling import Calling, takes_calling
 from dqa.cli.output import echo_json
-from dqa.errors import BudgetSpentError, InfrastructureError, QueryError, UsageError
+from dqa.cli.untrusted import visible
+from dqa.errors import BudgetSpentError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from dqa.databases.base import Database
     from dqa.question import Candidate, Question
 
 __all__ = ["ask"]
-
-_MOST_CANDIDATES = 100_000
-_MOST_BYTES = 20_000_000
 
 
 @takes_calling
@@ -47,13 +45,26 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             help="SQL or Cypher whose first column lists what can be chosen.",
         ),
     ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            metavar="STATEMENT",
+            help="SQL or Cypher whose rows a decider reads that writes none itself, such as "
+            "dellma-pairs; may be given several times.",
+        ),
+    ] = None,
     decider: Annotated[str, typer.Option("--decider", help="Who decides.")] = "planrag",
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
+    planner: options.Planner = None,
+    planner_base_url: options.PlannerUrl = None,
+    protocol: options.Protocol = "react",
     calling: Calling,
     seed: options.Seed = 0,
     max_steps: options.MaxSteps = 20,
     row_limit: options.RowLimit = 200,
+    settings: options.Settings = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="New file for the full trace.")
     ] = None,
@@ -63,13 +74,22 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     from dqa.decision import Ending
     from dqa.evaluation.store import decision_to_json
 
-    asking = Asking(model, base_url, seed, max_steps, row_limit)
+    asking = Asking(
+        *(model, base_url, planner, planner_base_url, protocol, seed, max_steps, row_limit),
+        options.settings_in(settings),
+    )
     deciders, models = asking.deciders((decider,), calling)
     text = "" if rules is None else _read(rules)
     with _new_file(trace) as file, _opened(database) as opened:
-        asked = _question(question, text, candidates, opened)
+        asked = _question(question, text, candidates, tuple(context or ()), opened)
         decision = deciders[decider].decide(asked, opened)
-        full = {"database": opened.name, "decider": decider, "model": models[decider]}
+        full = {
+            "question": asked.key,
+            "database": opened.name,
+            "kind": opened.kind,
+            "decider": decider,
+            "model": models[decider],
+        }
         full |= decision_to_json(decision)
         if file is not None:
             file.write(json.dumps(full, indent=2, ensure_ascii=False, default=str) + "\n")
@@ -125,7 +145,9 @@ def _opened(location: str) -> Iterator[Database]:
         database.close()
 
 
-def _question(text: str, rules: str, statement: str | None, database: Database) -> Question:
+def _question(
+    text: str, rules: str, statement: str | None, context: tuple[str, ...], database: Database
+) -> Question:
     from dqa.question import Question
 
     return Question(
@@ -135,24 +157,14 @@ def _question(text: str, rules: str, statement: str | None, database: Database) 
         rules=rules,
         candidates=None if statement is None else _candidates(statement, database),
         candidate_query=statement,
+        context_queries=context,
     )
 
 
 def _candidates(statement: str, database: Database) -> tuple[Candidate, ...]:
-    from dqa.databases.base import Limits
+    from dqa.deciders.candidates import queried_candidates
 
-    try:
-        rows = database.query(
-            statement, Limits(rows=_MOST_CANDIDATES, bytes=_MOST_BYTES, cell=_MOST_BYTES)
-        )
-    except QueryError as error:
-        raise UsageError(f"--candidates cannot run: {error}") from error
-    if rows.cut is not None:
-        raise UsageError(f"--candidates lists more than {len(rows.rows)} candidates: narrow it.")
-    cells = (row[0] for row in rows.rows if row and row[0] is not None)
-    listed = tuple(
-        dict.fromkeys(cell if isinstance(cell, str | int) else str(cell) for cell in cells)
-    )
+    listed = queried_candidates(statement, database, "--candidates")
     if not listed:
         raise UsageError("--candidates lists no candidate: its first column is empty.")
     return listed
@@ -175,4 +187,5 @@ def _as_text(full: dict[str, Any]) -> str:
         else:
             cut = f", cut by the limit on {evidence['cut']}" if evidence["cut"] else ""
             lines.append(f"    -> {evidence['row_count']} rows{cut}")
-    return "\n".join([*lines, model_line(full["model"])])
+    lines.append(model_line(full["model"]))
+    return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))

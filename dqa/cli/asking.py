@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa.cli.calling import Calling
+from dqa.cli.options import ProtocolName
+from dqa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from dqa.deciders.base import Decider
+    from langchain_core.language_models import BaseChatModel
+
+    from dqa.deciders.base import Decider, DeciderFactory, Examples
 
 __all__ = ["NO_MODEL", "Asking", "model_line"]
 
@@ -24,12 +28,21 @@ class Asking:
 
     model: str
     base_url: str | None
+    planner: str | None
+    planner_base_url: str | None
+    protocol: ProtocolName
     seed: int
     max_steps: int
     row_limit: int
+    options: tuple[tuple[str, str], ...] = ()
 
     def deciders(
-        self, names: Sequence[str], calling: Calling, resumed: Path | None = None
+        self,
+        names: Sequence[str],
+        calling: Calling,
+        resumed: Path | None = None,
+        rules: str | None = None,
+        examples: Examples | None = None,
     ) -> tuple[dict[str, Decider], dict[str, str]]:
         """Return deciders by name, and the name of the model behind each.
 
@@ -43,29 +56,103 @@ class Asking:
             How models are called.
         resumed
             The folder of the run that goes on, whose spending counts; None for a new run.
+        rules
+            The rule set that agents simulate by; None for each scenario's first.
+        examples
+            Where agents that are shown an example take it from; None where there is none.
+
+        Raises
+        ------
+        UsageError
+            A planner is named and no decider has one, or a setting that none of them has.
         """
         from dqa import plugins
         from dqa.databases.base import Limits
         from dqa.deciders.base import Settings
         from dqa.decision import Usage
         from dqa.evaluation.store import usage_so_far
-        from dqa.models.registry import Connection, chat_model
 
         factories = {name: plugins.decider(name) for name in names}
-        asking = {name for name, made in factories.items() if made.needs_model}
-        chat = None
-        if asking:
-            cassette = calling.cassette((self.model,), resume=resumed is not None)
-            connection = Connection(self.base_url, calling.timeout, cassette)
-            chat = chat_model(self.model, connection, self.seed)
+        self._check(factories)
+        models = {name: self._models(made) for name, made in factories.items()}
+        chats = self._chats(tuple(models.values()), calling, resumed=resumed is not None)
         spent = Usage() if resumed is None else usage_so_far(resumed)
         settings = Settings(
             max_steps=self.max_steps,
             limits=Limits(rows=self.row_limit),
             calls=calling.policy(self.seed, spent),
+            protocol=self.protocol,
+            rules=rules,
+            planner=chats.get(self.planner or ""),
+            examples=examples,
+            options=dict(self.options),
         )
+        chat = chats.get(self.model)
         deciders = {name: made(chat, settings) for name, made in factories.items()}
-        return deciders, {name: self.model if name in asking else NO_MODEL for name in names}
+        return deciders, {name: " + ".join(models[name]) or NO_MODEL for name in names}
+
+    def _check(self, factories: Mapping[str, DeciderFactory]) -> None:
+        """Refuse what no decider would heed: it was meant for another one."""
+        if self.planner is None and self.planner_base_url is not None:
+            raise UsageError("--planner-base-url says where the model of --planner is: name one.")
+        if self.planner is not None and not any(map(_plans_apart, factories.values())):
+            raise UsageError(
+                f"--planner {self.planner} would not be asked: none of {', '.join(factories)} lets "
+                "another model plan, as planrag-two-models does."
+            )
+        if not any(self.protocol in _protocols(made) for made in factories.values()):
+            raise UsageError(
+                f"--protocol {self.protocol} would change nothing: {', '.join(factories)} and "
+                "their models talk in one way only. Leave it out."
+            )
+        heeded = sorted({name for made in factories.values() for name in _options(made)})
+        for name, _ in self.options:
+            if name not in heeded:
+                raise UnknownNameError("setting of these deciders", name, heeded)
+
+    def _models(self, made: DeciderFactory) -> tuple[str, ...]:
+        """Return the names of the models that a decider asks, the planning one first."""
+        if not made.needs_model:
+            return ()
+        if self.planner is None or not _plans_apart(made):
+            return (self.model,)
+        return self.planner, self.model
+
+    def _chats(
+        self, asked: Sequence[tuple[str, ...]], calling: Calling, *, resumed: bool
+    ) -> dict[str, BaseChatModel]:
+        """Return the models by name; no key is asked for where none is needed."""
+        from dqa.models.registry import Connection, chat_model
+
+        used = tuple(dict.fromkeys(model for models in asked for model in models))
+        if not used:
+            return {}
+        cassette = calling.cassette(used, resume=resumed)
+        return {
+            name: chat_model(
+                name, Connection(self._url(name), calling.timeout, cassette), self.seed
+            )
+            for name in used
+        }
+
+    def _url(self, name: str) -> str | None:
+        """Where a model is: the planner may be elsewhere, and is, where its provider is another."""
+        if name == self.model:
+            return self.base_url
+        same_provider = name.split(":", 1)[0] == self.model.split(":", 1)[0]
+        return self.planner_base_url or (self.base_url if same_provider else None)
+
+
+def _plans_apart(made: DeciderFactory) -> bool:
+    return bool(getattr(made, "planner_apart", False))
+
+
+def _protocols(made: DeciderFactory) -> tuple[str, ...]:
+    return tuple(getattr(made, "protocols", ("react", "tools")))
+
+
+def _options(made: DeciderFactory) -> tuple[str, ...]:
+    return tuple(getattr(made, "options", ()))
 
 
 def model_line(model: str) -> str:
@@ -74,5 +161,10 @@ def model_line(model: str) -> str:
 
     if model == NO_MODEL:
         return "Model: none (a baseline asks no model)."
-    scripted = " A scripted program, not a language model." if is_scripted(model) else ""
-    return f"Model: {model}.{scripted}"
+    parts = model.split(" + ")
+    programs = [part for part in parts if is_scripted(part)]
+    if not programs:
+        return f"Model: {model}."
+    if len(programs) == len(parts):
+        return f"Model: {model}. A scripted program, not a language model."
+    return f"Model: {model}. Of these, {programs[0]} is a program, not a language model."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
 import threading
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,8 +24,11 @@ from dqa.cli.targets import label_of, targets_of
 from dqa.errors import BudgetSpentError, UsageError
 
 if TYPE_CHECKING:
+    from dqa.deciders.base import Decider
+    from dqa.evaluation.examples import OtherQuestions
     from dqa.evaluation.plan import Setup
     from dqa.evaluation.score import Result
+    from dqa.evaluation.stats import Summary
     from dqa.evaluation.store import RunStore
     from dqa.models.budget import Prices
     from dqa.question import QuestionSet
@@ -49,7 +54,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     deciders: Annotated[
         str, typer.Option("--deciders", metavar="NAMES", help="Deciders, separated by commas.")
     ] = "singlerag,iterrag,planrag,planrag-no-replan",
-    scenarios: options.Scenarios = "locating,building",
+    scenarios: options.AnyScenarios = None,
     databases: Annotated[
         str,
         typer.Option(
@@ -61,6 +66,9 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     ] = "sqlite,ladybug",
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
+    planner: options.Planner = None,
+    planner_base_url: options.PlannerUrl = None,
+    protocol: options.Protocol = "react",
     calling: Calling,
     release: options.Release = None,
     generated: options.Generated = None,
@@ -91,6 +99,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     ] = 60.0,
     max_steps: options.MaxSteps = 20,
     row_limit: options.RowLimit = 200,
+    settings: options.Settings = None,
     rules: options.Rules = None,
     strict_official: Annotated[
         bool, typer.Option("--strict-official", help="Only the official answer counts, no tie.")
@@ -100,22 +109,31 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Let deciders decide questions on databases, and print how often each was right."""
+    from dqa.evaluation.examples import OtherQuestions
+
     if resume and out is None:
         raise UsageError("--resume goes on with a run in a folder: name it with --out.")
-    names = options.names_in("--scenarios", scenarios)
+    names = None if scenarios is None else options.names_in("--scenarios", scenarios)
     source = options.Source(release, generated, generate, seed, names, limit, strict=strict)
     request = _Request(
         source=source,
-        asking=Asking(model, base_url, seed, max_steps, row_limit),
+        asking=Asking(
+            *(model, base_url, planner, planner_base_url, protocol, seed, max_steps, row_limit),
+            options.settings_in(settings),
+        ),
         deciders=options.names_in("--deciders", deciders),
         databases=options.names_in("--databases", databases),
         rules=rules or source.rules,
         strict_official=strict_official,
     )
     keeping = _Keeping(out, resume)
-    setup = request.setup(calling, keeping, verbose=verbose)
-    results = _run(request, setup, keeping, workers, patience)
-    _report(request, results, out, calling.prices, as_json)
+    with contextlib.closing(OtherQuestions()) as examples:
+        setup = request.setup(calling, keeping, examples, verbose=verbose)
+        results = _run(request, setup, keeping, workers, patience)
+    if as_json:
+        echo_json(_as_json(request, setup, results, out, calling.prices))
+    else:
+        _report(request, setup, results, out, calling.prices)
     _complain(results)
     _stopped_by_budget(results, setup.size, out)
 
@@ -131,22 +149,33 @@ class _Request:
     rules: str
     strict_official: bool
 
-    def setup(self, calling: Calling, keeping: _Keeping, *, verbose: bool) -> Setup:
+    def setup(
+        self, calling: Calling, keeping: _Keeping, examples: OtherQuestions, *, verbose: bool
+    ) -> Setup:
         """Look every name up, then read the questions: a wrong name costs no reading."""
         from dqa.evaluation.plan import Setup
 
         resumed = keeping.out if keeping.resume else None
-        deciders, models = self.asking.deciders(self.deciders, calling, resumed)
+        deciders, models = self.asking.deciders(
+            self.deciders, calling, resumed, self.rules, examples
+        )
         targets = targets_of(self.databases)
         questions = self.source.read()
+        examples.take(questions)
+        _check(questions, deciders.values())
         report_defects(questions.defects, verbose)
         return Setup(questions, targets, deciders, models)
+
+    def scenarios(self, questions: QuestionSet) -> tuple[str, ...]:
+        """Return the scenarios in the order in which they were named, or come."""
+        found = dict.fromkeys(question.scenario for question in questions.questions)
+        return self.source.scenarios or tuple(found)
 
     def settings(self, questions: QuestionSet) -> dict[str, Any]:
         """Return what a run that goes on has to share with its beginning."""
         return {
             "questions": questions.content_hash,
-            "scenarios": self.source.scenarios,
+            "scenarios": self.scenarios(questions),
             "limit": self.source.limit,
             "generate": self.source.generate,
             "deciders": self.deciders,
@@ -155,6 +184,14 @@ class _Request:
             "rules": self.rules,
             "strict_official": self.strict_official,
         }
+
+
+def _check(questions: QuestionSet, deciders: Iterable[Decider]) -> None:
+    """Let deciders refuse scenarios that they could never decide, before anything is asked."""
+    first = {question.scenario: question for question in reversed(questions.questions)}
+    for decider in deciders:
+        for question in first.values():
+            getattr(decider, "check", id)(question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,40 +243,56 @@ def _leave(store: RunStore, total: int) -> None:
         os._exit(_INTERRUPTED)
 
 
-def _report(
-    request: _Request,
-    results: tuple[Result, ...],
-    out: Path | None,
-    prices: Prices | None,
-    as_json: bool,
-) -> None:
-    from dqa.evaluation.report import accuracy_table, notes, spending, spending_line
+def _summaries(request: _Request, setup: Setup, results: tuple[Result, ...]) -> list[Summary]:
+    """Return the summaries in the order in which things were named."""
     from dqa.evaluation.stats import summarise
-    from dqa.models.registry import is_scripted
 
     order = {name: place for place, name in enumerate(request.deciders)}
     databases = [label_of(name) for name in request.databases]
-    summaries = sorted(
+    scenarios = request.scenarios(setup.questions)
+    return sorted(
         summarise(results),
         key=lambda s: (
-            (request.source.scenarios or ()).index(s.scenario),
+            scenarios.index(s.scenario),
             databases.index(s.database),
             order[s.decider],
         ),
     )
-    if as_json:
-        echo_json(
-            {
-                "model": request.asking.model,
-                "scripted": is_scripted(request.asking.model),
-                "rules": request.rules,
-                "strict_official": request.strict_official,
-                "out": out and str(out),
-                "spent": spending(results, prices),
-                "results": [summary.to_json() for summary in summaries],
-            }
-        )
-        return
+
+
+def _as_json(
+    request: _Request,
+    setup: Setup,
+    results: tuple[Result, ...],
+    out: Path | None,
+    prices: Prices | None,
+) -> dict[str, Any]:
+    from dqa.evaluation.report import spending
+    from dqa.models.registry import is_scripted
+
+    return {
+        "model": request.asking.model,
+        "models": dict(setup.models),
+        "scripted": any(is_scripted(model) for model in setup.models.values()),
+        "rules": request.rules,
+        "strict_official": request.strict_official,
+        "out": out and str(out),
+        "spent": spending(results, prices),
+        "results": [summary.to_json() for summary in _summaries(request, setup, results)],
+    }
+
+
+def _report(
+    request: _Request,
+    setup: Setup,
+    results: tuple[Result, ...],
+    out: Path | None,
+    prices: Prices | None,
+) -> None:
+    from dqa.evaluation.report import accuracy_table, notes, spending_line
+    from dqa.models.registry import is_scripted
+
+    summaries = _summaries(request, setup, results)
     typer.echo("Accuracy in % (correct/judged), with its 95 % interval below")
     echo_table(accuracy_table(summaries))
     for model in dict.fromkeys(summary.model for summary in summaries):

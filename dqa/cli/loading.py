@@ -27,7 +27,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     generated: options.Generated = None,
     generate: options.Generate = None,
     seed: options.Seed = 0,
-    scenarios: options.Scenarios = "locating,building",
+    scenarios: options.AnyScenarios = None,
     question: Annotated[
         str | None,
         typer.Option("--question", metavar="KEY", help="Only the database of this question."),
@@ -46,10 +46,10 @@ def load(  # noqa: PLR0913  (one parameter an option)
     """Load the databases of questions, each into a place of its own; what is there is reused."""
     from dqa import plugins
 
-    names = options.names_in("--scenarios", scenarios)
-    source = options.Source(
-        release, generated, generate, seed, names if question is None else None, None, form, strict
-    )
+    names = None if scenarios is None else options.names_in("--scenarios", scenarios)
+    if question is not None:
+        names = options.scenario_in(question)
+    source = options.Source(release, generated, generate, seed, names, None, form, strict)
     backend = plugins.backend_for(database)
     questions = source.read()
     report_defects(questions.defects, verbose)

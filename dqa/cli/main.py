@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from dqa.cli import annotate, ask, audit, check, doctor, evaluate, generate, listing, loading, show
+from dqa.cli import (
+    analyse,
+    annotate,
+    ask,
+    audit,
+    check,
+    dellma,
+    doctor,
+    evaluate,
+    generate,
+    listing,
+    loading,
+    show,
+    trace,
+)
 from dqa.errors import DqaError
 
 __all__ = ["app", "run"]
@@ -25,6 +39,8 @@ app = typer.Typer(
 app.command("eval")(evaluate.evaluate)
 app.command("generate")(generate.generate)
 app.command("show")(show.show)
+app.command("trace")(trace.trace)
+app.command("analyse")(analyse.analyse)
 app.command("ask")(ask.ask)
 app.command("check")(check.check)
 app.command("annotate")(annotate.annotate)
@@ -33,6 +49,7 @@ app.command("list")(listing.list_known)
 app.command("load")(loading.load)
 app.command("unload")(loading.unload)
 app.command("doctor")(doctor.doctor)
+app.add_typer(dellma.app, name="dellma")
 
 
 def _print_version(wanted: bool) -> None:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from dqa.question import QuestionSet
 
 __all__ = [
+    "AnyScenarios",
     "AsJson",
+    "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
     "Form",
@@ -24,25 +26,34 @@ __all__ = [
     "Generated",
     "MaxSteps",
     "Model",
+    "Planner",
+    "PlannerUrl",
+    "Protocol",
+    "ProtocolName",
     "Release",
     "RowLimit",
     "Rules",
     "Scenarios",
     "Seed",
+    "Settings",
     "Source",
     "Strict",
     "Verbose",
     "names_in",
+    "scenario_in",
+    "settings_in",
 ]
 
 FormName: TypeAlias = Literal["relational", "graph"]
+ProtocolName: TypeAlias = Literal["react", "tools"]
+AttitudeName: TypeAlias = Literal["mean", "cvar", "exponential"]
 
 DatabaseLocation = Annotated[
     str, typer.Option("--database", metavar="URL|PATH", help="Server's URL, or a database's file.")
 ]
 Release = Annotated[
     Path | None,
-    typer.Option("--release", metavar="DIR", help="Folder of the DQA release to read."),
+    typer.Option("--release", metavar="DIR", help="Folder of the DQA or DeLLMa release to read."),
 ]
 Generated = Annotated[
     Path | None,
@@ -62,6 +73,15 @@ Seed = Annotated[
 ]
 Scenarios = Annotated[
     str, typer.Option("--scenarios", metavar="NAMES", help="Scenarios, separated by commas.")
+]
+AnyScenarios = Annotated[
+    str | None,
+    typer.Option(
+        "--scenarios",
+        metavar="NAMES",
+        help="Scenarios, separated by commas; by default all of a release or folder, and "
+        "locating,building where questions are generated.",
+    ),
 ]
 Form = Annotated[
     FormName, typer.Option("--form", help="Which files of a release to read its databases from.")
@@ -93,6 +113,37 @@ BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", metavar="URL", help="Where an OpenAI-compatible server listens."),
 ]
+Protocol = Annotated[
+    ProtocolName,
+    typer.Option(
+        "--protocol",
+        help="How agents and models talk: labelled text, or the provider's own tool calls.",
+    ),
+]
+Planner = Annotated[
+    str | None,
+    typer.Option(
+        "--planner",
+        metavar="PROVIDER:MODEL",
+        help="Chat model that plans, for agents that plan apart; --model by default.",
+    ),
+]
+PlannerUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--planner-base-url",
+        metavar="URL",
+        help="Where the planner's server listens; where --base-url does, for the same provider.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of a decider's own, e.g. dellma.samples=16; may be given several times.",
+    ),
+]
 MaxSteps = Annotated[
     int,
     typer.Option("--max-steps", metavar="N", min=1, help="Most model replies for one question."),
@@ -104,12 +155,36 @@ RowLimit = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
+def settings_in(given: list[str] | None) -> tuple[tuple[str, str], ...]:
+    """Return settings by name, in order; `UsageError` for one without a value or given twice."""
+    found: dict[str, str] = {}
+    for setting in given or ():
+        name, equals, value = setting.partition("=")
+        if not name.strip() or not equals:
+            raise UsageError(f"--set {setting}: write NAME=VALUE, e.g. dellma.samples=16.")
+        if name.strip() in found:
+            raise UsageError(f"--set {name.strip()} is given twice: give it once.")
+        found[name.strip()] = value.strip()
+    return tuple(found.items())
+
+
 def names_in(option: str, listed: str) -> tuple[str, ...]:
     """Return the names in a list separated by commas, each once; `UsageError` for an empty one."""
     names = tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
     if not names:
         raise UsageError(f"{option} names nothing: give one or more names, separated by commas.")
     return names
+
+
+def scenario_in(key: str) -> tuple[str, ...] | None:
+    """Return the scenario that a question's key (``scenario/id``) names; None where it names none.
+
+    Only that one has to be read, and scenarios that are generated on request only are generated.
+    """
+    from dqa import plugins
+
+    name, slash, _ = key.partition("/")
+    return (name,) if slash and name in plugins.names("scenario") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +249,13 @@ class Source:
 
     def _read_all(self) -> QuestionSet:
         if self.release is not None:
+            from dqa.loaders.dellma_questions import is_dellma_release, read_dellma_questions
             from dqa.loaders.release import read_release
 
+            if is_dellma_release(self.release):
+                return read_dellma_questions(
+                    self.release, scenarios=self.scenarios, strict=self.strict
+                )
             return read_release(self.release, form=self.form, strict=self.strict)
         from dqa.loaders import generator
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["echo_json", "echo_table", "report_defects"]
 
+_ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Controls and marks of direction that JSON itself lets stand in a string."""
 _DEFECTS_SHOWN = 10
 _PIPED_WIDTH = 1_000
 """Columns of a table that no terminal shows: its text depends on nothing but its cells."""
 
 
 def echo_json(value: object) -> None:
-    """Print a value as JSON; NaN and infinities become null, which JSON has no numbers for."""
-    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str))
+    """Print a value as JSON; NaN and infinities become null, which JSON has no numbers for.
+
+    What would act on a terminal stands in JSON's own escapes, so the value stays as it is.
+    """
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)
+    typer.echo(_ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401  (any JSON value)

@@ -32,7 +32,8 @@ def show(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Print a question, its rules, its database's schema and its answer."""
-    source = options.Source(release, generated, generate, seed, form=form, strict=strict)
+    scenario = options.scenario_in(question)
+    source = options.Source(release, generated, generate, seed, scenario, form=form, strict=strict)
     questions = source.read()
     asked = questions.find(question)
     report_defects(questions.defects, verbose)
@@ -57,6 +58,7 @@ def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
         "candidates": list(question.candidates or ()),
         "answer": question.answers[0] if question.answers else None,
         "answers": list(question.answers),
+        "outcomes": None if question.outcomes is None else list(question.outcomes),
         "situation": {
             "name": situation.name,
             "hash": situation.content_hash,
@@ -82,6 +84,9 @@ def _as_text(question: Question, situation: Situation) -> str:
         "Candidates": listed,
         "Answer": answer,
     }
+    if question.outcomes is not None:
+        told = zip(question.candidates or (), question.outcomes, strict=True)
+        parts["Outcomes"] = "\n".join(f"{candidate}: {value:g}" for candidate, value in told)
     sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
     return "\n\n".join([question.key, *sections])
 

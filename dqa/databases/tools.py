@@ -9,17 +9,25 @@ from __future__ import annotations
 from time import perf_counter
 
 from langchain_core.tools import StructuredTool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from dqa.databases.base import DEFAULT_LIMITS, Database, Limits
 from dqa.decision import Evidence
 from dqa.errors import QueryError, StatementTimeoutError
 
-__all__ = ["observe", "query_tool", "schema_tool"]
+__all__ = ["Arguments", "QueryArguments", "observe", "query_tool", "schema_tool"]
 
 
-class _QueryArguments(BaseModel):
-    statement: str = Field(description="one read-only statement")
+class Arguments(BaseModel):
+    """What a model calls a tool with. Ids are numbers, and models write them as such."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+
+class QueryArguments(Arguments):
+    """Run one read-only statement; gives rows, one JSON array a line, or an error to mend."""
+
+    statement: str = Field(description="one read-only statement in the database's language")
 
 
 class _NoArguments(BaseModel):
@@ -87,7 +95,7 @@ def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> Structure
             f"database. Returns at most {limits.rows} rows, one JSON array a line, the column "
             "names first; or an error that says what to change."
         ),
-        args_schema=_QueryArguments,
+        args_schema=QueryArguments,
         response_format="content_and_artifact",
     )
 

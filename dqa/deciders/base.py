@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from dqa.databases.base import DEFAULT_LIMITS, Database, Limits
+from dqa.databases.base import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.decision import Decision
+from dqa.errors import UsageError
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.question import Question
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Decider", "DeciderFactory", "Settings"]
+__all__ = ["Decider", "DeciderFactory", "Examples", "ProtocolName", "Settings"]
+
+ProtocolName: TypeAlias = Literal["react", "tools"]
+"""How an agent and its model talk: labelled text, or the provider's own tool calls."""
+
+
+class Examples(Protocol):
+    """Where an agent that is shown an example takes it from."""
+
+    def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
+        """Yield other questions of the same scenario with a database of the same kind.
+
+        None of them is asked about data of the same content. The databases are the source's own:
+        whoever takes one does not close it.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +47,40 @@ class Settings:
         What each statement may cost.
     calls
         How models are called: retries, rates and budget; hand it to `dqa.models.calling`.
+    protocol
+        How agents and their models talk.
+    rules
+        Name of the rule set that an agent's simulator runs by; None for the scenario's first.
+    planner
+        The model that plans, for agents that let one plan and another retrieve; None for the same.
+    examples
+        Where agents that are shown an example take it from; None where there are no others.
+    options
+        Settings of a decider's own by name, as its factory's `options` lists them.
     """
 
     max_steps: int = 20
     max_parse_failures: int = 3
     limits: Limits = DEFAULT_LIMITS
     calls: CallPolicy = DEFAULT_POLICY
+    protocol: ProtocolName = "react"
+    rules: str | None = None
+    planner: BaseChatModel | None = None
+    examples: Examples | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse limits under which nothing could be said."""
+        if self.max_steps < 1 or self.max_parse_failures < 1:
+            raise UsageError("A run needs at least one reply, and one try at each.")
 
 
 class Decider(Protocol):
-    """Answers questions. Stateless between questions, so one serves many threads."""
+    """Answers questions. Stateless between questions, so one serves many threads.
+
+    It may also have ``check(question)``, which raises `UsageError` for a question that it could
+    never decide: an evaluation asks it before it begins.
+    """
 
     name: str
 
@@ -54,7 +95,12 @@ class Decider(Protocol):
 
 
 class DeciderFactory(Protocol):
-    """What the entry point `dqa.deciders` names: makes a decider for a model."""
+    """What the entry point `dqa.deciders` names: makes a decider for a model.
+
+    It may also have ``planner_apart`` (bool: it asks `Settings.planner` for the plan),
+    ``options`` (names of the settings in `Settings.options` that it heeds) and ``protocols`` (which
+    values of `Settings.protocol` it heeds; all, where it does not say).
+    """
 
     name: str
     description: str

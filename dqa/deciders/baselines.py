@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dqa import plugins
 from dqa.databases.base import Database
 from dqa.deciders.base import Settings
 from dqa.decision import Decision, Ending, Event
@@ -30,10 +31,13 @@ class Baseline:
         What commands call it.
     choose
         The rule: a question and its database to a candidate.
+    check
+        Raises `UsageError` for a question that the rule can never decide.
     """
 
     name: str
     choose: Callable[[Question, Database], Candidate]
+    check: Callable[[Question], object]
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`."""
@@ -63,12 +67,13 @@ class BaselineFactory:
     name: str
     description: str
     choose: Callable[[Question, Database], Candidate]
+    check: Callable[[Question], object]
     needs_model: bool = False
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Baseline:
         """Make the decider."""
         del model, settings
-        return Baseline(self.name, self.choose)
+        return Baseline(self.name, self.choose, self.check)
 
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:
@@ -92,18 +97,39 @@ def _random(question: Question, database: Database) -> Candidate:
 
 
 def _best(question: Question, database: Database) -> Candidate:
-    from dqa import plugins
-    from dqa.loaders.readback import read_situation
+    if question.outcomes is not None:
+        return _recorded_best(question)
+    # Only here: the tools that agents are offered come with it, and take LangChain to import.
+    from dqa.deciders.simulation import Simulation
 
-    schema = plugins.scenario(question.scenario).schema
-    situation = read_situation(database, schema, question.situation)
-    simulator = plugins.simulator(question.scenario)
-    (outcomes,) = simulator.outcomes(situation, [question], simulator.rule_sets[0])
-    return outcomes.answer
+    return Simulation.of(question, database).outcomes().answer
 
 
-FIRST = BaselineFactory("first", "always the first candidate", _first)
-RANDOM = BaselineFactory("random", "a candidate at random, the same in every run", _random)
+def _recorded_best(question: Question) -> Candidate:
+    """Return the candidate with the best outcome on record, the first of several."""
+    scenario = question.scenario
+    known = scenario in plugins.names("scenario")
+    least = known and plugins.scenario(scenario).goal == "minimise"
+    outcomes = dict(zip(_candidates(question), question.outcomes or (), strict=True))
+    return (min if least else max)(outcomes, key=outcomes.__getitem__)
+
+
+def _has_best(question: Question) -> None:
+    if question.outcomes is not None:
+        _candidates(question)
+        return
+    from dqa.deciders.simulation import Simulation
+
+    Simulation.check(question)
+
+
+FIRST = BaselineFactory("first", "always the first candidate", _first, _candidates)
+RANDOM = BaselineFactory(
+    "random", "a candidate at random, the same in every run", _random, _candidates
+)
 ORACLE = BaselineFactory(
-    "oracle", "reads the whole database back and simulates every candidate", _best
+    "oracle",
+    "the best outcome on record, or, without a record, every candidate simulated on all rows",
+    _best,
+    _has_best,
 )

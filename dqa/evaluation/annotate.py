@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dqa import plugins
+from dqa.errors import UsageError
 from dqa.question import Candidate, Question, QuestionSet
 from dqa.simulator import Outcomes
 
@@ -61,11 +62,20 @@ def simulate_all(question_set: QuestionSet, rules: str) -> list[Outcomes]:
 
     Raises
     ------
+    UsageError
+        A record tells the answers of a scenario, and it has no simulator to judge them by.
     UnknownNameError
         A scenario without a simulator, a rule set that it does not have, an unknown situation.
     SituationError
         A situation that breaks what its scenario needs.
     """
+    simulated = set(plugins.names("simulator"))
+    for question in question_set.questions:
+        if question.outcomes is not None and question.scenario not in simulated:
+            raise UsageError(
+                f"No simulator plays the rules of '{question.scenario}': the answers of its "
+                "questions are recorded, and there is nothing to judge them by."
+            )
     together: dict[tuple[str, int], list[int]] = {}
     for position, question in enumerate(question_set.questions):
         key = (question.scenario, id(question_set.situation_of(question)))

@@ -59,13 +59,23 @@ def _cell(summary: Summary | None) -> str:
 
 
 def notes(summaries: Sequence[Summary]) -> list[str]:
-    """Return a line for every kind of outcome that is neither right nor wrong and did happen."""
+    """Return what the table does not say, a line each.
+
+    These are the outcomes that are neither right nor wrong and did happen, and the share of the
+    best outcome that was reached, where outcomes count from nothing.
+    """
     lines = []
     for outcome, words in _NOTED.items():
         counted = [(s, s.counts[outcome]) for s in summaries if s.counts[outcome]]
         if counted:
             where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in counted)
             lines.append(f"{sum(n for _, n in counted)} {words}: {where}.")
+    shares = [(s, s.normalised_utility) for s in summaries if s.normalised_utility is not None]
+    if shares:
+        told = ", ".join(
+            f"{s.decider} {s.scenario}/{s.database} {100 * share:.1f}" for s, share in shares
+        )
+        lines.append(f"Normalised utility in %: {told}.")
     return lines
 
 

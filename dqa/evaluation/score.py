@@ -1,17 +1,19 @@
 """Judging decisions: right or wrong, how much a wrong one gives away, and what is not judged.
 
 A decision is right where its choice is tied for best under the named rules; strictly, only where
-it is the official answer. Without a simulator the known answers are the ties. What a failing server
-ended is never judged (`Outcome.judged`).
+it is the official answer. Without a simulator the recorded outcomes tell, and without those the
+known answers are the ties. What a failing server ended is never judged (`Outcome.judged`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from dqa import plugins
 from dqa.deciders.matching import match_candidate
@@ -21,7 +23,10 @@ from dqa.evaluation.plan import Task
 from dqa.question import Candidate, Question, QuestionSet
 from dqa.simulator import Outcomes
 
-__all__ = ["Judge", "Outcome", "Result", "Verdict"]
+__all__ = ["Goal", "Judge", "Outcome", "Result", "Verdict"]
+
+Goal: TypeAlias = Literal["maximise", "minimise"]
+"""Whether more or less of what a decision leads to is better."""
 
 
 class Outcome(StrEnum):
@@ -55,9 +60,16 @@ class Verdict:
     official
         The official answer, or None where nobody gave one.
     ties
-        Every best candidate by the simulator, or the known answers where there is none.
+        Every best candidate by the simulator or the record, or the known answers where there is
+        neither.
     regret, relative_regret, rank
-        As in `Outcomes`; None without a choice or a simulator, or where they are infinite.
+        As in `Outcomes`; None without a choice or outcomes, or where they are infinite.
+    value
+        What the choice leads to, in the scenario's unit; None without a choice or outcomes.
+    best_value, baseline, goal
+        As in `Outcomes`, whatever became of the question; None without outcomes. Of a record the
+        baseline is 0, so where more is better, ``value / best_value`` is DeLLMa's normalised
+        utility (appendix B) and ``1 - relative_regret``.
     """
 
     outcome: Outcome
@@ -67,6 +79,10 @@ class Verdict:
     regret: float | None = None
     relative_regret: float | None = None
     rank: int | None = None
+    value: float | None = None
+    best_value: float | None = None
+    baseline: float | None = None
+    goal: Goal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +103,10 @@ class Result:
     regret: float | None
     relative_regret: float | None
     rank: int | None
+    value: float | None
+    best_value: float | None
+    baseline: float | None
+    goal: Goal | None
     steps: int
     statements: int
     plans: int
@@ -111,6 +131,10 @@ class Result:
             regret=verdict.regret,
             relative_regret=verdict.relative_regret,
             rank=verdict.rank,
+            value=verdict.value,
+            best_value=verdict.best_value,
+            baseline=verdict.baseline,
+            goal=verdict.goal,
             steps=decision.steps,
             statements=len(decision.evidence),
             plans=len(decision.plans),
@@ -181,58 +205,75 @@ class Judge:
     def judge(self, question: Question, decision: Decision) -> Verdict:
         """Return what `decision` is worth; `DataError` where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
-        ties = question.answers if outcomes is None else outcomes.ties
-        official = question.answers[0] if question.answers else None
+        unchosen = _without_choice(question, outcomes)
         if decision.ending is not Ending.ANSWERED:
-            return Verdict(Outcome(decision.ending.value), official=official, ties=ties)
-        if not ties:
+            return replace(unchosen, outcome=Outcome(decision.ending.value))
+        if not unchosen.ties:
             raise DataError(
                 f"Question '{question.key}' has no known answer and its scenario no simulator: "
                 "nothing tells which decision is right."
             )
-        candidates = question.candidates or (outcomes.candidates if outcomes else ties)
+        candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
             match = match_candidate(decision.answer, candidates)
             choice = match.choice
             if choice is None:
                 outcome = Outcome.AMBIGUOUS if match.named else Outcome.NO_CANDIDATE
-                return Verdict(outcome, official=official, ties=ties)
-        return self._verdict(choice, official, ties, outcomes)
+                return replace(unchosen, outcome=outcome)
+        return self._chosen(choice, unchosen, outcomes)
 
-    def _verdict(
-        self,
-        choice: Candidate,
-        official: Candidate | None,
-        ties: tuple[Candidate, ...],
-        outcomes: Outcomes | None,
-    ) -> Verdict:
-        right = choice == official if self._strict and official is not None else choice in ties
-        outcome = Outcome.CORRECT if right else Outcome.WRONG
+    def _chosen(self, choice: Candidate, rest: Verdict, outcomes: Outcomes | None) -> Verdict:
+        only_official = self._strict and rest.official is not None
+        right = choice == rest.official if only_official else choice in rest.ties
+        judged = replace(rest, outcome=Outcome.CORRECT if right else Outcome.WRONG, choice=choice)
         if outcomes is None:
-            return Verdict(outcome, choice, official, ties)
+            return judged
         share = outcomes.relative_regret(choice)
-        return Verdict(
-            outcome,
-            choice,
-            official,
-            ties,
+        return replace(
+            judged,
             regret=outcomes.regret(choice),
             relative_regret=share if isfinite(share) else None,
             rank=outcomes.rank(choice),
+            value=outcomes.value(choice),
         )
 
     def _outcomes_of(self, question: Question) -> Outcomes | None:
         """Return a question's outcomes; all questions on a situation are simulated at once."""
         together = self._together.get(_asked_about(question))
         if together is None:
-            return None
+            return _recorded(question)
         if question.key not in self._outcomes:
             found = plugins.simulator(question.scenario).outcomes(
                 self._set.situation_of(question), together, self._rules
             )
             self._outcomes |= {q.key: o for q, o in zip(together, found, strict=True)}
         return self._outcomes[question.key]
+
+
+def _without_choice(question: Question, outcomes: Outcomes | None) -> Verdict:
+    """Return what is known about a question before anything is chosen."""
+    official = question.answers[0] if question.answers else None
+    if outcomes is None:
+        return Verdict(Outcome.NO_CANDIDATE, official=official, ties=question.answers)
+    return Verdict(
+        Outcome.NO_CANDIDATE,
+        official=official,
+        ties=outcomes.ties,
+        best_value=outcomes.best,
+        baseline=outcomes.baseline,
+        goal=outcomes.goal,
+    )
+
+
+def _recorded(question: Question) -> Outcomes | None:
+    """Return the outcomes that a question's record tells, if any."""
+    if question.outcomes is None or question.candidates is None:
+        return None
+    known = question.scenario in plugins.names("scenario")
+    goal: Goal = plugins.scenario(question.scenario).goal if known else "maximise"
+    values = np.array(question.outcomes, dtype=np.float64)
+    return Outcomes(question.candidates, values, goal, baseline=0.0)
 
 
 def _asked_about(question: Question) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from math import fsum, isfinite
 
 from dqa.evaluation.score import Outcome, Result
 
-__all__ = ["Summary", "summarise", "wilson"]
+__all__ = ["Summary", "normalised_utility", "summarise", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,9 @@ class Summary:
     mean_regret, mean_relative_regret
         Over the decisions that chose a candidate, in the scenario's unit and as a share; an
         infinite share is left out. None where there is none.
+    normalised_utility
+        Mean of `normalised_utility` over the judged questions whose outcomes count from nothing,
+        and of which more is better; None where there is none.
     mean_tokens, mean_steps
         Over all questions that no failing server and no spent budget ended.
     """
@@ -41,6 +44,7 @@ class Summary:
     high: float | None
     mean_regret: float | None
     mean_relative_regret: float | None
+    normalised_utility: float | None
     mean_tokens: float | None
     mean_steps: float | None
 
@@ -75,6 +79,7 @@ class Summary:
             **{o.value: self.counts[o] for o in Outcome if o is not Outcome.CORRECT},
             "mean_regret": self.mean_regret,
             "mean_relative_regret": self.mean_relative_regret,
+            "normalised_utility": self.normalised_utility,
             "mean_tokens": self.mean_tokens,
             "mean_steps": self.mean_steps,
         }
@@ -88,6 +93,26 @@ def wilson(correct: int, judged: int) -> tuple[float, float] | None:
 
     interval = binomtest(correct, judged).proportion_ci(0.95, method="wilson")
     return float(interval.low), float(interval.high)
+
+
+def normalised_utility(value: float | None, best: float) -> float:
+    """Return the share of the best outcome that a decision reached (DeLLMa, appendix B).
+
+    Parameters
+    ----------
+    value
+        What the choice led to, counted from nothing; None where nothing was chosen.
+    best
+        What the best choice would have led to.
+
+    Returns
+    -------
+    At most 1, and below 0 for a loss. 0 without a choice: that leads to nothing. Of a best outcome
+    that is no gain there are no shares: then 1 for the best choice, and 0 for any other.
+    """
+    if value is None:
+        return 0.0
+    return value / best if best > 0.0 else float(value >= best)
 
 
 def summarise(results: Iterable[Result]) -> tuple[Summary, ...]:
@@ -115,9 +140,17 @@ def _summary(results: Sequence[Result]) -> Summary:
         high=interval[1] if interval else None,
         mean_regret=_mean(r.regret for r in reached),
         mean_relative_regret=_mean(r.relative_regret for r in reached),
+        normalised_utility=_mean(_share(r) for r in reached),
         mean_tokens=_mean(float(r.usage.input_tokens + r.usage.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
     )
+
+
+def _share(result: Result) -> float | None:
+    """Return a result's normalised utility, or None where its outcomes have none."""
+    if result.best_value is None or result.baseline != 0.0 or result.goal != "maximise":
+        return None
+    return normalised_utility(result.value, result.best_value)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -20,9 +20,18 @@ from dqa.evaluation.plan import Task
 from dqa.evaluation.score import Result
 from dqa.secrets import redacted
 
-__all__ = ["RunStore", "decision_to_json", "read_results", "redacted", "to_trace", "usage_so_far"]
+__all__ = [
+    "TRACES",
+    "RunStore",
+    "decision_to_json",
+    "read_results",
+    "redacted",
+    "to_trace",
+    "usage_so_far",
+    "whole_lines",
+]
 
-_RUN, _RESULTS, _TRACES = "run.json", "results.jsonl", "traces.jsonl"
+_RUN, _RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
 
 
 class RunStore:
@@ -70,11 +79,11 @@ class RunStore:
             for result in read_results(folder, mend=True):
                 if result.outcome.judged:
                     self._results[result.key] = result
-            _drop_half_line(folder / _TRACES)
+            _drop_half_line(folder / TRACES)
         else:
             _make(folder)
             (folder / _RUN).write_text(json.dumps(run, indent=2) + "\n", "utf-8")
-        self._files = (_appending(folder / _TRACES), _appending(folder / _RESULTS))
+        self._files = (_appending(folder / TRACES), _appending(folder / _RESULTS))
 
     @property
     def results(self) -> Mapping[tuple[str, str, str], Result]:
@@ -127,7 +136,7 @@ def read_results(folder: Path, *, mend: bool = False) -> list[Result]:
     path = folder / _RESULTS
     if not path.exists():
         return []
-    whole = _drop_half_line(path) if mend else _whole_lines(path)
+    whole = _drop_half_line(path) if mend else whole_lines(path)
     found = {}
     # Not splitlines(): other line separators may stand inside a JSON string.
     for number, line in enumerate(whole.split("\n")[:-1], start=1):
@@ -147,10 +156,10 @@ def usage_so_far(folder: Path) -> Usage:
     ParseError
         A whole line of the traces is damaged.
     """
-    path, used = folder / _TRACES, Usage()
+    path, used = folder / TRACES, Usage()
     if not path.exists():
         return used
-    for number, line in enumerate(_whole_lines(path).split("\n")[:-1], start=1):
+    for number, line in enumerate(whole_lines(path).split("\n")[:-1], start=1):
         try:
             used += Usage(**json.loads(line)["usage"])
         except (KeyError, TypeError, ValueError) as error:
@@ -251,7 +260,8 @@ def _appending(path: Path) -> TextIO:
     return path.open("a", encoding="utf-8", newline="\n")
 
 
-def _whole_lines(path: Path) -> str:
+def whole_lines(path: Path) -> str:
+    """Return a file's text up to its last line end; `ParseError` where it is no text."""
     content = path.read_bytes()
     try:
         return content[: content.rfind(b"\n") + 1].decode("utf-8")
@@ -263,6 +273,6 @@ def _whole_lines(path: Path) -> str:
 def _drop_half_line(path: Path) -> str:
     if not path.exists():
         return ""
-    whole = _whole_lines(path)
+    whole = whole_lines(path)
     os.truncate(path, len(whole.encode("utf-8")))
     return whole

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -210,6 +211,7 @@ class _Reader:
             "business_rules": (str,),
             "answer": (layout.answer,),
             **{key: (str,) for key in layout.target if key not in layout.optional},
+            **({"outcomes": (dict,)} if layout.recorded else {}),
         }
         for key, types in needed.items():
             value = values.get(key)
@@ -236,7 +238,12 @@ class _Reader:
                 )
                 return
         target = {key: str(values[key]) for key in layout.target if values.get(key)}
-        candidates = plugins.scenario(layout.scenario).candidates(situation, target)
+        try:
+            candidates = plugins.scenario(layout.scenario).candidates(situation, target)
+            outcomes = _outcomes(values, candidates) if layout.recorded else None
+        except DataError as error:
+            self._report(entry.file, entry.line, f"question {number}: {error}", _LEFT_OUT)
+            return
         if not candidates:
             self._leave_out(file, None, "there is nothing to choose from", number)
             return
@@ -260,6 +267,7 @@ class _Reader:
                 target=target,
                 candidates=candidates,
                 answers=(answer,),
+                outcomes=outcomes,
             )
         )
 
@@ -324,6 +332,16 @@ class _Reader:
         raise ParseError(
             defect.file, defect.line, f"{defect.problem} (without strict: {defect.action})"
         )
+
+
+def _outcomes(values: Mapping[str, Any], candidates: Sequence[Candidate]) -> tuple[float, ...]:
+    """Return what an entry says each candidate leads to; `DataError` where it does not say."""
+    told = values["outcomes"]
+    for candidate in candidates:
+        value = told.get(candidate)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise DataError(f"the outcome of '{candidate}' is {value!r}, which is no number")
+    return tuple(float(told[candidate]) for candidate in candidates)
 
 
 def _decoded(content: bytes, file: Path) -> str:

@@ -1,4 +1,8 @@
-"""Where the DQA release keeps what, for its reader and for the writer of the same layout."""
+"""Where the DQA release keeps what, for its reader and for the writer of the same layout.
+
+The scenarios of DeLLMa have the same layout here, so that generated questions of every scenario
+stand in one folder; their authors' own files are another matter (`dqa.loaders.dellma_questions`).
+"""
 
 from __future__ import annotations
 
@@ -65,6 +69,10 @@ class ScenarioLayout:
         Type of the official answer.
     constants
         What else every entry holds. It plays no part in reading.
+    database
+        The target key that names the database, where several questions share one.
+    recorded
+        Whether an entry tells, under ``outcomes``, what each candidate leads to.
     """
 
     scenario: str
@@ -75,6 +83,8 @@ class ScenarioLayout:
     references: tuple[tuple[str, str, str], ...]
     answer: type[str | int]
     constants: Mapping[str, str]
+    database: str = "country"
+    recorded: bool = False
 
     @property
     def per_question(self) -> bool:
@@ -120,6 +130,30 @@ LAYOUTS: Mapping[str, ScenarioLayout] = {
             references=(("goods", "goods", "goods_name"),),
             answer=int,
             constants={"target_gdb": ""},
+        ),
+        ScenarioLayout(
+            scenario="agriculture",
+            questions="questions.json",
+            stem="{world}",
+            target=("crops", "year", "world"),
+            optional=(),
+            references=(),
+            answer=str,
+            constants={},
+            database="world",
+            recorded=True,
+        ),
+        ScenarioLayout(
+            scenario="stocks",
+            questions="questions.json",
+            stem="{world}",
+            target=("symbols", "since", "buy", "sell", "world"),
+            optional=(),
+            references=(),
+            answer=str,
+            constants={},
+            database="world",
+            recorded=True,
         ),
     )
 }

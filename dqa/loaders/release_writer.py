@@ -24,7 +24,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     Parameters
     ----------
     question_set
-        Questions of the Locating and Building scenarios with one answer each.
+        Questions of the scenarios of `LAYOUTS` with one answer each.
     folder
         Where to write; made if it is not there. It must be empty.
 
@@ -88,10 +88,10 @@ def _entry(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
     target = dict(question.target)
     if not layout.per_question:
         # Such a layout finds the database by its name alone.
-        if target.setdefault("country", question.situation) != question.situation:
+        if target.setdefault(layout.database, question.situation) != question.situation:
             raise DataError(
                 f"Question {question.key} is asked about '{question.situation}', but its target "
-                f"names the database '{target['country']}'."
+                f"names the database '{target[layout.database]}'."
             )
         _refuse_bad_name(question.situation)
     unknown = set(target) - set(layout.target)
@@ -107,8 +107,19 @@ def _entry(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
         "question": question.text,
         "business_rules": question.rules,
         "answer": question.answers[0],
+        **_outcomes(question, layout),
         **layout.constants,
     }
+
+
+def _outcomes(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
+    if layout.recorded != (question.outcomes is not None):
+        needs = "needs" if layout.recorded else "has no room for"
+        raise DataError(f"Question {question.key}: the layout {needs} recorded outcomes.")
+    if question.outcomes is None:
+        return {}
+    named = zip(question.candidates or (), question.outcomes, strict=True)
+    return {"outcomes": {str(candidate): value for candidate, value in named}}
 
 
 def _refuse_bad_name(name: str) -> None:

@@ -16,7 +16,7 @@ from dqa.errors import DataError, ParseError
 from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble, to_cell
 from dqa.loaders.columns import ColumnReader
 from dqa.loaders.tokens import SQL, Cursor
-from dqa.situation import Cell, Column, Schema, Situation, TableSchema
+from dqa.situation import Cell, Column, Schema, Situation, Table, TableSchema
 
 __all__ = ["parse_sql", "render_sql"]
 
@@ -281,9 +281,9 @@ def render_sql(situation: Situation) -> str:
     ------
     DataError
         A value that no MySQL column of these types holds: an infinity, or a text of more than 255
-        characters.
+        characters in a key.
     """
-    parts = [_create_table(table) for table in situation.schema.tables]
+    parts = [_create_table(situation[table.name]) for table in situation.schema.tables]
     parts.append("")
     for table in situation.schema.tables:
         names = ", ".join(_identifier(name) for name in table.column_names)
@@ -296,13 +296,29 @@ def render_sql(situation: Situation) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _create_table(table: TableSchema) -> str:
-    columns = "".join(f"{_identifier(c.name)} {_TYPES[c.type]}, " for c in table.columns)
-    key = ", ".join(_identifier(name) for name in table.key)
+def _create_table(table: Table) -> str:
+    schema = table.schema
+    columns = "".join(f"{_identifier(c.name)} {_type(table, c)}, " for c in schema.columns)
+    key = ", ".join(_identifier(name) for name in schema.key)
     return (
-        f"CREATE TABLE {_identifier(table.name)}({columns}PRIMARY KEY ({key})) "
+        f"CREATE TABLE {_identifier(schema.name)}({columns}PRIMARY KEY ({key})) "
         "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;"
     )
+
+
+def _type(table: Table, column: Column) -> str:
+    """Return a column's type: texts that ``VARCHAR(255)`` has no room for are ``LONGTEXT``."""
+    if column.type != "text":
+        return _TYPES[column.type]
+    longest = max(map(len, table[column.name].tolist()), default=0)
+    if longest <= _LONGEST_TEXT:
+        return _TYPES["text"]
+    if column.name in table.schema.key:
+        raise DataError(
+            f"Column '{column.name}' of '{table.schema.name}' holds a text of {longest} "
+            f"characters; the key of a MySQL table has room for {_LONGEST_TEXT}."
+        )
+    return "LONGTEXT"
 
 
 def _identifier(name: str) -> str:
@@ -316,11 +332,6 @@ def _identifier(name: str) -> str:
 
 def _literal(value: Cell, column: Column) -> str:
     if isinstance(value, str):
-        if len(value) > _LONGEST_TEXT:
-            raise DataError(
-                f"Column '{column.name}' holds a text of {len(value)} characters; "
-                f"a SQL script of this form has room for {_LONGEST_TEXT}."
-            )
         return f"'{value.translate(_ESCAPES)}'"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -19,7 +20,15 @@ from dqa.errors import (
     ModelUnavailableError,
     UnparsableReplyError,
 )
-from dqa.models.faults import Fault, FaultKind, diagnose, retry_after, words_of
+from dqa.models.cleaning import without_halves
+from dqa.models.faults import (
+    Fault,
+    FaultKind,
+    diagnose,
+    refused_setting,
+    retry_after,
+    words_of,
+)
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.recorded import RecordedModel
 from dqa.models.scripted import ScriptedModel
@@ -32,6 +41,7 @@ ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
 _CUT = {"length", "max_tokens", "max_output_tokens"}
 _WITHHELD = {"content_filter", "refusal", "safety"}
 _CHARACTERS_PER_TOKEN = 4
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,9 @@ def call_model(
 ) -> Called:
     """Ask the model for one reply, again where its provider fails.
 
+    Where the model refuses a setting that it can do without, the request is made again at once
+    without that setting, and so are all later ones; that is no failed attempt.
+
     Parameters
     ----------
     model
@@ -94,7 +107,7 @@ def call_model(
     BudgetSpentError
         Nothing is left to spend.
     """
-    call = _Call(model, list(messages), list(stop) or None, policy)
+    call = _Call(model, list(messages), list(stop) or None, policy, set())
     clock, attempt = policy.clock, 1
     began = clock.monotonic()
     while True:
@@ -114,6 +127,9 @@ def call_model(
             failed = error
         else:
             return call.finish(reply, attempt, on_fault)
+        if call.yields(failed):
+            on_fault(_named(FaultKind.UNSUPPORTED, failed, attempt, 0.0))
+            continue
         fault = call.fault(failed, attempt, clock.monotonic() - began)
         on_fault(fault)
         if fault.wait is None:
@@ -130,6 +146,7 @@ class _Call:
     messages: list[BaseMessage]
     stop: list[str] | None
     policy: CallPolicy
+    refused: set[str]
 
     def attempt(self) -> AIMessage:
         """Make the request once, when the limiter lets it."""
@@ -153,11 +170,26 @@ class _Call:
             else:
                 # A server that counts nothing must not make a budget endless.
                 budget.spend(Usage(_estimate(self.messages), _estimate([reply]), calls=1))
+        reply = without_halves(reply)
         ended = _ended(reply, self.stop or ())
         if ended is not reply:
-            words = "The server ignored a stop sequence; what followed it was cut off."
+            words = "The reply went on after a stop sequence; what followed it was cut off."
             on_fault(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, attempt, None))
         return Called(ended, usage, _incomplete(ended))
+
+    def yields(self, error: Exception) -> bool:
+        """Leave out a setting that the model refuses, unless that has not helped before.
+
+        The recorder stands above what yields: a cassette is asked for the request with all its
+        settings, and so has the reply at once when it is played.
+        """
+        setting = refused_setting(error)
+        model = next((m for m in _layers(self.model) if isinstance(m, _Yielding)), None)
+        if setting is None or model is None or setting in self.refused:
+            return False
+        self.refused.add(setting)
+        model.leave_out(setting)
+        return True
 
     def fault(self, error: Exception, attempt: int, elapsed: float) -> Fault:
         """Name a failed attempt, and say when the next one is due."""
@@ -166,7 +198,7 @@ class _Call:
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
             asked = retry_after(error, self.policy.clock.wall())
             wait = self.policy.retry.pause(request, attempt, asked, elapsed)
-        return Fault(kind, type(error).__name__, words_of(error), attempt, wait)
+        return _named(kind, error, attempt, wait)
 
     def given_up(self, fault: Fault, elapsed: float) -> DqaError:
         """Return the error that the last fault ends in, and record that it ended so."""
@@ -194,14 +226,28 @@ _Kind = TypeVar("_Kind", bound=BaseChatModel)
 
 def _within(model: object, kind: type[_Kind]) -> _Kind | None:
     """Return the chat model of a kind beneath bound tools and a recorder, if there is one."""
-    while not isinstance(model, kind):
+    return next((layer for layer in _layers(model) if isinstance(layer, kind)), None)
+
+
+def _layers(model: object) -> Iterator[object]:
+    """Yield a model and what is beneath it: beneath bound tools, and beneath a recorder."""
+    while model is not None:
+        yield model
         if isinstance(model, RunnableBindingBase):
             model = model.bound
-        elif isinstance(model, RecordedModel):
-            model = model.inner
         else:
-            return None
-    return model
+            model = model.inner if isinstance(model, RecordedModel) else None
+
+
+@runtime_checkable
+class _Yielding(Protocol):
+    """A chat model that can go on without a setting which its provider refuses."""
+
+    def leave_out(self, setting: str) -> None: ...
+
+
+def _named(kind: FaultKind, error: Exception, attempt: int, wait: float | None) -> Fault:
+    return Fault(kind, type(error).__name__, words_of(error), attempt, wait)
 
 
 def usage_of(reply: AIMessage) -> Usage:
@@ -219,11 +265,13 @@ def _estimate(messages: Sequence[BaseMessage]) -> int:
 
 
 def _ended(reply: AIMessage, stop: Sequence[str]) -> AIMessage:
-    """Return the reply as far as the first stop sequence: itself, where it holds none."""
-    text = reply.content
-    if not isinstance(text, str):
-        return reply
-    end = min((place for mark in stop if (place := text.find(mark)) >= 0), default=None)
+    """Return the reply as far as the first stop sequence: itself, where it holds none.
+
+    What a model thinks aloud first may hold one, and ends nothing.
+    """
+    text = reply.text  # the content of some is a list of blocks
+    thought = max((found.end() for found in _THOUGHT.finditer(text)), default=0)
+    end = min((place for mark in stop if (place := text.find(mark, thought)) >= 0), default=None)
     return reply if end is None else reply.model_copy(update={"content": text[:end]})
 
 
@@ -233,8 +281,14 @@ def _incomplete(reply: AIMessage) -> str | None:
     if refusal:
         return f"The reply was a refusal: {refusal} Decide from the data alone."
     about = reply.response_metadata
-    for name in ("finish_reason", "stop_reason", "done_reason"):
-        reason = str(about.get(name, "")).lower()
+    details = about.get("incomplete_details") or {}
+    for holder, name in (
+        (about, "finish_reason"),
+        (about, "stop_reason"),
+        (about, "done_reason"),
+        (details, "reason"),
+    ):
+        reason = str(holder.get(name, "")).lower()
         if reason in _CUT:
             return "The reply was cut off because it was too long. Write a shorter one."
         if reason in _WITHHELD:

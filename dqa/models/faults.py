@@ -7,6 +7,7 @@ generate from one template, httpx, requests and Python itself agree on those.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -16,13 +17,16 @@ from typing import Any
 from dqa.errors import DqaError, MalformedReplyError, ModelUnavailableError, UsageError
 from dqa.secrets import redact
 
-__all__ = ["Fault", "FaultKind", "diagnose", "retry_after", "words_of"]
+__all__ = ["Fault", "FaultKind", "diagnose", "refused_setting", "retry_after", "words_of"]
 
 _LONGEST_WORDS = 400
 
 
 class FaultKind(StrEnum):
-    """What a fault is; `retryable` says whether asking again can help."""
+    """What a fault is; `retryable` says whether asking again can help.
+
+    `UNSUPPORTED` is a setting that the model refuses: the request is made again without it.
+    """
 
     RATE_LIMIT = "rate_limit"
     SERVER = "server"
@@ -33,6 +37,7 @@ class FaultKind(StrEnum):
     KEY = "key"
     NOT_FOUND = "not_found"
     REQUEST = "request"
+    UNSUPPORTED = "unsupported"
     AFTER_STOP = "after_stop"
     UNKNOWN = "unknown"
 
@@ -67,7 +72,7 @@ _HINTS = {
     "--base-url (which mostly ends in /v1).",
     FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
-    "or --max-steps.",
+    "or --max-steps, or for DeLLMa and its baselines --set dellma.context=... (characters).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,
@@ -99,7 +104,7 @@ class Fault:
     attempt
         Which attempt at this reply it was, from 1.
     wait
-        Seconds until the next attempt, or None where there is none.
+        Seconds until the request is made again, or None where it is not.
     """
 
     kind: FaultKind
@@ -159,6 +164,38 @@ def _status(error: Exception) -> int | None:
         if isinstance(status, int) and 400 <= status < 600:
             return status
     return None
+
+
+def refused_setting(error: Exception) -> str | None:
+    """Return which setting a provider's error says its model does not take, or None.
+
+    Only settings that a request can do without are told: ``stop``, because what follows a stop
+    sequence can be cut off here as well, and ``temperature``.
+    """
+    if _status(error) not in _REFUSING:
+        return None
+    named = getattr(error, "param", None)
+    if named in _DISPENSABLE and getattr(error, "code", None) in _UNSUPPORTED:
+        return str(named)
+    words = str(error)
+    found = _NAMED.search(words) if _REFUSED.search(words) else None
+    return found[found.lastindex or 0] if found else None
+
+
+_REFUSING = frozenset({400, 422})
+_DISPENSABLE = ("stop", "temperature")
+_UNSUPPORTED = frozenset({"unsupported_parameter", "unsupported_value"})
+_REFUSED = re.compile(
+    r"unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|does not support"
+    r"|not (?:supported|permitted|allowed)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"['\"`]({0})['\"`]|\b(?:argument|parameter|field|key|model)\b[^.:]*:\s*({0})\b"
+    r"|^\W*({0})\b".format("|".join(_DISPENSABLE)),
+    re.IGNORECASE,
+)
+"""The setting in quotes, after a colon that follows such a word, or as the first word."""
 
 
 def retry_after(error: Exception, now: float) -> float | None:

@@ -1,12 +1,15 @@
-"""OpenAI's chat model, telling half a reply from a whole one."""
+"""OpenAI's chat model, telling half a reply from a whole one, and yielding to its server."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
+from langchain_core.language_models import LanguageModelInput
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
+from pydantic import PrivateAttr
 
 from dqa.errors import MalformedReplyError
 
@@ -19,7 +22,28 @@ class OpenAIChat(ChatOpenAI):
     LangChain's own raises ``KeyError``, ``TypeError`` and others for a body that is no completion
     (an error page with status 200, a body without choices), which look like bugs, and takes a
     stream that was cut off between two events for a whole reply.
+
+    It also leaves out what its server refuses. LangChain's own leaves ``temperature`` out for names
+    that begin with ``gpt-5`` and ``stop`` where it takes the Responses API, and sends both to
+    everybody else, OpenAI's other reasoning models among them, which answer with status 400.
     """
+
+    # Replaced as a whole, never changed, so that threads may read it at any time.
+    _left_out: frozenset[str] = PrivateAttr(default=frozenset())
+
+    def leave_out(self, setting: str) -> None:
+        """Send no request with `setting` from now on."""
+        self._left_out |= {setting}
+
+    def _get_request_payload(
+        self,
+        input_: LanguageModelInput,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,  # noqa: ANN401  (handed on)
+    ) -> dict[str, Any]:
+        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
+        return {name: value for name, value in payload.items() if name not in self._left_out}
 
     def _create_chat_result(
         self,
@@ -27,6 +51,7 @@ class OpenAIChat(ChatOpenAI):
         generation_info: dict[str, Any] | None = None,
     ) -> ChatResult:
         try:
+            _mark_arguments(response)
             result = super()._create_chat_result(response, generation_info)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise MalformedReplyError(f"The server's answer is no reply: {error}") from error
@@ -45,3 +70,24 @@ class OpenAIChat(ChatOpenAI):
             yield chunk
         if not finished:
             raise MalformedReplyError("The stream ended before the reply did.")
+
+
+def _mark_arguments(response: Any) -> None:  # noqa: ANN401  (any of the package's models)
+    """Mark arguments of tool calls that are JSON but no object, so that they count as unreadable.
+
+    LangChain's own takes them for readable and then fails on the whole reply, as if the server had
+    sent none: the model has to be told instead.
+    """
+    for choice in response.choices or ():
+        for call in choice.message.tool_calls or ():
+            function = getattr(call, "function", None)
+            if function is not None and not _may_be_read(function.arguments):
+                function.arguments += " (no object)"
+
+
+def _may_be_read(arguments: str) -> bool:
+    """Whether arguments are an object, or no JSON at all, which LangChain tells by itself."""
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (RecursionError, ValueError):
+        return True

@@ -20,6 +20,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
 from dqa.models.cassette import Cassette
+from dqa.models.cleaning import without_halves
 from dqa.secrets import redacted
 
 __all__ = ["RecordedModel", "recorded"]
@@ -84,7 +85,9 @@ class RecordedModel(BaseChatModel):
             reply = self.inner.bind_tools(**kwargs).invoke(messages, stop=stop)
         else:
             reply = self.inner.invoke(messages, stop=stop, **kwargs)
-        return ChatResult(generations=[ChatGeneration(message=_without_secrets(reply))])
+        return ChatResult(
+            generations=[ChatGeneration(message=_without_secrets(without_halves(reply)))]
+        )
 
 
 def recorded(

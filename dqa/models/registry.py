@@ -23,8 +23,8 @@ _NO_KEY = "none"
 
 
 def is_scripted(name: str) -> bool:
-    """Whether `name` is a scripted program's, not a language model's."""
-    return name.split(":", 1)[0] == SCRIPTED
+    """Whether a scripted program has a part in `name`, which may be several joined by ``+``."""
+    return any(part.split(":", 1)[0] == SCRIPTED for part in name.split(" + "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ _DIRECT = Connection()
 
 
 def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> BaseChatModel:
-    """Return the chat model called `name`, at temperature 0.
+    """Return the chat model called `name`, at temperature 0 where it has one to set.
 
     Its own package makes no second attempt at a request: `dqa.models.calling` does, and says so in
     the trace.

@@ -36,7 +36,10 @@ MADE_UP = '\nObservation: ["profit"]\n[1000000]\n(1 row)\nFinal Answer: whatever
 
 
 class Trouble(StrEnum):
-    """What the server can do to a request: lose the reply, spoil it, or refuse for good."""
+    """What the server can do to a request: lose the reply, spoil it, or refuse for good.
+
+    A setting that is unsupported is refused where a request has it; others are let be.
+    """
 
     RATE_LIMIT = "rate_limit"
     RATE_LIMIT_SECONDS = "rate_limit_seconds"
@@ -60,6 +63,8 @@ class Trouble(StrEnum):
     UNKNOWN_MODEL = "unknown_model"
     BAD_REQUEST = "bad_request"
     NO_QUOTA = "no_quota"
+    STOP_UNSUPPORTED = "stop_unsupported"
+    TEMPERATURE_UNSUPPORTED = "temperature_unsupported"
 
     @property
     def loses_reply(self) -> bool:
@@ -84,7 +89,14 @@ _REFUSED: Mapping[Trouble, tuple[int, str, str]] = {
     Trouble.UNKNOWN_MODEL: (404, "model_not_found", "The model does not exist."),
     Trouble.BAD_REQUEST: (400, "invalid_request_error", "This request cannot be served."),
     Trouble.NO_QUOTA: (429, "insufficient_quota", "You exceeded your current quota."),
+    Trouble.STOP_UNSUPPORTED: (400, "unsupported_parameter", "This model takes no 'stop'."),
+    Trouble.TEMPERATURE_UNSUPPORTED: (400, "unsupported_value", "'temperature' must be 1."),
 }
+_UNSUPPORTED: Mapping[Trouble | None, str] = {
+    Trouble.STOP_UNSUPPORTED: "stop",
+    Trouble.TEMPERATURE_UNSUPPORTED: "temperature",
+}
+"""The setting that each refuses."""
 
 
 @dataclass
@@ -156,6 +168,8 @@ class ModelServer:
             before = self._seen[body]
             self._seen[body] += 1
             trouble = self.plan(request, before)
+            if trouble in _UNSUPPORTED and _UNSUPPORTED[trouble] not in request:
+                trouble = None
             self.requests.append(request)
             if trouble is not None:
                 self.troubles[trouble] += 1
@@ -256,7 +270,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers["Retry-After"] = f"{seconds:g}"
         elif trouble is Trouble.RATE_LIMIT_DATE:
             headers["Retry-After"] = formatdate(time.time() + seconds, usegmt=True)
-        error = {"message": words, "type": code, "code": code, "param": None}
+        error = {"message": words, "type": code, "code": code, "param": _UNSUPPORTED.get(trouble)}
         self._send(json.dumps({"error": error}).encode(), status, headers=headers)
 
     def _answer(self, request: Request, trouble: Trouble | None) -> None:

@@ -1,14 +1,16 @@
 """What a scenario is, and how its folder under ``schemas/`` becomes one.
 
 A scenario's folder holds ``scenario.toml`` (tables and graph mapping), ``rules.md`` (business
-rules) and ``question.txt`` (a `string.Template` over the question's target).
+rules), ``question.txt`` (a `string.Template` over the question's target and, below an empty line,
+how it is to be answered) and, where deciders are to be told what to read, ``context.sql`` and
+``context.cypher`` (`dqa.scenarios.statements`).
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -16,11 +18,24 @@ from pathlib import Path
 from string import Template
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from dqa.errors import DataError
 from dqa.question import Candidate, Question
+from dqa.scenarios.statements import Kind, read_statements, statements_for
 from dqa.situation import Column, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
 
-__all__ = ["Scenario", "read_schema", "scenario_folder"]
+__all__ = [
+    "LIST_SEPARATOR",
+    "Scenario",
+    "listed_in",
+    "read_scenario",
+    "read_schema",
+    "scenario_folder",
+]
+
+LIST_SEPARATOR = ", "
+"""Between the names of a target that lists several, as a reader of the question sees them."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +51,7 @@ class Scenario:
     rules
         The business rules in our own words.
     template
-        The question's text, over the keys of a question's target.
+        What is asked, over the keys of a question's target.
     goal
         Whether more or less of the outcome is better.
     unit
@@ -45,6 +60,11 @@ class Scenario:
         What is chosen, e.g. "trade node".
     candidates
         Lists a situation's candidates for a target, in table order.
+    contexts
+        By kind of database, statements whose rows tell what bears on a question: templates over
+        its target and ``$candidates``, filled with literals.
+    answer_form
+        How the answer is to be given, which ends a question's text; empty where nothing says it.
     """
 
     name: str
@@ -55,6 +75,8 @@ class Scenario:
     unit: str
     candidate_noun: str
     candidates: Callable[[Situation, Mapping[str, str]], tuple[Candidate, ...]]
+    contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
+    answer_form: str = ""
 
     def question(
         self,
@@ -67,13 +89,60 @@ class Scenario:
         return Question(
             scenario=self.name,
             id=question_id,
-            text=self.template.substitute(target),
+            text=f"{self.template.substitute(target)} {self.answer_form}".strip(),
             rules=self.rules,
             situation=situation.name,
             target=target,
             candidates=self.candidates(situation, target),
             answers=answers,
         )
+
+    def recorded(
+        self,
+        situation: Situation,
+        question_id: str,
+        target: Mapping[str, str],
+        outcomes: Mapping[str, float],
+    ) -> Question:
+        """Make a question whose outcomes a record tells, by candidate; the best is its answer.
+
+        Raises
+        ------
+        DataError
+            The record lacks a candidate.
+        """
+        question = self.question(situation, question_id, target)
+        candidates = question.candidates or ()
+        missing = [name for name in candidates if name not in outcomes]
+        if missing:
+            raise DataError(f"Question '{question.key}' has no outcome of '{missing[0]}'.")
+        values = tuple(outcomes[str(name)] for name in candidates)
+        best = (max if self.goal == "maximise" else min)(values)
+        return replace(question, outcomes=values, answers=(candidates[values.index(best)],))
+
+    def goal_of(self, question: Question) -> str:
+        """Return a question's text without how it is to be answered, where it is in our words.
+
+        Deciders that ask for something else than the answer tell the goal only.
+        """
+        return question.text.removesuffix(self.answer_form).strip() or question.text
+
+    def context(self, question: Question, kind: Kind) -> tuple[str, ...]:
+        """Return statements whose rows are what bears on a question; () where none are known.
+
+        Parameters
+        ----------
+        question
+            One of this scenario.
+        kind
+            Whether the statements are SQL or Cypher. They run on every dialect of it.
+
+        Raises
+        ------
+        DataError
+            The question does not tell what they ask about.
+        """
+        return statements_for(self.contexts.get(kind, ()), question, kind)
 
 
 def scenario_folder(name: str) -> Traversable:
@@ -87,6 +156,54 @@ def scenario_folder(name: str) -> Traversable:
     raise DataError(
         f"The folder of scenario '{name}' is missing from this installation; install dqa again."
     )
+
+
+def read_scenario(
+    name: str,
+    *,
+    goal: Literal["maximise", "minimise"],
+    unit: str,
+    candidate_noun: str,
+    candidates: Callable[[Situation, Mapping[str, str]], tuple[Candidate, ...]],
+) -> Scenario:
+    """Make a shipped scenario of its folder and what only code can say; see `Scenario`."""
+    folder = scenario_folder(name)
+    asked, _, answer_form = (folder / "question.txt").read_text("utf-8").partition("\n\n")
+    return Scenario(
+        name=name,
+        schema=read_schema(name),
+        rules=(folder / "rules.md").read_text("utf-8").strip(),
+        template=Template(asked.strip()),
+        goal=goal,
+        unit=unit,
+        candidate_noun=candidate_noun,
+        candidates=candidates,
+        contexts=read_statements(folder),
+        answer_form=answer_form.strip(),
+    )
+
+
+def listed_in(names: NDArray[Any], target: Mapping[str, str], key: str) -> tuple[Candidate, ...]:
+    """Return the names that ``target[key]`` lists, in table order; all where it lists none.
+
+    Parameters
+    ----------
+    names
+        Shape (n,): the names there are.
+    target, key
+        Of a question, and which of its values is the list.
+
+    Raises
+    ------
+    DataError
+        The target lists a name that is not there.
+    """
+    there = names.tolist()
+    wanted = target[key].split(LIST_SEPARATOR) if key in target else there
+    unknown = [name for name in wanted if name not in there]
+    if unknown:
+        raise DataError(f"'{unknown[0]}' is listed to choose from, but the situation has it not.")
+    return tuple(name for name in there if name in set(wanted))
 
 
 @cache

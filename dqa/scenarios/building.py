@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import Template
 
 from dqa.question import Candidate
-from dqa.scenarios.base import Scenario, read_schema, scenario_folder
+from dqa.scenarios.base import read_scenario
 from dqa.situation import Situation
 
 __all__ = ["BUILDING", "LEVEL_INCREASE"]
@@ -20,13 +19,8 @@ def _candidates(situation: Situation, target: Mapping[str, str]) -> tuple[Candid
     return tuple(situation["building"]["id"].tolist())
 
 
-_FOLDER = scenario_folder("building")
-
-BUILDING = Scenario(
-    name="building",
-    schema=read_schema("building"),
-    rules=(_FOLDER / "rules.md").read_text("utf-8").strip(),
-    template=Template((_FOLDER / "question.txt").read_text("utf-8").strip()),
+BUILDING = read_scenario(
+    "building",
     goal="minimise",
     unit="price",
     candidate_noun="building id",

@@ -3,60 +3,174 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.runnables import RunnableConfig
 
+from dqa import plugins
 from dqa.databases.base import Database
-from dqa.databases.tools import query_tool
 from dqa.deciders.base import Settings
 from dqa.deciders.matching import match_candidate
+from dqa.deciders.simulation import Simulation
 from dqa.decision import Decision, Ending
 from dqa.errors import UsageError
+from dqa.models.scripted import check_agent, scripted_model
 from dqa.question import Question
-from dqa_planrag.loop import Run, State, build_graph, initial_state
-from dqa_planrag.recipes import RECIPES, Recipe, prompt
+from dqa_planrag import prompting
+from dqa_planrag.loop import build_graph
+from dqa_planrag.recipes import RECIPES, Recipe
+from dqa_planrag.state import Role, Run, State, initial_state
+from dqa_planrag.toolbox import QUERY, SIMULATING, Toolbox
 
-__all__ = ["ITERRAG", "PLANRAG", "PLANRAG_NO_REPLAN", "SINGLERAG", "Agent", "AgentFactory"]
+__all__ = ["FACTORIES", "Agent", "AgentFactory"]
 
-_NODES_PER_STEP = 4
+_EXAMPLE_MODEL = "analyst"
+"""The scripted model whose run is the example."""
 
 
 class Agent:
-    """A retrieval agent: a recipe, a chat model and the shared loop."""
+    """A retrieval agent: a recipe, its chat models and the shared loop."""
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
         self.name = recipe.name
         self._recipe = recipe
         self._settings = settings
-        self._graph = build_graph(recipe, model, settings)
+        models: dict[Role, BaseChatModel] = {"agent": model, "planner": settings.planner or model}
+        self._models = tuple(models.values())
+        self._graph = build_graph(recipe, models, settings)
+        self._examples: dict[tuple[str, str, str], list[BaseMessage]] = {}
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; see `dqa.deciders.base.Decider`."""
-        started = time.perf_counter()
-        run = Run(query_tool(database, self._settings.limits))
-        state = initial_state(self._messages(question, database))
-        # The loop counts its own steps; LangGraph's limit only has to be out of the way.
-        limit = _NODES_PER_STEP * (self._settings.max_steps + 1)
-        final = self._graph.invoke(state, RunnableConfig(recursion_limit=limit), context=run)
-        return _decision(question, cast("State", final), time.perf_counter() - started)
+        """Decide one question; see `dqa.deciders.base.Decider`.
 
-    def _messages(self, question: Question, database: Database) -> list[BaseMessage]:
-        instructions = prompt(self._recipe.instructions)
-        task = prompt("task").substitute(
-            question=question.text,
-            rules=question.rules,
-            kind=f"{database.kind} database",
-            language=database.language,
-            schema=database.schema().to_text(),
+        Raises
+        ------
+        UsageError
+            The agent simulates and the scenario has no simulator, or it is to be shown an example
+            and there is no other question.
+        """
+        started = time.perf_counter()
+        final = self._run(question, database, self._example(question, database))
+        return _decision(question, final, time.perf_counter() - started)
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question that this agent could never decide."""
+        if self._recipe.simulates:
+            Simulation.check(question, self._settings.rules)
+        if question.scenario not in plugins.names("scenario"):
+            return
+        schema = plugins.scenario(question.scenario).schema
+        for model in self._models:
+            check_agent(model, schema)
+        if self._recipe.sees_example:
+            try:
+                check_agent(scripted_model(_EXAMPLE_MODEL), schema)
+            except UsageError:
+                raise self._no_example(question, "none can be made") from None
+
+    def _run(
+        self,
+        question: Question,
+        database: Database,
+        example: list[BaseMessage],
+        language: str | None = None,
+    ) -> State:
+        recipe, settings = self._recipe, self._settings
+        simulation = None
+        if recipe.simulates:
+            simulation = Simulation.of(question, database, settings.rules)
+        run = Run(
+            Toolbox(database, settings.limits, simulation),
+            lambda plan: prompting.task(question, database, plan, language),
         )
-        return [
-            SystemMessage(instructions.safe_substitute(max_steps=self._settings.max_steps)),
-            HumanMessage(task),
-        ]
+        told = prompting.instructions(
+            recipe,
+            settings.protocol,
+            (QUERY, *SIMULATING) if recipe.simulates else (QUERY,),
+            settings.max_steps,
+        )
+        messages: list[BaseMessage] = [SystemMessage(told), *example]
+        planning: list[BaseMessage] = []
+        task = HumanMessage(prompting.task(question, database, language=language))
+        if recipe.planner_apart:
+            planning = [SystemMessage(prompting.planner_instructions(settings.protocol)), task]
+        else:
+            messages.append(task)
+        # The loop counts its own steps; LangGraph's limit only has to be out of the way.
+        limit = 4 * (settings.max_steps + 1) * (settings.max_parse_failures + 1)
+        final = self._graph.invoke(
+            initial_state(messages, planning), RunnableConfig(recursion_limit=limit), context=run
+        )
+        return cast("State", final)
+
+    def _example(self, question: Question, database: Database) -> list[BaseMessage]:
+        """Return another question's run as a conversation, for an agent that is shown one.
+
+        It is the run of the scripted analyst on the first other question that it gets right, in
+        this agent's own format: it shows the format and a sound analysis, on other data.
+        """
+        if not self._recipe.sees_example:
+            return []
+        source, tried = self._settings.examples, 0
+        for other, place in source.others(question, database.kind) if source is not None else ():
+            key = (other.key, other.situation, database.language)
+            if key not in self._examples:
+                self._examples[key] = self._worked(other, place, database.language)
+            if self._examples[key]:
+                return self._examples[key]
+            tried += 1
+        found = f"none of {tried} could be used" if tried else "there is none"
+        raise self._no_example(question, found)
+
+    def _no_example(self, question: Question, found: str) -> UsageError:
+        return UsageError(
+            f"'{self.name}' is shown another question's run first, and {found} beside "
+            f"'{question.key}'. The examples are worked by the scripted analyst, who knows the "
+            "Locating and Building scenarios, in 'dqa eval': take "
+            f"'{self.name.removesuffix('-one-shot')}' elsewhere."
+        )
+
+    def _worked(self, question: Question, database: Database, language: str) -> list[BaseMessage]:
+        """Return a question's run as a conversation; an empty one where it is no good example."""
+        worker = Agent(
+            replace(self._recipe, sees_example=False),
+            scripted_model(_EXAMPLE_MODEL),
+            Settings(protocol=self._settings.protocol),
+        )
+        try:
+            final = worker._run(question, database, [], language)
+        except UsageError:
+            # The analyst knows no such scenario.
+            return []
+        right = _decision(question, final, 0.0).choice in question.answers
+        return _as_example(final["messages"][1:]) if right else []
+
+
+def _as_example(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Return a run under ids of its own: providers want each call's once in a conversation."""
+    shown: list[BaseMessage] = []
+    for message in messages:
+        if isinstance(message, AIMessage):
+            calls = [{**call, "id": f"example_{call['id']}"} for call in message.tool_calls]
+            shown.append(message.model_copy(update={"tool_calls": calls}))
+        elif isinstance(message, ToolMessage):
+            name = f"example_{message.tool_call_id}"
+            shown.append(message.model_copy(update={"tool_call_id": name}))
+        else:
+            shown.append(message)
+    if isinstance(shown[-1], ToolMessage):
+        # The task comes next, and some providers take no user's turn after a tool's.
+        shown.append(AIMessage("That is my decision."))
+    return shown
 
 
 def _decision(question: Question, final: State, seconds: float) -> Decision:
@@ -96,6 +210,11 @@ class AgentFactory:
         return self.recipe.name
 
     @property
+    def planner_apart(self) -> bool:
+        """Whether a model of its own may plan: `Settings.planner`."""
+        return self.recipe.planner_apart
+
+    @property
     def description(self) -> str:
         """One line on what the agent does."""
         return self.recipe.description
@@ -109,4 +228,18 @@ class AgentFactory:
         return Agent(self.recipe, model, settings)
 
 
-SINGLERAG, ITERRAG, PLANRAG, PLANRAG_NO_REPLAN = (AgentFactory(recipe) for recipe in RECIPES)
+FACTORIES = {recipe.name: AgentFactory(recipe) for recipe in RECIPES}
+"""Every agent's factory by name."""
+
+(
+    SINGLERAG,
+    ITERRAG,
+    PLANRAG,
+    PLANRAG_NO_REPLAN,
+    PLANRAG_NO_THOUGHT,
+    PLANRAG_THOUGHT_FIRST,
+    ITERRAG_ONE_SHOT,
+    PLANRAG_ONE_SHOT,
+    PLANRAG_TWO_MODELS,
+    PLANRAG_SIM,
+) = FACTORIES.values()

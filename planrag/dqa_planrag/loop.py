@@ -9,86 +9,53 @@
 
 ``reason`` asks the model; the reply says where to go. ``plan`` exists only in the graphs of agents
 that plan. ``correct`` tells the model why its reply could not be read. ``stop`` ends a run that
-has no answer, and says why.
+has no answer, and says why. Where a model of its own plans, ``deliberate`` asks it before the
+first ``reason`` and after every ``retrieve``, and ``plan`` tells the other model what it holds.
 """
 
 from __future__ import annotations
 
-import operator
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.tools import BaseTool
+from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from dqa.deciders.base import Settings
-from dqa.decision import Ending, Event, Evidence, Usage
+from dqa.decision import Ending, Event, Evidence
 from dqa.errors import BudgetSpentError, InfrastructureError, UnparsableReplyError
-from dqa.models.calling import call_model
-from dqa_planrag.recipes import Recipe, prompt
-from dqa_planrag.replies import STOP, Reply, parse_reply, spoken
+from dqa.models.calling import Called, ChatRunnable, call_model
+from dqa_planrag.prompting import closing
+from dqa_planrag.protocols import Result, TalkProtocol, protocol
+from dqa_planrag.recipes import Recipe
+from dqa_planrag.reply import STEP_NUMBER, Reply
+from dqa_planrag.state import (
+    CONVERSATION,
+    Outage,
+    Role,
+    Run,
+    State,
+    Update,
+    in_turns,
+    prompt_event,
+    reply_in,
+    step_of,
+    unread_event,
+)
+from dqa_planrag.toolbox import QUERY, SIMULATING
 
-__all__ = ["Graph", "Run", "State", "build_graph", "initial_state"]
+__all__ = ["Graph", "build_graph"]
 
-
-TOOL = "query_database"
-"""The one tool that these agents have."""
-
-Outage: TypeAlias = Literal["database", "model"]
-
-
-class State(TypedDict):
-    """A run so far. Lists grow by what each node adds; the rest is replaced."""
-
-    messages: Annotated[list[BaseMessage], operator.add]
-    events: Annotated[list[Event], operator.add]
-    evidence: Annotated[list[Evidence], operator.add]
-    plans: Annotated[list[str], operator.add]
-    usage: Usage
-    steps: int
-    failures: int
-    reply: Reply | None
-    problem: str
-    outage: Outage | None
-    ending: Ending | None
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a run needs besides its state."""
-
-    tool: BaseTool
-
-
-Update: TypeAlias = dict[str, Any]
 Graph: TypeAlias = CompiledStateGraph[State, Run, State, State]
 
 
-def initial_state(messages: list[BaseMessage]) -> State:
-    """Return the state of a run that has not begun."""
-    shown = Event("prompt", 0, {"messages": [[m.type, m.text] for m in messages]})
-    return State(
-        messages=messages,
-        events=[shown],
-        evidence=[],
-        plans=[],
-        usage=Usage(),
-        steps=0,
-        failures=0,
-        reply=None,
-        problem="",
-        outage=None,
-        ending=None,
-    )
-
-
-def build_graph(recipe: Recipe, model: BaseChatModel, settings: Settings) -> Graph:
-    """Compile the loop for one agent."""
-    nodes = _Nodes(recipe, model, settings)
+def build_graph(recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: Settings) -> Graph:
+    """Compile the loop for one agent, over the models of its roles."""
+    nodes = _Nodes(recipe, models, settings)
     graph = StateGraph(State, context_schema=Run)
     graph.add_node("reason", nodes.reason)
     graph.add_node("retrieve", nodes.retrieve)
@@ -96,14 +63,19 @@ def build_graph(recipe: Recipe, model: BaseChatModel, settings: Settings) -> Gra
     graph.add_node("answer", nodes.answer)
     graph.add_node("stop", nodes.stop)
     acts = ["retrieve", "answer"]
+    asks = ["reason"]
     if recipe.plans:
         graph.add_node("plan", nodes.plan)
-        graph.add_conditional_edges("plan", nodes.after_plan, acts)
-    graph.add_edge(START, "reason")
+        graph.add_conditional_edges("plan", nodes.after_plan, [*acts, "reason", "stop"])
+    if recipe.planner_apart:
+        asks.append("deliberate")
+        graph.add_node("deliberate", nodes.deliberate)
+        graph.add_conditional_edges("deliberate", nodes.after_reply, ["plan", "correct", "stop"])
+    graph.add_edge(START, asks[-1])
     routes = [*acts, "correct", "stop", *(["plan"] if recipe.plans else [])]
-    graph.add_conditional_edges("reason", nodes.after_reason, routes)
-    graph.add_conditional_edges("retrieve", nodes.onward, ["reason", "stop"])
-    graph.add_conditional_edges("correct", nodes.onward, ["reason", "stop"])
+    graph.add_conditional_edges("reason", nodes.after_reply, routes)
+    graph.add_conditional_edges("retrieve", nodes.after_retrieval, [*asks, "stop"])
+    graph.add_conditional_edges("correct", nodes.after_correction, [*asks, "stop"])
     graph.add_edge("answer", END)
     graph.add_edge("stop", END)
     return graph.compile()
@@ -112,19 +84,31 @@ def build_graph(recipe: Recipe, model: BaseChatModel, settings: Settings) -> Gra
 class _Nodes:
     """Nodes and routes of one agent's graph."""
 
-    def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
+    def __init__(
+        self, recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: Settings
+    ) -> None:
         self._recipe = recipe
-        self._model = model
+        self._models = models
         self._settings = settings
+        self._protocol: TalkProtocol = protocol(settings.protocol)
+        self._offering: dict[tuple[Role, tuple[str, ...]], ChatRunnable] = {}
 
     def reason(self, state: State) -> Update:
-        """Ask the model for its next reply and read it."""
+        """Ask the agent's model for its next reply and read it."""
+        return self._turn(state, "agent")
+
+    def deliberate(self, state: State) -> Update:
+        """Ask the model that plans for the plan, or for its verdict on it."""
+        return self._turn(state, "planner")
+
+    def _turn(self, state: State, role: Role) -> Update:
         step, faults = state["steps"] + 1, list[Event]()
+        tools = self._offered(state, role)
         try:
             called = call_model(
-                self._model,
-                state["messages"],
-                STOP,
+                self._asked(role, tools),
+                in_turns(state[CONVERSATION[role]]),
+                self._protocol.stop,
                 self._settings.calls,
                 lambda fault: faults.append(Event("fault", step, fault.to_data())),
             )
@@ -132,119 +116,146 @@ class _Nodes:
             return _ended_by(error, "model") | {"events": faults}
         except BudgetSpentError as error:
             return {"ending": Ending.BUDGET, "problem": str(error), "events": faults}
-        text, usage = spoken(called.reply.text), called.usage
+        reply, problem = self._read(called, state, role, tools)
         update: Update = {
-            # Providers reject empty messages, and an empty reply must not end the run.
-            "messages": [AIMessage(text or "(empty reply)")],
-            "events": [
-                *faults,
-                Event(
-                    "reply",
-                    step,
-                    {
-                        "text": text,
-                        "input_tokens": usage.input_tokens,
-                        "output_tokens": usage.output_tokens,
-                    },
-                ),
-            ],
-            "usage": state["usage"] + usage,
-            "steps": step,
+            CONVERSATION[role]: self._protocol.kept(called.reply, reply),
+            "events": [*faults, self._said(called, reply, step, role)],
+            "usage": state["usage"] + called.usage,
+            "steps": step if role == "agent" else state["steps"],
+            "role": role,
+            "reply": reply,
+            "problem": problem,
         }
+        if reply is None:
+            return update | {"failures": state["failures"] + 1}
+        # Whether the tools that it calls exist is not known before they are used.
+        return update if reply.calls else update | {"failures": 0}
+
+    def _asked(self, role: Role, tools: tuple[str, ...]) -> ChatRunnable:
+        """Return the model of a role, offered tools to call."""
+        found = self._offering.get((role, tools))
+        if found is None:
+            found = self._protocol.offering(self._models[role], tools)
+            self._offering[role, tools] = found
+        return found
+
+    def _offered(self, state: State, role: Role) -> tuple[str, ...]:
+        recipe = self._recipe
+        if role == "planner":
+            return ("replan",) if state["plans"] else ("plan",)
+        if recipe.reads_once:
+            return ("decide",) if state["evidence"] else (QUERY,)
+        own_plan = recipe.plans and not recipe.planner_apart
+        if own_plan and not state["plans"]:
+            return ("plan",)
+        acting = (QUERY, *SIMULATING) if recipe.simulates else (QUERY,)
+        return (*acting, *(("replan",) if own_plan and recipe.replans else ()), "decide")
+
+    def _read(
+        self, called: Called, state: State, role: Role, tools: tuple[str, ...]
+    ) -> tuple[Reply | None, str]:
+        """Return what a reply says, or None and what its model has to be told."""
+        step = state["steps"] + 1
         try:
             called.check()
-            reply = parse_reply(text)
-            self._check(reply, state)
+            if role == "planner":
+                reply = self._protocol.read_verdict(called.reply, step)
+            else:
+                reply = self._protocol.read(called.reply, step, tools)
+            self._check(reply, state, role)
         except UnparsableReplyError as error:
-            return update | {
-                "reply": None,
-                "problem": str(error),
-                "failures": state["failures"] + 1,
-            }
-        known = reply.tool in {None, TOOL}
-        failures = 0 if known else state["failures"]
-        return update | {"reply": reply, "problem": "", "failures": failures}
+            return None, str(error)
+        return reply, ""
 
-    def _check(self, reply: Reply, state: State) -> None:
+    def _check(self, reply: Reply, state: State, role: Role) -> None:
         """Raise `UnparsableReplyError` where a readable reply breaks this agent's own rules."""
-        if self._recipe.plans and not state["plans"] and reply.plan is None:
-            raise UnparsableReplyError(
-                "The first reply has to open with the plan. Write the line 'Plan:' with a "
-                "numbered list, then go on with Thought and Action."
-            )
-        if reply.statement is not None and self._recipe.reads_once and state["evidence"]:
-            raise UnparsableReplyError(
-                "The database has been read once and cannot be read again. Write the line "
-                "'Final Answer: <the decision>'."
-            )
+        recipe = self._recipe
+        plans = role == "planner" or (recipe.plans and not recipe.planner_apart)
+        if plans and not state["plans"] and _plan_in(reply) is None:
+            talk = self._protocol
+            first = talk.verdict_first if role == "planner" else talk.plan_first
+            raise UnparsableReplyError(first)
+        if recipe.reads_once and reply.calls and state["evidence"]:
+            raise UnparsableReplyError(self._protocol.answer_now)
+        if recipe.reads_once and len(reply.calls) > 1:
+            raise UnparsableReplyError("The database can be read only once. Make a single call.")
+        if not plans and not reply.calls and reply.answer is None:
+            raise UnparsableReplyError("The reply neither asks for anything nor decides.")
 
-    def plan(self, state: State) -> Update:
+    def _said(self, called: Called, reply: Reply | None, step: int, role: Role) -> Event:
+        data = {
+            "text": self._protocol.spoken(called.reply),
+            "thought": None if reply is None else reply.thought,
+            "calls": self._protocol.calls(called.reply, reply),
+            "role": role,
+            "input_tokens": called.usage.input_tokens,
+            "output_tokens": called.usage.output_tokens,
+        }
+        return Event("reply", step, data)
+
+    def plan(self, state: State, runtime: Runtime[Run]) -> Update:
         """Take down the plan, or the one that replaces it."""
-        reply = _read(state)
+        reply = reply_in(state)
         text = _new_plan(reply, state["plans"], replans=self._recipe.replans)
+        only_plan = state["role"] == "agent" and not reply.calls and reply.answer is None
+        onward: Update = {"messages": self._protocol.noted()} if only_plan else {}
         if text is None:
-            return {}
+            return onward
         kind = "replan" if state["plans"] else "plan"
-        return {"plans": [text], "events": [Event(kind, state["steps"], {"text": text})]}
+        events = [Event(kind, step_of(state), {"text": text})]
+        if state["role"] == "agent":
+            return onward | {"plans": [text], "events": events}
+        if state["plans"]:
+            told = [HumanMessage(f"New plan:\n{text}")]
+        else:
+            told = [HumanMessage(runtime.context.task(text))]
+            events.append(prompt_event("agent", [*state["messages"], *told]))
+        return {"plans": [text], "events": events, "messages": told}
 
     def retrieve(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Run the statement and show what came back."""
-        reply, tool = _read(state), runtime.context.tool
-        if reply.tool != tool.name:
-            problem = f"There is no tool '{reply.tool}'. The tools are: {tool.name}."
-            failed: Update = {"failures": state["failures"] + 1, "problem": problem}
-            return failed | self._told(state, f"Observation: {problem}", problem)
-        call = {
-            "type": "tool_call",
-            "id": str(state["steps"]),
-            "name": tool.name,
-            "args": {"statement": reply.statement},
+        """Carry out what the reply calls, and show what came back."""
+        reply, step = reply_in(state), state["steps"]
+        evidence, events, results = list[Evidence](), list[Event](), list[Result]()
+        problem = ""
+        for call in reply.calls:
+            try:
+                found = runtime.context.toolbox.use(call)
+            except InfrastructureError as error:
+                return _ended_by(error, "database") | {"evidence": evidence, "events": events}
+            except UnparsableReplyError as error:
+                problem = str(error)
+                results.append((call, problem))
+                events.append(unread_event(problem, state))
+                continue
+            results.append((call, found.observation))
+            evidence.append(found)
+            kind = "retrieval" if found.tool == QUERY else "simulation"
+            events.append(Event(kind, step, asdict(found)))
+        last_words = closing(self._protocol.name) if self._recipe.reads_once and evidence else ""
+        update: Update = {
+            "messages": self._protocol.observed(results, last_words),
+            "evidence": evidence,
+            "events": events,
+            "problem": problem,
+            "failures": 0 if evidence else state["failures"] + 1,
         }
-        try:
-            result = tool.invoke(call)
-        except InfrastructureError as error:
-            return _ended_by(error, "database")
-        evidence = _evidence(result)
-        shown = f"Observation: {evidence.observation}"
-        if self._recipe.closing is not None:
-            shown += f"\n\n{prompt(self._recipe.closing).template}"
-        return {
-            "messages": [HumanMessage(shown)],
-            "evidence": [evidence],
-            "events": [
-                Event(
-                    "retrieval",
-                    state["steps"],
-                    {
-                        "statement": evidence.statement,
-                        "observation": evidence.observation,
-                        "row_count": evidence.row_count,
-                        "error": evidence.error,
-                        "cut": evidence.cut,
-                        "seconds": evidence.seconds,
-                        "translated": evidence.translated,
-                    },
-                )
-            ],
-        }
+        if self._recipe.planner_apart:
+            update["planning"] = [HumanMessage(_report(reply, results))]
+        return update
 
     def correct(self, state: State) -> Update:
         """Tell the model why its reply could not be read."""
         problem = state["problem"]
-        return self._told(state, f"The reply could not be read. {problem}", problem)
-
-    @staticmethod
-    def _told(state: State, message: str, problem: str) -> Update:
         return {
-            "messages": [HumanMessage(message)],
-            "events": [Event("parse_failure", state["steps"], {"problem": problem})],
+            CONVERSATION[state["role"]]: [HumanMessage(f"The reply could not be read. {problem}")],
+            "events": [unread_event(problem, state)],
         }
 
     def answer(self, state: State) -> Update:
         """Close the run with the model's decision."""
         return {
             "ending": Ending.ANSWERED,
-            "events": [Event("answer", state["steps"], {"text": _read(state).answer})],
+            "events": [Event("answer", state["steps"], {"text": reply_in(state).answer})],
         }
 
     def stop(self, state: State) -> Update:
@@ -262,28 +273,40 @@ class _Nodes:
             "events": [Event(ending.value, state["steps"], {"problem": problem})],
         }
 
-    def after_reason(self, state: State) -> str:
+    def after_reply(self, state: State) -> str:
         """Where a reply leads."""
         if state["ending"] is not None:
             return "stop"
         reply = state["reply"]
         if reply is None:
             return "correct"
-        return "plan" if self._recipe.plans else _act(reply)
+        takes_plan = self._recipe.plans and not self._recipe.planner_apart
+        return "plan" if takes_plan or state["role"] == "planner" else _act(reply)
 
-    @staticmethod
-    def after_plan(state: State) -> str:
+    def after_plan(self, state: State) -> str:
         """Where a reply leads once its plan is taken down."""
-        return _act(_read(state))
+        reply = reply_in(state)
+        if state["role"] == "agent" and (reply.calls or reply.answer is not None):
+            return _act(reply)
+        return self._onward(state, "reason")
 
-    def onward(self, state: State) -> str:
-        """Back to the model, unless the run has to end."""
+    def after_retrieval(self, state: State) -> str:
+        """On to whoever speaks next: who plans is not asked about calls that could not be used."""
+        judged = self._recipe.planner_apart and not state["problem"]
+        return self._onward(state, "deliberate" if judged else "reason")
+
+    def after_correction(self, state: State) -> str:
+        """Back to whoever was not understood."""
+        return self._onward(state, "reason" if state["role"] == "agent" else "deliberate")
+
+    def _onward(self, state: State, node: str) -> str:
+        """On to a node, unless the run has to end."""
         over = (
             state["ending"] is not None
             or state["failures"] >= self._settings.max_parse_failures
             or state["steps"] >= self._settings.max_steps
         )
-        return "stop" if over else "reason"
+        return "stop" if over else node
 
 
 def _ended_by(error: InfrastructureError, outage: Outage) -> Update:
@@ -294,24 +317,33 @@ def _act(reply: Reply) -> str:
     return "answer" if reply.answer is not None else "retrieve"
 
 
-def _read(state: State) -> Reply:
-    reply = state["reply"]
-    if reply is None:
-        raise AssertionError("a node that needs a reply was reached without one")
-    return reply
+def _plan_in(reply: Reply) -> str | None:
+    """Return the plan that a reply brings, under whichever name."""
+    return reply.replan or reply.plan
 
 
 def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
     """Return the plan that `reply` brings, or None where it brings none that counts."""
     if not plans:
-        return reply.plan
+        return reply.plan or reply.replan
     # A model that repeats "Plan:" with other steps has re-planned under the wrong label.
-    text = reply.replan or reply.plan
-    return text if replans and text is not None and text != plans[-1] else None
+    text = _plan_in(reply)
+    return text if replans and text is not None and _steps(text) != _steps(plans[-1]) else None
 
 
-def _evidence(result: ToolMessage) -> Evidence:
-    evidence = result.artifact
-    if not isinstance(evidence, Evidence):
-        raise TypeError(f"The query tool gave {type(evidence).__name__}, not Evidence.")
-    return evidence
+def _steps(plan: str) -> list[str]:
+    """Return a plan's lines without what says nothing: numbers, spaces, case and full stops."""
+    lines = (
+        STEP_NUMBER.sub("", " ".join(line.split())).rstrip(".").lower() for line in plan.split("\n")
+    )
+    return [line for line in lines if line]
+
+
+def _report(reply: Reply, results: list[Result]) -> str:
+    """Tell a model that only plans what was done and what came of it."""
+    thought = [f"Thought: {reply.thought}"] if reply.thought else []
+    done = [
+        f"Action: {call.tool}\nAction Input: {call.given}\nObservation: {text}"
+        for call, text in results
+    ]
+    return "\n".join([*thought, *done])

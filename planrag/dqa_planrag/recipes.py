@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from string import Template
+from typing import Literal
 
-__all__ = ["RECIPES", "Recipe", "prompt"]
+__all__ = ["RECIPES", "Recipe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,58 +18,92 @@ class Recipe:
         What commands call it.
     description
         One line on what it does and where it comes from.
-    instructions
-        The prompt file with its format.
     plans
-        Whether its first reply has to open with a plan.
+        Whether the run begins with a plan.
     replans
-        Whether it may replace the plan after an observation.
-    closing
-        The prompt file shown with the only observation it gets, for an agent that reads once.
+        Whether the plan may be replaced after an observation.
+    reads_once
+        Whether it may query the database only once.
+    thinks
+        Where its format asks for a thought: before each action, before each plan, or nowhere.
+    simulates
+        Whether it may run the scenario's rules on the database's rows.
+    sees_example
+        Whether it is shown another question's run first.
+    planner_apart
+        Whether one model plans and another one carries the plan out.
     """
 
     name: str
     description: str
-    instructions: str
     plans: bool = False
     replans: bool = False
-    closing: str | None = None
-
-    @property
-    def reads_once(self) -> bool:
-        """Whether it may query the database only once."""
-        return self.closing is not None
-
-
-@cache
-def prompt(name: str) -> Template:
-    """Return the prompt file called `name`."""
-    return Template((files(__package__) / "prompts" / f"{name}.md").read_text("utf-8").strip())
+    reads_once: bool = False
+    thinks: Literal["acting", "planning", "never"] = "acting"
+    simulates: bool = False
+    sees_example: bool = False
+    planner_apart: bool = False
 
 
 RECIPES = (
     Recipe(
         "singlerag",
         "one retrieval, then the decision (PlanRAG, section 4: single-turn RAG)",
-        "single",
-        closing="single_answer",
+        reads_once=True,
     ),
     Recipe(
         "iterrag",
         "Thought, Action, Observation until decided (PlanRAG, section 4: iterative RAG)",
-        "iterative",
     ),
     Recipe(
         "planrag",
         "a plan first, re-planned after any observation (PlanRAG, section 4)",
-        "replanned",
         plans=True,
         replans=True,
     ),
     Recipe(
         "planrag-no-replan",
         "a plan first, carried out as it is (PlanRAG, section 5: w/o RP)",
-        "planned",
         plans=True,
+    ),
+    Recipe(
+        "planrag-no-thought",
+        "Plan, Action, Observation, Re-plan (PlanRAG, Table 10)",
+        plans=True,
+        replans=True,
+        thinks="never",
+    ),
+    Recipe(
+        "planrag-thought-first",
+        "Thought, Plan, Action, Observation, Re-plan (PlanRAG, Table 10)",
+        plans=True,
+        replans=True,
+        thinks="planning",
+    ),
+    Recipe(
+        "iterrag-one-shot",
+        "IterRAG, shown the run of another question first",
+        sees_example=True,
+    ),
+    Recipe(
+        "planrag-one-shot",
+        "PlanRAG, shown the run of another question first",
+        plans=True,
+        replans=True,
+        sees_example=True,
+    ),
+    Recipe(
+        "planrag-two-models",
+        "one model plans and re-plans, another retrieves (left open in PlanRAG, section 8)",
+        plans=True,
+        replans=True,
+        planner_apart=True,
+    ),
+    Recipe(
+        "planrag-sim",
+        "PlanRAG that may also simulate decisions on the database's own rows",
+        plans=True,
+        replans=True,
+        simulates=True,
     ),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from dqa.databases.base import Database, Limits
-from dqa.databases.tools import observe, query_tool, schema_tool
+from dqa.databases.tools import QueryArguments, observe, query_tool, schema_tool
 from dqa.decision import Evidence
 from dqa.errors import DatabaseUnavailableError
 
@@ -23,6 +24,16 @@ def test_rows_are_content_and_evidence_is_the_artifact(relational: Database) -> 
     assert isinstance(message.artifact, Evidence)
     assert message.artifact.row_count == 2
     assert message.artifact.error is None
+
+
+def test_a_statement_is_text_even_where_it_is_a_number(relational: Database) -> None:
+    """Ids come as numbers from some models; what is no text otherwise is told to the caller."""
+    assert QueryArguments.model_validate({"statement": 7}).statement == "7"
+    for wrong in (None, ["SELECT 1"], {"sql": "SELECT 1"}):
+        with pytest.raises(ValidationError, match="valid string"):
+            QueryArguments.model_validate({"statement": wrong})
+    message = query_tool(relational).invoke({**call(""), "args": {"statement": 7}})
+    assert str(message.content).startswith("Error: ")
 
 
 def test_a_wrong_statement_is_an_error_the_model_can_act_on(database: Database) -> None:

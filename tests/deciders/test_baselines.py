@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dqa import plugins
@@ -32,6 +34,39 @@ def test_the_oracle_reads_the_answer_out_of_any_database(
             assert decider.decide(question, opened).choice == question.answers[0]
         finally:
             opened.close()
+
+
+@pytest.mark.parametrize("scenario", ["agriculture", "stocks"])
+def test_the_oracle_goes_by_the_record_where_there_is_one(scenario: str) -> None:
+    """No scenario of a record has a simulator."""
+    for question in (made := generate((scenario,), 2, 3)).questions:
+        database = plugins.backend("sqlite").load(made.situation_of(question))
+        oracle = ORACLE(None, Settings())
+        oracle.check(question)
+        assert oracle.decide(question, database).choice == question.answers[0]
+        database.close()
+
+
+def test_the_oracle_takes_the_least_where_the_scenario_says_so(questions: QuestionSet) -> None:
+    """And the first of several; a user's own question has more as the better."""
+    own = Question("custom", "1", "", "", candidates=(1, 2, 3), outcomes=(2.0, 5.0, 5.0))
+    database = plugins.backend("sqlite").load(next(iter(questions.situations.values())))
+    oracle = ORACLE(None, Settings())
+    assert oracle.decide(own, database).choice == 2
+    least = replace(own, scenario="building", outcomes=(5.0, 2.0, 2.0))
+    assert oracle.decide(least, database).choice == 2
+    database.close()
+
+
+def test_baselines_refuse_before_a_run_what_they_can_never_decide() -> None:
+    """Without candidates nothing can be picked, and without a record or rules nothing judged."""
+    (question,) = generate(("stocks",), 1, 3).questions
+    for made in (FIRST, RANDOM, ORACLE):
+        made(None, Settings()).check(question)
+        with pytest.raises(UsageError):
+            made(None, Settings()).check(Question("custom", "1", "?", ""))
+    with pytest.raises(UsageError, match="no simulator"):
+        ORACLE(None, Settings()).check(replace(question, outcomes=None))
 
 
 def test_first_and_random_pick_candidates_the_same_way_every_time(questions: QuestionSet) -> None:

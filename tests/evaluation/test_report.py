@@ -18,9 +18,7 @@ def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summa
     counts[Outcome.INFRASTRUCTURE] = failed
     kind = "graph" if database == "ladybug" else "relational"
     low = None if failed == 10 else 0.25
-    return Summary(
-        decider, "locating", database, kind, "none", 10, counts, low, low, None, None, None, None
-    )
+    return Summary(decider, "locating", database, kind, "none", 10, counts, low, low, *[None] * 5)
 
 
 def shown(rows: list[Summary]) -> str:

@@ -9,7 +9,9 @@ import pytest
 from dqa import plugins
 from dqa.decision import Decision, Ending
 from dqa.errors import DataError, UnknownNameError
-from dqa.evaluation.score import Judge, Outcome
+from dqa.evaluation.plan import Task
+from dqa.evaluation.score import Judge, Outcome, Result
+from dqa.loaders.generator import generate
 from dqa.question import Question, QuestionSet
 from dqa.simulator import Outcomes
 
@@ -44,6 +46,35 @@ def test_a_wrong_candidate_has_the_simulators_regret_and_rank(questions: Questio
         assert verdict.outcome is Outcome.WRONG
         assert verdict.regret == outcomes.regret(wrong) > 0.0
         assert verdict.rank == outcomes.rank(wrong) > 1
+        assert verdict.value == outcomes.value(wrong) != verdict.best_value
+
+
+def test_what_the_best_and_nothing_lead_to_is_known_whatever_was_decided(
+    questions: QuestionSet,
+) -> None:
+    """Also where nothing was; only what the choice leads to needs a choice."""
+    judge = Judge(questions, "paper")
+    for question in questions.questions:
+        outcomes = outcomes_of(questions, question)
+        undecided = [Decision(e) for e in Ending if e is not Ending.ANSWERED]
+        for decision in (answered(question.answers[0]), answered("I cannot tell"), *undecided):
+            verdict = judge.judge(question, decision)
+            known = (verdict.best_value, verdict.baseline, verdict.goal)
+            assert known == (outcomes.best, outcomes.baseline, outcomes.goal)
+            assert verdict.value == (outcomes.best if verdict.choice is not None else None)
+
+
+def test_a_result_without_a_new_field_is_of_another_version(questions: QuestionSet) -> None:
+    """A line of an older run is refused, not read as one without values."""
+    question, decision = questions.questions[0], answered("I cannot tell")
+    verdict = Judge(questions, "paper").judge(question, decision)
+    line = Result.of(Task(question, "sqlite", "d", ""), "relational", "none", decision, verdict)
+    written = line.to_json()
+    assert Result.from_json(written) == line
+    assert written["best_value"] == verdict.best_value
+    del written["best_value"]
+    with pytest.raises(KeyError, match="best_value"):
+        Result.from_json(written)
 
 
 def test_the_rules_decide_unless_only_the_official_answer_counts(questions: QuestionSet) -> None:
@@ -83,6 +114,7 @@ def test_without_a_simulator_the_known_answers_decide() -> None:
     judge = Judge(QuestionSet("own", (question,), {}))
     verdict = judge.judge(question, answered("b1"))
     assert (verdict.outcome, verdict.regret) == (Outcome.CORRECT, None)
+    assert (verdict.value, verdict.best_value, verdict.baseline, verdict.goal) == (None,) * 4
     assert judge.judge(question, answered("a1")).outcome is Outcome.WRONG
     unknown = replace(question, answers=())
     with pytest.raises(DataError, match="custom/1"):
@@ -93,3 +125,32 @@ def test_unknown_rules_are_refused_at_once(questions: QuestionSet) -> None:
     """The message lists the rule sets there are."""
     with pytest.raises(UnknownNameError, match="paper, released"):
         Judge(questions, "fair")
+
+
+def test_recorded_outcomes_judge_where_there_is_no_simulator() -> None:
+    """Ties, regret, rank and value come of the record, and doing nothing is worth nothing."""
+    questions = generate(("agriculture",), 1, seed=4)
+    question = replace(
+        questions.questions[0],
+        candidates=("worst", "best", "middle", "as_good"),
+        outcomes=(2.0, 8.0, 6.0, 8.0),
+        answers=("best",),
+    )
+    judge = Judge(replace(questions, questions=(question,)))
+    right = judge.judge(question, answered("as_good"))
+    assert (right.outcome, right.ties) == (Outcome.CORRECT, ("best", "as_good"))
+    assert (right.regret, right.rank, right.value, right.best_value) == (0.0, 1, 8.0, 8.0)
+    wrong = judge.judge(question, answered("middle"))
+    assert (wrong.outcome, wrong.official) == (Outcome.WRONG, "best")
+    assert (wrong.regret, wrong.relative_regret, wrong.rank) == (2.0, 0.25, 3)
+    assert (wrong.value, wrong.baseline, wrong.goal) == (6.0, 0.0, "maximise")
+    unanswered = judge.judge(question, answered("I cannot tell"))
+    assert (unanswered.value, unanswered.best_value) == (None, 8.0)
+
+
+def test_a_users_own_question_may_tell_its_outcomes() -> None:
+    """Without a scenario more is better, and no official answer is needed."""
+    question = Question("custom", "1", "?", "", candidates=("a1", "b1"), outcomes=(1.0, 3.0))
+    verdict = Judge(QuestionSet("own", (question,), {})).judge(question, answered("a1"))
+    assert (verdict.outcome, verdict.ties, verdict.official) == (Outcome.WRONG, ("b1",), None)
+    assert (verdict.rank, verdict.regret) == (2, 2.0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dqa.decision import Usage
 from dqa.evaluation.score import Outcome, Result
-from dqa.evaluation.stats import summarise, wilson
+from dqa.evaluation.stats import normalised_utility, summarise, wilson
 
 
 def result(number: int, outcome: Outcome, regret: float | None = None) -> Result:
@@ -26,6 +28,10 @@ def result(number: int, outcome: Outcome, regret: float | None = None) -> Result
         regret=regret,
         relative_regret=None,
         rank=None,
+        value=None,
+        best_value=None,
+        baseline=None,
+        goal=None,
         steps=number,
         statements=0,
         plans=0,
@@ -72,3 +78,49 @@ def test_mean_regret_is_over_decisions_that_chose() -> None:
         ]
     )
     assert row.mean_regret == 1.5
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "share"),
+    [
+        (3.0, 4.0, 0.75),
+        (-1.0, 4.0, -0.25),
+        (None, 4.0, 0.0),
+        (0.0, 0.0, 1.0),
+        (-2.0, 0.0, 0.0),
+        (-1.0, -1.0, 1.0),
+        (-2.0, -1.0, 0.0),
+        (None, -1.0, 0.0),
+    ],
+)
+def test_normalised_utility_is_the_share_of_the_best(
+    value: float | None, best: float, share: float
+) -> None:
+    """A loss is below 0; where the best is no gain, only the best counts; no choice is 0."""
+    assert normalised_utility(value, best) == share
+
+
+def test_judged_questions_without_a_choice_have_no_utility() -> None:
+    """They count as 0; what a failing server ended does not count."""
+    ended = {
+        Outcome.CORRECT: 4.0,
+        Outcome.WRONG: 1.0,
+        Outcome.NO_CANDIDATE: None,
+        Outcome.UNPARSABLE: None,
+        Outcome.INFRASTRUCTURE: None,
+    }
+    results = [
+        replace(result(1, outcome), value=value, best_value=4.0, baseline=0.0, goal="maximise")
+        for outcome, value in ended.items()
+    ]
+    (row,) = summarise(results)
+    assert row.normalised_utility == pytest.approx(1.25 / 4)
+    (row,) = summarise([replace(each, best_value=-1.0, value=-1.0) for each in results[:2]])
+    assert row.normalised_utility == 1.0
+
+
+def test_other_outcomes_have_no_normalised_utility() -> None:
+    """Less is better there, or they are compared with a baseline that is not nothing."""
+    told = replace(result(1, Outcome.CORRECT), value=1.0, best_value=4.0, baseline=0.0)
+    for other in (replace(told, goal="minimise"), replace(told, goal="maximise", baseline=0.5)):
+        assert summarise([other])[0].normalised_utility is None

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import traceback
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,23 +27,6 @@ from tests.integration.test_neo4j import everything
 
 BACKEND: Backend = plugins.backend("neo4j")
 SECRET = "s3cret-w0rd"  # noqa: S105  (nobody's)
-
-
-@pytest.fixture
-def own_neo4j() -> Iterator[OwnServer]:
-    """Start a server of the test's own; nothing is installed for it."""
-    fetched = any(Path(tempfile.gettempdir()).glob("dqa-neo4j-*"))
-    if shutil.which("java") is None or not fetched:
-        pytest.skip("no Neo4j on this machine: python docker/local/servers.py start neo4j gets it")
-    state = tempfile.mkdtemp(prefix="dqa-own-")
-    Path(state).chmod(0o755)
-    own = OwnServer("neo4j", BACKEND, state)
-    try:
-        own._run("start", "neo4j")
-        yield own
-    finally:
-        own._run("stop", "neo4j")
-        shutil.rmtree(state, ignore_errors=True)
 
 
 def said(url: str, kind: type[DqaError]) -> str:

@@ -180,6 +180,16 @@ def test_an_infinity_or_a_text_too_long_cannot_be_written() -> None:
     situation = _locating(SQL)
     with pytest.raises(DataError, match="cannot store"):
         render_sql(situation.replace(flow=situation["flow"].replace(flow=[float("inf")])))
-    long = situation["country"].replace(home_node=["x" * 256])
+    long = situation["country"].replace(country_name=["x" * 256])
     with pytest.raises(DataError, match="256 characters"):
         render_sql(situation.replace(country=long))
+
+
+def test_a_long_text_outside_of_a_key_has_a_column_with_room() -> None:
+    """A report does not fit where names do; it is read back whole."""
+    situation = _locating(SQL)
+    long = situation.replace(country=situation["country"].replace(home_node=["x'y" * 500]))
+    script = render_sql(long)
+    assert "home_node LONGTEXT" in script
+    assert "country_name VARCHAR(255)" in script
+    assert parse_sql(script, LOCATING, FILE).situation["country"] == long["country"]

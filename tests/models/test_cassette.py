@@ -211,6 +211,25 @@ def test_a_failure_is_played_as_a_failure(tape: Path) -> None:
     assert str(again.value) == words
 
 
+def test_a_refused_setting_leaves_no_mark_on_a_cassette(tape: Path, tmp_path: Path) -> None:
+    """Recorded is the request as it was meant, so playing it needs no refusal first, and the file
+    is the same whether or not the server takes the setting.
+    """
+
+    def record(path: Path, trouble: Trouble | None) -> int:
+        with ModelServer(lambda _: "x", lambda *_: trouble) as server:
+            connection = Connection(server.url, cassette=Cassette.record(path, [NAME]))
+            model = chat_model(NAME, connection)
+            assert ask(model, PROMPT).reply.text == ask(model, PROMPT, "x", "on").reply.text == "x"
+            return len(server.requests)
+
+    assert record(tape, Trouble.STOP_UNSUPPORTED) == 3
+    assert record(tmp_path / "plain.jsonl", None) == 2
+    assert tape.read_bytes() == (tmp_path / "plain.jsonl").read_bytes()
+    model = playing(tape)
+    assert ask(model, PROMPT).reply.text == ask(model, PROMPT, "x", "on").reply.text == "x"
+
+
 def test_a_failure_that_was_mended_later_is_forgotten(tape: Path) -> None:
     """A resumed run asks again, and only what came of it is played."""
     with ModelServer(lambda _: "x", lambda *_: Trouble.SERVER_ERROR) as server:

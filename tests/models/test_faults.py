@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dqa.errors import MalformedReplyError, ModelUnavailableError, UsageError
-from dqa.models.faults import FaultKind, diagnose, retry_after, words_of
+from dqa.models.faults import FaultKind, diagnose, refused_setting, retry_after, words_of
 from dqa.models.policy import Retry
 
 
@@ -66,6 +66,38 @@ def test_only_what_can_pass_is_tried_again() -> None:
     }
 
 
+def worded(words: str, status: int = 400, **more: Any) -> Any:
+    """An error of some package's with the provider's words."""
+    error: Any = RuntimeError(words)
+    error.status_code = status
+    for name, value in more.items():
+        setattr(error, name, value)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "setting"),
+    [
+        (worded("no", param="stop", code="unsupported_parameter"), "stop"),
+        (worded("no", param="temperature", code="unsupported_value"), "temperature"),
+        (worded("Unsupported parameter: 'stop' is not supported with this model."), "stop"),
+        (worded("'temperature' does not support 0 with this model."), "temperature"),
+        (worded("Unrecognized request argument supplied: stop"), "stop"),
+        (worded("Argument not supported on this model: stop"), "stop"),
+        (worded("`temperature` is deprecated for this model."), "temperature"),
+        (worded("('body', 'stop'): Extra inputs are not permitted", 422), "stop"),
+        (worded("Invalid 'stop': array too long.", param="stop", code="array_too_long"), None),
+        (worded("Unsupported parameter: 'top_p'.", param="top_p"), None),
+        (worded("Unsupported file; we stop here."), None),
+        (worded("Unsupported parameter: 'stop'.", 500), None),
+        (RuntimeError("Unsupported parameter: 'stop'."), None),
+    ],
+)
+def test_a_refused_setting_is_told_by_code_or_words(error: Exception, setting: str | None) -> None:
+    """OpenAI names it in a field of its own; other servers only in their words."""
+    assert refused_setting(error) == setting
+
+
 @pytest.mark.parametrize(
     ("said", "seconds"),
     [
@@ -96,6 +128,8 @@ def test_what_asking_again_cannot_help_says_what_to_mend() -> None:
     assert isinstance(FaultKind.NOT_FOUND.to_error("no"), UsageError)
     assert isinstance(FaultKind.QUOTA.to_error("no"), UsageError)
     assert isinstance(FaultKind.REQUEST.to_error("no"), ModelUnavailableError)
+    assert "--row-limit or --max-steps" in str(FaultKind.REQUEST.to_error("no"))
+    assert "--set dellma.context=" in str(FaultKind.REQUEST.to_error("no"))
     assert "--base-url" in str(FaultKind.NOT_FOUND.to_error("no"))
 
 

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 
+from dqa import plugins
+from dqa.deciders.base import Settings
 from dqa.errors import UnknownNameError, UsageError
-from dqa.models.scripted import scripted_model
+from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.models.scripted import check_agent, scripted_model
 from dqa.models.scripted.conversation import read_conversation
 
 SCHEMA = "trade_node(trade_node: TEXT)\nflow(source: TEXT)\nnode_country(trade_node: TEXT)"
@@ -17,6 +29,7 @@ RULES = (
     "1.05 * (base_trading_power + 2 + max(50, development)). The dest node's ingoing gains 1.05 "
     "times the flow."
 )
+SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
 ONCE = "Thought: x\nAction: query_database\nAction Input: one statement"
 ROUTES = [
     # source, dest, flow, local, ingoing, inland, total, foreign, steering, own, leaving, routes
@@ -81,6 +94,58 @@ def test_a_failed_statement_is_an_observation_without_rows() -> None:
     assert "Final Answer:" in reply
 
 
+def offered(*names: str) -> list[dict[str, Any]]:
+    """Tools as a chat model is offered them."""
+    return [{"type": "function", "function": {"name": name, "parameters": {}}} for name in names]
+
+
+def in_tools(system: str) -> list[BaseMessage]:
+    """A conversation of the protocol whose tools stand in backticks."""
+    return [SystemMessage(system), *conversation()[1:]]
+
+
+def test_offered_tools_are_called_and_no_others() -> None:
+    """The plan where that comes first, then the statement, then the decision on its rows."""
+    model = scripted_model("analyst")
+    told = in_tools("Call `plan`, `query_database`, `replan` and `decide`.")
+    plan = model.invoke(told, tools=offered("plan"))
+    assert [call["name"] for call in plan.tool_calls] == ["plan"]
+    assert len(plan.tool_calls[0]["args"]["steps"]) > 1
+    told += [plan, ToolMessage("Noted.", tool_call_id="0", name="plan")]
+    acting = offered("query_database", "replan", "decide")
+    asked = model.invoke(told, tools=acting)
+    assert [call["name"] for call in asked.tool_calls] == ["query_database"]
+    assert asked.text
+    told += [asked, ToolMessage("Error: gone", tool_call_id="0", name="query_database")]
+    names = {call["name"] for call in model.invoke(told, tools=acting).tool_calls}
+    assert names <= {"query_database", "replan", "decide"}
+
+
+def test_text_and_tools_hold_the_same_statement_and_decision() -> None:
+    """The format says how it is said and never what."""
+    model = scripted_model("analyst")
+    told = in_tools("Call the tool `query_database`. Afterwards decide.")
+    said = model.invoke(conversation()).text
+    (call,) = model.invoke(told, tools=offered("query_database")).tool_calls
+    assert said.endswith(call["args"]["statement"])
+    told += [
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(rows(10.0), tool_call_id="0", name="query_database"),
+    ]
+    (decision,) = model.invoke(told, tools=offered("decide")).tool_calls
+    assert decision["name"] == "decide"
+    assert decision["args"] == {"decision": "inland"}
+
+
+def test_only_the_last_task_counts() -> None:
+    """An example before it, with its own replies and observations, is passed over."""
+    example = [*conversation(rows(10.0))[1:], AIMessage("Final Answer: inland")]
+    messages = [SystemMessage(ONCE), *example, *conversation(rows(10.0))[1:]]
+    task, observed = read_conversation(messages)
+    assert len(observed) == 1
+    assert task.once
+
+
 def test_a_conversation_of_another_kind_is_refused() -> None:
     """The message says what a scripted model can follow."""
     with pytest.raises(UsageError, match="headings"):
@@ -100,3 +165,36 @@ def test_an_unknown_script_lists_what_there_is() -> None:
     """Names come from a short list."""
     with pytest.raises(UnknownNameError, match="analyst, greedy, random"):
         scripted_model("analist")
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
+@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
+def test_every_statement_of_a_script_has_an_order(script: str, backend: str) -> None:
+    """Rows in another order would make the next request another one, which no cassette holds."""
+    asked: dict[str, int] = {}
+    world = generate(count=3, seed=7, sizes=SIZES)
+    for agent in ("singlerag", "iterrag", "planrag", "planrag-sim"):
+        decider = plugins.decider(agent)(scripted_model(script), Settings(rules="paper"))
+        for question in world.questions:
+            with closing(plugins.backend(backend).load(world.situation_of(question))) as database:
+                for found in decider.decide(question, database).evidence:
+                    if found.tool == "query_database":
+                        rows = max(asked.get(found.statement, 0), found.row_count)
+                        asked[found.statement] = rows
+    assert len(asked) > 3
+    assert max(asked.values()) > 1 or script == "greedy"
+    unordered = [s for s, rows in asked.items() if rows > 1 and " ORDER BY " not in s]
+    assert unordered == []
+
+
+@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
+def test_which_scenarios_a_script_can_query_is_told_beforehand(script: str) -> None:
+    """By a scenario's tables, so that no run ends in its middle; other models are not asked."""
+    model = scripted_model(script)
+    for scenario in ("locating", "building"):
+        check_agent(model, plugins.scenario(scenario).schema)
+    for scenario in ("agriculture", "stocks"):
+        schema = plugins.scenario(scenario).schema
+        with pytest.raises(UsageError, match=f"scripted:{script} queries only.*dellma-pairs"):
+            check_agent(model, schema)
+        check_agent(GenericFakeChatModel(messages=iter(())), schema)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import pytest
 
@@ -30,7 +32,8 @@ from tests.models.scripts import scripted
 RUNS = 1_000
 SCRIPTS = ("analyst", "greedy", "greedy", "greedy")
 """Whom runs ask, in turn: the analyst makes twice as many calls as the others."""
-LOST_SHARE, SPOILT_SHARE, STALL_SHARE = 0.16, 0.06, 0.001
+PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
+LOST_SHARE, SPOILT_SHARE, STALL_SHARE, BROKEN_SHARE = 0.16, 0.06, 0.001, 0.02
 NAMED = {
     **dict.fromkeys(
         (Trouble.RATE_LIMIT, Trouble.RATE_LIMIT_SECONDS, Trouble.RATE_LIMIT_DATE), "rate_limit"
@@ -40,27 +43,66 @@ NAMED = {
     Trouble.SERVER_ERROR: "server",
     Trouble.STALL: "timeout",
     Trouble.AFTER_STOP: "after_stop",
-    Trouble.EMPTY: "neither an Action nor a Final Answer",
-    Trouble.UNKNOWN_TOOL: "neither an Action nor a Final Answer",
     Trouble.LENGTH: "cut off",
     Trouble.CONTENT_FILTER: "withheld",
     Trouble.REFUSAL: "refusal",
 }
 """How a trace calls each trouble: a fault's kind, or words of a parse failure."""
+SAID = {
+    "react": dict.fromkeys(
+        (Trouble.EMPTY, Trouble.UNKNOWN_TOOL), "neither an Action nor a Final Answer"
+    ),
+    "tools": {Trouble.EMPTY: "calls no tool", Trouble.UNKNOWN_TOOL: "There is no tool"},
+}
+"""How it calls those that each protocol meets in its own way."""
+BROKEN = "are no JSON object"
+"""How it calls arguments that are no JSON, which only the program below sends."""
 
 
-def troubles(request: dict[str, Any], before: int) -> Trouble | None:
+class Spoiling:
+    """Draws troubles, and breaks the arguments of tool calls where nothing else is amiss."""
+
+    def __init__(self) -> None:
+        self.struck: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        # Each request is admitted and answered by one thread.
+        self._now = threading.local()
+
+    def plan(self, request: dict[str, Any], before: int) -> Trouble | None:
+        """Name a request's trouble; see `ModelServer.plan`."""
+        trouble, broken = drawn(request, before)
+        in_tools = "tools" in request
+        if trouble is Trouble.AFTER_STOP and in_tools:
+            trouble = None  # tool calls have no stop sequence to run past
+        self._now.breaks = broken and in_tools and trouble is None
+        if trouble is not None or self._now.breaks:
+            said = SAID["tools" if in_tools else "react"]
+            name = BROKEN if trouble is None else said.get(trouble) or NAMED[trouble]
+            with self._lock:
+                self.struck[name] += 1
+        return trouble
+
+    def program(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer as the script would, perhaps with arguments that are no JSON."""
+        reply = scripted(request)
+        if self._now.breaks:
+            for call in reply["tool_calls"]:
+                call["function"]["arguments"] = call["function"]["arguments"][:-2]
+        return reply
+
+
+def drawn(request: dict[str, Any], before: int) -> tuple[Trouble | None, bool]:
     """Draw a request's trouble from its own text and how often it came before."""
     text = json.dumps(request["messages"]) + str(before)
     draw = random.Random(hashlib.sha256(text.encode()).digest())  # noqa: S311
     share = draw.random()
     if share < STALL_SHARE:
-        return Trouble.STALL
+        return Trouble.STALL, False
     if share < LOST_SHARE:
-        return draw.choice([t for t in Trouble if t.loses_reply and t is not Trouble.STALL])
+        return draw.choice([t for t in Trouble if t.loses_reply and t is not Trouble.STALL]), False
     if share < LOST_SHARE + SPOILT_SHARE:
-        return draw.choice([t for t in Trouble if t.spoils_reply])
-    return None
+        return draw.choice([t for t in Trouble if t.spoils_reply]), False
+    return None, draw.random() < BROKEN_SHARE
 
 
 @pytest.fixture(scope="module")
@@ -78,20 +120,26 @@ def worlds() -> Iterator[tuple[QuestionSet, dict[str, Database]]]:
         yield questions, databases
 
 
+KNOWN = {*NAMED.values(), *SAID["react"].values(), *SAID["tools"].values(), BROKEN}
+
+
 def named(decision: Decision) -> Iterator[str]:
     """What a trace calls the troubles of its run."""
     for event in decision.trace:
         if event.kind == "fault":
             yield event.data["fault"]
         elif event.kind == "parse_failure":
-            (words,) = {n for n in NAMED.values() if n in event.data["problem"]}
+            (words,) = {n for n in KNOWN if n in event.data["problem"]}
             yield words
 
 
 def test_a_thousand_runs_under_mixed_faults(
     worlds: tuple[QuestionSet, dict[str, Database]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None is lost, none decides otherwise than without faults, and every fault is in a trace."""
+    """None is lost, none decides otherwise than without faults, and every fault is in a trace.
+
+    One half talks in text, the other in tool calls.
+    """
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     questions, databases = worlds
     judge = Judge(questions, "paper")
@@ -105,17 +153,23 @@ def test_a_thousand_runs_under_mixed_faults(
 
     policy = CallPolicy(Retry(retries=20, total=1e9), clock=Clock(sleep=lambda _: None))
     settings = Settings(max_steps=40, max_parse_failures=10, calls=policy)
-    with ModelServer(scripted, troubles) as server:
+    spoiling = Spoiling()
+    with ModelServer(spoiling.program, spoiling.plan) as server:
         connection = Connection(server.url, timeout=8.0)
         agents = {
-            script: plugins.decider("iterrag")(chat_model(f"openai:{script}", connection), settings)
+            (script, protocol): plugins.decider("iterrag")(
+                chat_model(f"openai:{script}", connection), replace(settings, protocol=protocol)
+            )
             for script in SCRIPTS
+            for protocol in PROTOCOLS
         }
 
         def run(number: int) -> tuple[str, Question, Decision]:
             turn, place = divmod(number, len(questions.questions))
-            question, script = questions.questions[place], SCRIPTS[turn % len(SCRIPTS)]
-            return script, question, agents[script].decide(question, databases[question.key])
+            question, protocol = questions.questions[place], PROTOCOLS[turn % 2]
+            script = SCRIPTS[turn // 2 % len(SCRIPTS)]
+            decider = agents[script, protocol]
+            return script, question, decider.decide(question, databases[question.key])
 
         with ThreadPoolExecutor(8) as pool:
             decided = list(pool.map(run, range(RUNS)))
@@ -126,9 +180,7 @@ def test_a_thousand_runs_under_mixed_faults(
         outcome = judge.judge(question, decision).outcome
         assert (decision.choice, outcome) == undisturbed[script, question.key]
     in_traces = Counter(name for _, _, decision in decided for name in named(decision))
-    struck: Counter[str] = Counter()
-    for trouble, times in server.troubles.items():
-        struck[NAMED[trouble]] += times
-    assert in_traces == struck
-    assert set(server.troubles) == set(NAMED)
-    assert struck.total() > RUNS / 2
+    assert in_traces == spoiling.struck
+    assert set(server.troubles) == {*NAMED, *SAID["react"]}
+    assert set(spoiling.struck) == KNOWN
+    assert spoiling.struck.total() > RUNS / 2

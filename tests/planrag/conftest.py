@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
 from dqa import plugins
@@ -17,12 +21,19 @@ from dqa.databases.base import Database
 from dqa.loaders.generator import generate
 from dqa.question import QuestionSet
 
+COUNT = {
+    "relational": "SELECT COUNT(*) FROM trade_node",
+    "graph": "MATCH (n:Trade_node) RETURN COUNT(*)",
+}
+"""A statement that counts the nodes, by kind of database."""
+
 
 class Replies(BaseChatModel):
-    """Says the given replies one after the other and remembers what it was shown."""
+    """Says the given replies one after the other and remembers what it was shown and offered."""
 
-    replies: list[str]
+    replies: list[Any]
     shown: list[list[BaseMessage]] = Field(default_factory=list)
+    offered: list[list[str]] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
@@ -36,9 +47,59 @@ class Replies(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         self.shown.append(list(messages))
+        self.offered.append([tool["function"]["name"] for tool in kwargs.get("tools", ())])
+        said = self.replies[len(self.shown) - 1]
         usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        message = AIMessage(self.replies[len(self.shown) - 1], usage_metadata=usage)
+        message = AIMessage(said) if isinstance(said, str) else said
+        message = message.model_copy(update={"usage_metadata": usage})
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Take the tools along, and remember them when asked."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+
+def calling(*calls: tuple[str, dict[str, Any]], text: str = "") -> AIMessage:
+    """A reply that calls tools, all under the same id, as some servers have it."""
+    named = [ToolCall(name=name, args=given, id="x", type="tool_call") for name, given in calls]
+    return AIMessage(text, tool_calls=named)
+
+
+def assert_sendable(messages: Sequence[BaseMessage]) -> None:
+    """Providers take the conversation: every call has a name, and an id answered once, at once.
+
+    Neither side speaks twice in a row, and results are answered by the model, never by the user.
+    """
+    asked: list[str] = []
+    seen: set[str] = set()
+    for last, message in zip((None, *messages), messages, strict=False):
+        if isinstance(message, HumanMessage):
+            assert not isinstance(last, HumanMessage | ToolMessage)
+        if isinstance(message, AIMessage):
+            assert not isinstance(last, AIMessage)
+        if isinstance(message, ToolMessage):
+            assert message.tool_call_id in asked
+            asked.remove(message.tool_call_id)
+            continue
+        assert asked == []
+        if isinstance(message, AIMessage):
+            assert message.invalid_tool_calls == []
+            assert message.text or message.tool_calls
+            asked = [str(call["id"]) for call in message.tool_calls]
+            assert len(set(asked)) == len(asked)
+            assert seen.isdisjoint(asked)
+            seen.update(asked)
+            for call in message.tool_calls:
+                assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call["name"])
+    assert asked == []
+
+
+def assert_alternating(messages: Sequence[BaseMessage]) -> None:
+    """No two messages of one side stand beside each other."""
+    sides = [isinstance(message, HumanMessage) for message in messages[1:]]
+    assert sides == [place % 2 == 0 for place in range(len(sides))]
 
 
 @pytest.fixture(scope="session")

@@ -14,12 +14,8 @@ from dqa.decision import Decision, Ending
 from dqa.errors import DatabaseUnavailableError, UsageError
 from dqa.models.scripted import scripted_model
 from dqa.question import QuestionSet
-from tests.planrag.conftest import Replies
+from tests.planrag.conftest import COUNT, Replies
 
-COUNT = {
-    "relational": "SELECT COUNT(*) FROM trade_node",
-    "graph": "MATCH (n:Trade_node) RETURN COUNT(*)",
-}
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
 
 

@@ -10,19 +10,26 @@ from dqa.loaders.generator.manifest import (
 )
 from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
 from dqa.loaders.generator.steps import steps_to_target
+from dqa.loaders.generator.uncertain import UncertainFactor, UncertainWorld
+from dqa.loaders.generator.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
 
 __all__ = [
     "GENERATOR_VERSION",
     "MANIFEST",
     "SCENARIOS",
+    "UNCERTAIN_SCENARIOS",
     "BuildingSize",
     "Difficulty",
     "LocatingSize",
     "Size",
+    "UncertainFactor",
+    "UncertainWorld",
+    "ask_world",
     "generate",
     "generate_like_release",
     "read_generated",
     "read_manifest",
     "steps_to_target",
+    "uncertain_worlds",
     "write_generated",
 ]

@@ -19,6 +19,7 @@ from dqa.loaders.generator.locating import build_locating
 from dqa.loaders.generator.names import stems
 from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
 from dqa.loaders.generator.questions import ask, targets_of
+from dqa.loaders.generator.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
 from dqa.question import Question, QuestionSet
 from dqa.situation import Situation
 
@@ -61,7 +62,7 @@ _RECIPES = {
 }
 
 SCENARIOS = tuple(_RECIPES)
-"""Scenarios that worlds can be generated for."""
+"""Scenarios whose worlds a simulator judges; those that are generated unless others are named."""
 
 
 def generate(  # noqa: PLR0913  (each is a question of its own to the user)
@@ -82,7 +83,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Which; each of `SCENARIOS`.
+        Which; each of `SCENARIOS` or `UNCERTAIN_SCENARIOS`.
     count
         Questions of each scenario.
     seed
@@ -91,30 +92,38 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         At most one a scenario, for all its worlds. A scenario without one gets worlds of varied
         sizes around the means of PlanRAG, Table 3.
     difficulty
-        What makes the questions harder; by default nothing in particular.
+        What makes the questions harder; by default nothing in particular. Worlds of known
+        uncertainty know none.
     per_database
         Most questions that share a world; by default 20 (Locating) and 4 (Building), about what
-        the release has.
+        the release has, and 4 of `UNCERTAIN_SCENARIOS`.
 
     Returns
     -------
     QuestionSet
         Questions numbered from 1 in each scenario. Each has exactly one answer, the same under
         the rule sets ``paper`` and ``released`` (in worlds of more than 100,000 rows: ``paper``).
+        In worlds of known uncertainty it has the highest true expected utility, and
+        `Question.outcomes` are the expected utilities of all candidates (`UncertainWorld`).
 
     Raises
     ------
     UsageError
         A number is out of range, a size is of a scenario that is not asked for, or no question of
-        the wanted difficulty turns up.
+        the wanted difficulty turns up, or a difficulty is asked of worlds that know none.
     UnknownNameError
         A scenario that cannot be generated.
     """
     _check(scenarios, count, seed, sizes, per_database)
+    if difficulty not in (None, Difficulty()):
+        _refuse_difficulty(scenarios)
     fixed = {size.scenario: size for size in sizes}
     questions: list[Question] = []
     situations: dict[str, Situation] = {}
     for scenario in dict.fromkeys(scenarios):
+        if scenario in UNCERTAIN_SCENARIOS:
+            questions.extend(_uncertain(scenario, count, seed, per_database, situations))
+            continue
         recipe = _RECIPES[scenario]
         series = _Series(scenario, seed, difficulty or Difficulty())
         most = per_database or recipe.per_database
@@ -173,6 +182,23 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
             asked.extend(found)
         questions.extend(_numbered(asked))
     return QuestionSet(f"generated-like-release-{seed}", tuple(questions), situations)
+
+
+def _uncertain(
+    scenario: str,
+    count: int,
+    seed: int,
+    per_database: int | None,
+    situations: dict[str, Situation],
+) -> list[Question]:
+    """Return `count` questions about worlds of known uncertainty; add their `situations`."""
+    asked: list[Question] = []
+    for world, situation, rng in uncertain_worlds(scenario, seed):
+        asked.extend(ask_world(world, situation, rng, per_database))
+        situations[situation.name] = situation
+        if len(asked) >= count:
+            break
+    return _numbered(asked[:count])
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +272,10 @@ def _check(
     sizes: Sequence[Size],
     per_database: int | None,
 ) -> None:
+    known = (*SCENARIOS, *UNCERTAIN_SCENARIOS)
     for scenario in scenarios:
-        if scenario not in _RECIPES:
-            raise UnknownNameError("scenario that can be generated", scenario, _RECIPES)
+        if scenario not in known:
+            raise UnknownNameError("scenario that can be generated", scenario, known)
     if count < 1:
         raise UsageError(f"count must be at least 1, not {count}.")
     if seed < 0:
@@ -262,4 +289,13 @@ def _check(
         if scenario not in scenarios:
             raise UsageError(
                 f"A size of '{scenario}' is given, but only {', '.join(scenarios)} is asked for."
+            )
+
+
+def _refuse_difficulty(scenarios: Sequence[str]) -> None:
+    for scenario in scenarios:
+        if scenario in UNCERTAIN_SCENARIOS:
+            raise UsageError(
+                f"Worlds of '{scenario}' know no difficulty: leave hops, margins, rivals and "
+                f"distractors away, or ask for {' or '.join(SCENARIOS)} alone."
             )

@@ -11,6 +11,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from dqa import plugins
 from dqa.errors import DataError
 from dqa.loaders.generator.questions import label_rules
 from dqa.loaders.release import read_release
@@ -138,8 +139,9 @@ def _digest(path: Path) -> str:
 
 
 def _label_rules(question_set: QuestionSet) -> list[str]:
-    """Rule sets under which every label of the set holds."""
-    used = {question.situation for question in question_set.questions}
+    """Rule sets under which every label holds that a simulator judges."""
+    simulated = set(plugins.names("simulator"))
+    used = {q.situation for q in question_set.questions if q.scenario in simulated}
     rules = [set(label_rules(question_set.situations[name])) for name in sorted(used)]
     return sorted(set.intersection(*rules)) if rules else []
 

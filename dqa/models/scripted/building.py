@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from dqa.models.scripted.steps import (
     Answer,
     Script,
     Step,
+    compared,
     number,
     numbered,
     pick,
@@ -69,6 +70,9 @@ def analyst(task: Task, seed: int) -> Script:
     name = _goods_name(task)
     if task.once:
         return (yield from _most_output_a_level(task, name))
+    itself = Step(f"First {name} itself.", _goods_by_name(task, name))
+    if task.simulates:
+        return (yield from compared(itself, "price"))
     known = _Known()
     plan = numbered(
         [
@@ -79,7 +83,7 @@ def analyst(task: Task, seed: int) -> Script:
             "Compare, and choose the building with the lowest price.",
         ]
     )
-    seen = yield Step(f"First {name} itself.", _goods_by_name(task, name), plan)
+    seen = yield replace(itself, plan=plan)
     if not seen.rows:
         return Answer(f"The database has no {name}.", "none")
     known.add_goods(seen)
@@ -200,13 +204,13 @@ def _goods(task: Task, condition: str) -> str:
             f"MATCH (g:Goods) WHERE {condition} OPTIONAL MATCH (g)-[d:Demand]->(:Building) "
             "WITH g, SUM(d.max_demand) AS building_demand "
             "OPTIONAL MATCH (:Building)-[s:Supply]->(g) RETURN g.code, g.base_price, g.pop_demand, "
-            "building_demand, SUM(s.current_output) AS supply"
+            "building_demand, SUM(s.current_output) AS supply ORDER BY g.code"
         )
     return (
         "SELECT g.code, g.base_price, g.pop_demand, "
         "(SELECT SUM(d.max_demand) FROM demand d WHERE d.goods_id = g.code) AS building_demand, "
         "(SELECT SUM(s.current_output) FROM supply s WHERE s.goods_id = g.code) AS supply "
-        f"FROM goods g WHERE {condition}"
+        f"FROM goods g WHERE {condition} ORDER BY g.code"
     )
 
 
@@ -216,12 +220,12 @@ def _makers_of(task: Task, codes: Iterable[Cell]) -> str:
         return (
             f"MATCH (b:Building)-[s:Supply]->(g:Goods) WHERE g.code IN {listed} "
             "RETURN g.code, b.id, b.level, s.max_supply, s.current_output "
-            f"ORDER BY s.current_output DESC, b.id LIMIT {_MOST_MAKERS}"
+            f"ORDER BY s.current_output DESC, b.id, g.code LIMIT {_MOST_MAKERS}"
         )
     return (
         "SELECT s.goods_id, s.building_id, b.level, s.max_supply, s.current_output FROM supply s "
         f"JOIN building b ON b.id = s.building_id WHERE s.goods_id IN {listed} "
-        f"ORDER BY s.current_output DESC, s.building_id LIMIT {_MOST_MAKERS}"
+        f"ORDER BY s.current_output DESC, s.building_id, s.goods_id LIMIT {_MOST_MAKERS}"
     )
 
 

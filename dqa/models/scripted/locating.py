@@ -18,6 +18,7 @@ from dqa.models.scripted.steps import (
     Answer,
     Script,
     Step,
+    compared,
     number,
     numbered,
     pick,
@@ -130,6 +131,9 @@ def analyst(task: Task, seed: int) -> Script:
     """Follow the value upstream and work out what a merchant at each node would add at home."""
     del seed
     country, home = _names(task)
+    at_home = Step(f"First the home of {country}.", _home_statement(task, country, home))
+    if task.simulates:
+        return (yield from compared(at_home, "profit"))
     plan = numbered(
         [
             f"Look up the development of {country} and the figures of its home {home}.",
@@ -140,7 +144,7 @@ def analyst(task: Task, seed: int) -> Script:
         ]
     )
     if not task.once:
-        yield Step(f"First the home of {country}.", _home_statement(task, country, home), plan)
+        yield replace(at_home, plan=plan)
     upstream: dict[str, _Node] = {}
     frontier, development = [home], 0.0
     for hop in range(1, _hops(task) + 1):

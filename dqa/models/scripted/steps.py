@@ -4,22 +4,45 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from dqa.models.scripted.conversation import Observed
 from dqa.situation import Cell
 
-__all__ = ["Answer", "Script", "Step", "number", "numbered", "pick", "quoted", "settled"]
+__all__ = [
+    "Answer",
+    "Script",
+    "Step",
+    "compared",
+    "number",
+    "numbered",
+    "pick",
+    "quoted",
+    "settled",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One statement with the thought behind it, and the plan where it begins or changes."""
+    """One thing to ask with the thought behind it, and the plan where it begins or changes.
+
+    Attributes
+    ----------
+    thought
+        Why it is asked.
+    given
+        The statement, or what a simulation is given.
+    plan
+        The plan as a numbered list; None where nothing changes.
+    tool
+        What is asked.
+    """
 
     thought: str
-    statement: str
+    given: str
     plan: str | None = None
+    tool: str = "query_database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +55,31 @@ class Answer:
 
 Script: TypeAlias = Generator[Step, Observed, Answer]
 """Yields steps, is sent what each returned, and returns the decision."""
+
+
+def compared(look: Step, what: str) -> Script:
+    """Look at what the question is about, simulate every decision, and take the best.
+
+    Parameters
+    ----------
+    look
+        The first statement; its plan is replaced by one that simulates.
+    what
+        What the outcome is, in words.
+    """
+    plan = numbered(
+        [
+            "Look up what the question is about.",
+            "Simulate every decision and compare the outcomes.",
+            "Choose the decision with the best outcome.",
+        ]
+    )
+    yield replace(look, plan=plan)
+    seen = yield Step(f"Which decision leads to the best {what}?", "all", plan, "compare")
+    if not seen.rows:
+        return Answer("Nothing can be chosen.", "none")
+    best, value = seen.rows[0][0], number(seen.rows[0][1])
+    return Answer(f"{best} leads to the best {what}, {value:.6g}.", str(best))
 
 
 def numbered(steps: Iterable[str]) -> str:

@@ -1,0 +1,154 @@
+"""``dqa dellma portfolio``: the best combination of actions under a budget."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.dellma_tree import only_tree
+from dqa.cli.options import AttitudeName
+from dqa.cli.output import echo_json
+from dqa.cli.trace import read_runs, select_runs
+from dqa.cli.untrusted import visible
+from dqa.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from dqa.deciders.dellma.portfolios import Limits, Portfolio
+    from dqa.evaluation.tree import Tree
+    from dqa.question import Candidate
+
+__all__ = ["portfolio"]
+
+
+def portfolio(  # noqa: PLR0913  (one parameter an option)
+    *,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."
+        ),
+    ],
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUESTION", help="SCENARIO/ID, e.g. agriculture/1; a file needs none."
+        ),
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", metavar="NAME", help="The run on this database.")
+    ] = None,
+    decider: Annotated[
+        str | None, typer.Option("--decider", metavar="NAME", help="This decider's run.")
+    ] = None,
+    budget: Annotated[
+        float, typer.Option("--budget", metavar="X", help="Most that all of it may cost.")
+    ] = 1.0,
+    unit: Annotated[
+        float | None,
+        typer.Option("--unit", metavar="X", help="Amounts are multiples of it; any by default."),
+    ] = None,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option("--cost", metavar="ACTION=X", help="What an amount of 1 costs; 1 by default."),
+    ] = None,
+    least: Annotated[
+        list[str] | None,
+        typer.Option("--least", metavar="ACTION=X", help="Least amount of an action."),
+    ] = None,
+    most: Annotated[
+        list[str] | None,
+        typer.Option("--most", metavar="ACTION=X", help="Most of an action."),
+    ] = None,
+    attitude: Annotated[
+        AttitudeName, typer.Option("--attitude", help="What of the utilities over states decides.")
+    ] = "mean",
+    aversion: Annotated[
+        float,
+        typer.Option("--aversion", metavar="X", help="Worst share for cvar; aversion otherwise."),
+    ] = 0.2,
+    as_json: options.AsJson = False,
+) -> None:
+    """Combine actions under a budget, by the utilities that a DeLLMa decision elicited."""
+    from dqa.deciders.dellma.portfolios import Limits, best_portfolio, joint_utilities
+    from dqa.evaluation.tree_reading import read_tree
+
+    traces, _ = read_runs(run, question)
+    tree = read_tree(only_tree(select_runs(traces, question, database, decider)))
+    _check(tree)
+    actions = tuple(action.action for action in tree.actions)
+    utilities = joint_utilities(*tree.sampled(), len(actions))
+    costs = _by_action("--cost", cost, actions, 1.0, positive=True)
+    limits = Limits(
+        budget=budget,
+        costs=costs,
+        unit=unit,
+        least=_by_action("--least", least, actions, 0.0),
+        most=_by_action("--most", most, actions, budget / min(costs)),
+    )
+    found = best_portfolio(utilities, limits, attitude=attitude, aversion=aversion)
+    if as_json:
+        echo_json(found.to_data(actions))
+        return
+    for line in _lines(found, limits, actions):
+        typer.echo(visible(line))
+
+
+def _check(tree: Tree) -> None:
+    """Raise unless a decision has utilities that can be added up."""
+    run = f"{tree.question} by {tree.decider} on {tree.database}"
+    if len(tree.actions) < 2:
+        raise UsageError(f"{run} has one action only: there is nothing to combine.")
+    if not tree.method:
+        raise UsageError(
+            f"{run} ended before it had utilities, so nothing can be combined; 'dqa trace' shows "
+            "how."
+        )
+    if tree.method["scale"] != "all":
+        raise UsageError(
+            f"{run} was decided with dellma.scale={tree.method['scale']}: utilities scaled within "
+            "each action cannot be added up. Decide anew with dellma.scale=all."
+        )
+
+
+def _by_action(
+    option: str,
+    given: list[str] | None,
+    actions: tuple[Candidate, ...],
+    usual: float,
+    *,
+    positive: bool = False,
+) -> tuple[float, ...]:
+    """Read ``ACTION=X`` for some actions; the others have the usual figure."""
+    figures = {str(action): usual for action in actions}
+    for setting in given or ():
+        name, _, figure = setting.rpartition("=")
+        if name not in figures:
+            raise UnknownNameError(f"action of {option}", name, figures)
+        try:
+            number = float(figure)
+        except ValueError as error:
+            raise UsageError(f"{option} {setting}: '{figure}' is no number.") from error
+        if not isfinite(number) or number < 0.0 or (positive and number == 0.0):
+            bounds = "above 0" if positive else "0 or more"
+            raise UsageError(f"{option} {setting}: '{figure}' is not finite and {bounds}.")
+        figures[name] = number
+    return tuple(figures.values())
+
+
+def _lines(found: Portfolio, limits: Limits, actions: tuple[Candidate, ...]) -> list[str]:
+    held = [
+        f"  {action}: {amount:.4g}"
+        for action, amount in zip(actions, found.amounts, strict=True)
+        if amount > 0.0
+    ]
+    single = f"{found.single_amount:.4g} of {actions[found.single]} alone"
+    return [
+        f"Best combination (cost {found.cost:.4g} of {limits.budget:.4g}):",
+        *(held or ["  nothing"]),
+        f"Value {found.value:.4g}, expected utility {found.expected:.4g} ({found.states} states)",
+        f"Against {single}: {found.single_value:.4g}, so {found.gain:.4g} more",
+    ]

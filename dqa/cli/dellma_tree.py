@@ -1,0 +1,113 @@
+"""``dqa dellma tree``: what a DeLLMa decision rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.output import echo_json
+from dqa.cli.progress import shown
+from dqa.cli.trace import read_runs, select_runs
+from dqa.cli.untrusted import visible
+from dqa.errors import UsageError
+
+if TYPE_CHECKING:
+    from dqa.evaluation.traces import Trace
+
+__all__ = ["only_tree", "tree"]
+
+
+def tree(  # noqa: PLR0913  (one parameter an option)
+    *,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."
+        ),
+    ],
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUESTION", help="SCENARIO/ID, e.g. agriculture/1; a file needs none."
+        ),
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", metavar="NAME", help="The run on this database.")
+    ] = None,
+    decider: Annotated[
+        str | None, typer.Option("--decider", metavar="NAME", help="This decider's run.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="PATH",
+            help="New page with a tree that unfolds; of a folder without QUESTION a new folder "
+            "with a page for every tree and an index.",
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Shorten nothing: every action, state and ranking.")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a DeLLMa decision rests on: beliefs, states, rankings, utilities, and why."""
+    from dqa.evaluation.tree_reading import read_tree
+
+    if html is not None and question is None and run.is_dir():
+        _write_all(run, database, decider, html, as_json=as_json)
+        return
+    if html is not None and html.exists():
+        raise UsageError(f"--html {html} exists already: name a new file.")
+    traces, _ = read_runs(run, question)
+    found = read_tree(only_tree(select_runs(traces, question, database, decider)))
+    if html is not None:
+        from dqa.evaluation.tree_page import render_tree, write_page
+
+        write_page(render_tree(found), html)
+    if as_json:
+        echo_json(found.to_json())
+        return
+    if html is not None:
+        typer.echo(f"The page is in {html}.")
+        return
+    from dqa.cli.dellma_tree_text import echo_tree
+
+    echo_tree(found, full=full)
+
+
+def _write_all(
+    run: Path, database: str | None, decider: str | None, folder: Path, *, as_json: bool
+) -> None:
+    from dqa.evaluation.tree_report import INDEX, write_tree_report
+
+    if as_json:
+        raise UsageError("--json shows one tree: name its QUESTION, or leave --json away.")
+    traces, results = read_runs(run, None)
+    wanted = select_runs(traces, None, database, decider, several=True)
+    problems = write_tree_report(wanted, results, folder, watch=_watched)
+    for problem in problems:
+        typer.echo(f"left out: {visible(problem)}", err=True)
+    typer.echo(f"The pages are in {folder}: open {folder / INDEX}.")
+
+
+def _watched(traces: Sequence[Trace]) -> Iterator[Trace]:
+    return shown(traces, "Writing")
+
+
+def only_tree(traces: list[Trace]) -> Trace:
+    """Return the one run that has a tree, or the first where none has one."""
+    from dqa.evaluation.tree_reading import has_tree
+
+    trees = [trace for trace in traces if has_tree(trace)]
+    if len(trees) > 1:
+        runs = ", ".join(f"{trace.decider} on {trace.database}" for trace in trees)
+        raise UsageError(
+            f"{trees[0].question} has {len(trees)} decision trees: {runs}. Name one with --decider "
+            "and --database."
+        )
+    return (trees or traces)[0]

@@ -1,0 +1,44 @@
+"""What can be chosen, where a statement lists it."""
+
+from __future__ import annotations
+
+from dqa.databases.base import Database, Limits
+from dqa.errors import QueryError, UsageError
+from dqa.question import Candidate
+
+__all__ = ["queried_candidates"]
+
+_MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
+
+
+def queried_candidates(
+    statement: str, database: Database, called: str = "The query of the candidates"
+) -> tuple[Candidate, ...]:
+    """Return what a statement lists in its first column, each once and NULL never.
+
+    Parameters
+    ----------
+    statement
+        SQL or Cypher.
+    database
+        What it runs on.
+    called
+        What errors call it.
+
+    Raises
+    ------
+    UsageError
+        It cannot run, or lists more than can be compared.
+    InfrastructureError
+        The database failed.
+    """
+    try:
+        rows = database.query(statement, _MOST)
+    except QueryError as error:
+        raise UsageError(f"{called} cannot run: {error}") from error
+    if rows.cut is not None:
+        raise UsageError(f"{called} lists more than {len(rows.rows)} candidates: narrow it.")
+    cells = (row[0] for row in rows.rows if row and row[0] is not None)
+    return tuple(
+        dict.fromkeys(cell if isinstance(cell, str | int) else str(cell) for cell in cells)
+    )

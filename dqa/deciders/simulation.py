@@ -1,0 +1,336 @@
+"""The simulator as an agent's tools: what a decision leads to, worked out on the database's rows.
+
+The database is read back through its own queries, so guard and read-only session hold for a
+simulation as for any statement, and the scenario's simulator runs on what was read. What a tool
+answers has the form of a query's result, so that models and readers of traces meet one form only.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from threading import Lock
+from time import perf_counter
+from typing import Annotated, Self
+
+from langchain_core.tools import StructuredTool
+from pydantic import BeforeValidator, Field
+
+from dqa import plugins
+from dqa.databases.base import DEFAULT_LIMITS, Database, Limits, Rows
+from dqa.databases.bounded import collect
+from dqa.databases.tools import Arguments
+from dqa.deciders.matching import match_candidate
+from dqa.decision import Evidence
+from dqa.errors import QueryError, UnknownNameError, UsageError
+from dqa.loaders.readback import read_situation
+from dqa.question import Candidate, Question
+from dqa.simulator import Outcomes, Simulator
+from dqa.situation import Cell, Schema, Situation
+
+__all__ = ["CompareArguments", "SimulateArguments", "Simulation", "simulation_tools"]
+
+_SHOWN = 80
+"""Most characters of what a model wrote that an error says back."""
+_EXAMPLES = 5
+
+
+class Simulation:
+    """The rules of a question's scenario, run on the rows of a database. Made by `of`.
+
+    The database is read at the first use, once for all questions, threads and simulations that
+    share the open `Database`; it is forgotten with that object. Safe to use from several threads.
+    """
+
+    def __init__(
+        self, question: Question, database: Database, simulator: Simulator, rules: str
+    ) -> None:
+        scenario = plugins.scenario(question.scenario)
+        self.noun, self.unit = scenario.candidate_noun, scenario.unit
+        self.rules = rules
+        self._question = question
+        self._database = database
+        self._schema = scenario.schema
+        self._simulator = simulator
+        self._outcomes: Outcomes | None = None
+
+    @classmethod
+    def of(cls, question: Question, database: Database, rules: str | None = None) -> Self:
+        """Return the simulation of `question`; nothing is read yet.
+
+        Parameters
+        ----------
+        question
+            Asked about what `database` holds.
+        database
+            Filled by a writer of this project.
+        rules
+            The rule set; None for the simulator's first.
+
+        Raises
+        ------
+        UsageError
+            The question's scenario has no simulator.
+        UnknownNameError
+            Its simulator has no such rule set.
+        """
+        cls.check(question, rules)
+        simulator = plugins.simulator(question.scenario)
+        return cls(question, database, simulator, rules or simulator.rule_sets[0])
+
+    @staticmethod
+    def check(question: Question, rules: str | None = None) -> None:
+        """Raise what `of` raises, without a database."""
+        name, simulated = question.scenario, plugins.names("simulator")
+        if name not in simulated or name not in plugins.names("scenario"):
+            raise UsageError(
+                f"Question '{question.key}' cannot be simulated: its scenario '{name}' has no "
+                f"simulator ({', '.join(simulated) or 'none'} have). Take a decider that needs "
+                "none, or register one under the entry point dqa.simulators."
+            )
+        simulator = plugins.simulator(name)
+        if rules is not None and rules not in simulator.rule_sets:
+            raise UnknownNameError("rule set", rules, simulator.rule_sets)
+
+    def outcomes(self) -> Outcomes:
+        """Return what every candidate leads to.
+
+        Raises
+        ------
+        DataError
+            The database holds something else than the scenario's schema says, or a world that
+            breaks its rules.
+        QueryError, InfrastructureError
+            The database cannot be read, as `Database.query` says it.
+        UnknownNameError
+            Nobody knows how this kind of database keeps row order.
+        """
+        if self._outcomes is None:
+            situation = _readings_of(self._database).situation(self._database, self._schema)
+            (self._outcomes,) = self._simulator.outcomes(situation, [self._question], self.rules)
+        return self._outcomes
+
+    def simulate(self, decision: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
+        """Return the outcome of one decision as a model is shown it.
+
+        Parameters
+        ----------
+        decision
+            The candidate, as the model wrote it (see `dqa.deciders.matching`).
+        limits
+            What the answer may cost.
+
+        Returns
+        -------
+        Evidence
+            With one row, or with what was wrong and how to mend it.
+
+        Raises
+        ------
+        DataError, InfrastructureError, UnknownNameError
+            As `outcomes` does: nothing that the model could mend.
+        """
+        return self._evidence("simulate", decision, [decision], limits)
+
+    def compare(
+        self, candidates: Sequence[str] | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> Evidence:
+        """Return the outcomes of several decisions, best first, as a model is shown them.
+
+        Parameters
+        ----------
+        candidates
+            Candidates as the model wrote them; None, nothing or the word "all" for every one. A
+            name that is not understood makes the whole answer an error: a comparison that leaves
+            one out unsaid would mislead.
+        limits
+            What the answer may cost; rows beyond are cut, the worst first.
+
+        Returns
+        -------
+        Evidence
+            With a row for each candidate, ties in table order, or with what was wrong and how to
+            mend it.
+
+        Raises
+        ------
+        DataError, InfrastructureError, UnknownNameError
+            As `outcomes` does: nothing that the model could mend.
+        """
+        names = [candidates] if isinstance(candidates, str) else list(candidates or ())
+        return self._evidence("compare", ", ".join(names) or "all", names, limits)
+
+    def _evidence(self, tool: str, statement: str, names: list[str], limits: Limits) -> Evidence:
+        started = perf_counter()
+        try:
+            outcomes = self.outcomes()
+            candidates = self._question.candidates or outcomes.candidates
+            everyone = tool == "compare" and _means_everyone(names, candidates)
+            chosen = list(candidates) if everyone else self._understood(names, candidates)
+        except QueryError as error:
+            return Evidence(
+                statement=statement,
+                observation=f"Error: {error}",
+                error=type(error).__name__,
+                seconds=perf_counter() - started,
+                tool=tool,
+            )
+        closing = self._closing(outcomes)
+        rows = self._rows(outcomes, chosen, _leaving(limits, closing), started)
+        return Evidence(
+            statement=statement,
+            observation=f"{rows.to_text()}\n{closing}",
+            row_count=len(rows.rows),
+            cut=rows.cut,
+            seconds=rows.seconds,
+            tool=tool,
+        )
+
+    def _rows(
+        self, outcomes: Outcomes, chosen: list[Candidate], limits: Limits, started: float
+    ) -> Rows:
+        def row(candidate: Candidate) -> tuple[Cell, ...]:
+            value = outcomes.value(candidate)
+            return candidate, value, value - outcomes.baseline
+
+        best_first = sorted(chosen, key=outcomes.regret)
+        columns = (self.noun, self.unit, "change from deciding nothing")
+        return collect(columns, map(row, best_first), limits, started)
+
+    def _closing(self, outcomes: Outcomes) -> str:
+        better = "higher" if outcomes.goal == "maximise" else "lower"
+        return f"(a {better} {self.unit} is better; deciding nothing: {float(outcomes.baseline)!r})"
+
+    def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates meant, each once in table order; `QueryError` says which is not."""
+        noun = self.noun
+        chosen: set[Candidate] = set()
+        problems = []
+        for name in names:
+            match = match_candidate(name, candidates)
+            if match.choice is not None:
+                chosen.add(match.choice)
+            elif match.named:
+                several = ", ".join(map(str, match.named[:_EXAMPLES]))
+                problems.append(f"'{_shortened(name)}' names more than one {noun} ({several})")
+            else:
+                problems.append(f"'{_shortened(name)}' names no {noun}{_hint(name, candidates)}")
+        if problems:
+            examples = ", ".join(str(candidate) for candidate in candidates[:_EXAMPLES])
+            raise QueryError(
+                f"{'; '.join(problems[:_EXAMPLES])}. Each decision is one {noun} as the database "
+                f"spells it; there are {len(candidates)} to choose from, such as {examples}."
+            )
+        return [candidate for candidate in candidates if candidate in chosen]
+
+
+class SimulateArguments(Arguments):
+    """Run the business rules on the database's rows after one decision; gives its outcome."""
+
+    decision: str = Field(description="what would be chosen, by the database's name or id")
+
+
+def _alone(value: object) -> object:
+    """Take one candidate, or the word "all", that came without a list for a list of it."""
+    return [value] if isinstance(value, str) else value
+
+
+class CompareArguments(Arguments):
+    """Run the business rules after each of several decisions; gives the outcomes, best first."""
+
+    candidates: Annotated[list[str], BeforeValidator(_alone)] = Field(
+        default=[], description="the candidates to compare; an empty list compares all"
+    )
+
+
+def simulation_tools(
+    simulation: Simulation, limits: Limits = DEFAULT_LIMITS
+) -> tuple[StructuredTool, StructuredTool]:
+    """Return the tools ``simulate(decision)`` and ``compare(candidates)``.
+
+    Their content is what the model is shown, their artifact the whole `Evidence`.
+    """
+    noun, unit = simulation.noun, simulation.unit
+
+    def simulate(decision: str) -> tuple[str, Evidence]:
+        evidence = simulation.simulate(decision, limits)
+        return evidence.observation, evidence
+
+    def compare(candidates: list[str]) -> tuple[str, Evidence]:
+        evidence = simulation.compare(candidates, limits)
+        return evidence.observation, evidence
+
+    return (
+        StructuredTool.from_function(
+            simulate,
+            name="simulate",
+            description=(
+                f"Run the business rules on the database as it would be with one {noun} chosen, "
+                f"and return the {unit} that this leads to."
+            ),
+            args_schema=SimulateArguments,
+            response_format="content_and_artifact",
+        ),
+        StructuredTool.from_function(
+            compare,
+            name="compare",
+            description=(
+                f"Run the business rules for each {noun} named, or for every one, and return the "
+                f"{unit} that each leads to, best first, at most {limits.rows} rows."
+            ),
+            args_schema=CompareArguments,
+            response_format="content_and_artifact",
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """What was read from one database: a situation for each scenario it was read as."""
+
+    situations: dict[str, Situation] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def situation(self, database: Database, schema: Schema) -> Situation:
+        """Read the database, unless that was done; a reading that failed is made again."""
+        with self.lock:
+            found = self.situations.get(schema.scenario)
+            if found is None:
+                found = read_situation(database, schema, database.name)
+                self.situations[schema.scenario] = found
+        return found
+
+
+_readings: weakref.WeakKeyDictionary[Database, _Readings] = weakref.WeakKeyDictionary()
+_readings_lock = Lock()
+
+
+def _readings_of(database: Database) -> _Readings:
+    try:
+        with _readings_lock:
+            return _readings.setdefault(database, _Readings())
+    except TypeError:  # another package's, with slots or without a hash: read for each simulation
+        return _Readings()
+
+
+def _means_everyone(names: list[str], candidates: Iterable[Candidate]) -> bool:
+    return not names or (
+        [name.strip().casefold() for name in names] == ["all"] and "all" not in map(str, candidates)
+    )
+
+
+def _leaving(limits: Limits, closing: str) -> Limits:
+    """Return `limits` with room for a line more."""
+    return replace(limits, bytes=limits.bytes - len(closing.encode()) - 1)
+
+
+def _shortened(name: str) -> str:
+    line = " ".join(name.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+
+
+def _hint(name: str, candidates: Iterable[Candidate]) -> str:
+    close = get_close_matches(name.strip()[:_SHOWN], [str(c) for c in candidates], n=1)
+    return f" (did you mean '{close[0]}'?)" if close else ""

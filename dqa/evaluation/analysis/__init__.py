@@ -1,0 +1,49 @@
+"""What the PlanRAG paper measures about runs, taken from results and traces without a model.
+
+Every measure is a written rule; ``docs/analysis.md`` states them with their sources and limits.
+"""
+
+from __future__ import annotations
+
+from dqa.evaluation.analysis.analyse import Analysis, analyse
+from dqa.evaluation.analysis.cases import Case, Cases, Share, read_cases
+from dqa.evaluation.analysis.critical_values import (
+    CRITICAL_VALUES,
+    Aggregated,
+    CriticalValue,
+    Found,
+    found_values,
+)
+from dqa.evaluation.analysis.failures import Failure, failure_of
+from dqa.evaluation.analysis.plan_steps import Action, PlanStep, actions_in, steps_of
+from dqa.evaluation.analysis.replanning import Replanning, kind_of
+from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
+from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
+
+__all__ = [
+    "CRITICAL_VALUES",
+    "Action",
+    "Aggregate",
+    "Aggregated",
+    "Analysis",
+    "Case",
+    "Cases",
+    "CriticalValue",
+    "Failure",
+    "Found",
+    "PlanStep",
+    "QuestionType",
+    "Reading",
+    "Replanning",
+    "Retrievals",
+    "Share",
+    "actions_in",
+    "analyse",
+    "failure_of",
+    "found_values",
+    "kind_of",
+    "question_types",
+    "read_cases",
+    "read_statement",
+    "steps_of",
+]

@@ -1,0 +1,114 @@
+"""The runs to measure: every result of a folder with the trace that led to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from dqa.errors import UsageError
+from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.stats import wilson
+from dqa.evaluation.store import read_results
+from dqa.evaluation.traces import Trace, read_traces
+
+__all__ = ["Case", "Cases", "Share", "read_cases"]
+
+_ENDS = frozenset({"answer", "step_limit", "unparsable", "budget", "infrastructure"})
+"""Events that say how a run ended, and nothing of how it got there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole, such as the correct runs among the judged ones."""
+
+    count: int
+    of: int
+
+    @property
+    def rate(self) -> float | None:
+        """The share, in 0..1; None of nothing."""
+        return self.count / self.of if self.of else None
+
+    def to_json(self) -> dict[str, object]:
+        """Return counts, share, and the ends of its 95 % Wilson interval."""
+        low, high = wilson(self.count, self.of) or (None, None)
+        return {"count": self.count, "of": self.of, "rate": self.rate, "low": low, "high": high}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One decision: what it is worth, and how it was made."""
+
+    result: Result
+    trace: Trace
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Question, database and decider: unique in a run."""
+        return self.result.key
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Scenario and decider: what tables have a row for."""
+        return self.result.scenario, self.result.decider
+
+    @property
+    def correct(self) -> bool:
+        """Whether it was right."""
+        return self.result.outcome is Outcome.CORRECT
+
+    @cached_property
+    def told(self) -> bool:
+        """Whether the trace tells how the decision was made; a baseline's does not."""
+        return bool(self.trace.evidence) or any(e.kind not in _ENDS for e in self.trace.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """A folder's runs, in the order of its results.
+
+    Attributes
+    ----------
+    judged
+        Decisions that say something about their decider, each with its trace.
+    unjudged
+        Decisions that a failing server or a spent budget ended.
+    without_trace
+        Judged decisions whose trace is missing.
+    without_result
+        Traces whose result is missing.
+    """
+
+    judged: tuple[Case, ...]
+    unjudged: int = 0
+    without_trace: int = 0
+    without_result: int = 0
+
+
+def read_cases(folder: Path) -> Cases:
+    """Join a run's results and traces by question, database and decider.
+
+    Raises
+    ------
+    UsageError
+        The folder holds no run, or none of its decisions has a result yet.
+    ParseError
+        A whole line is no result, or no trace. A half-written last line is only left out.
+    """
+    if not folder.is_dir():
+        problem = "is a file" if folder.exists() else "does not exist"
+        raise UsageError(f"{folder} {problem}: name the folder of 'dqa eval --out'.")
+    traces = {trace.key: trace for trace in read_traces(folder)}
+    results = read_results(folder)
+    if not results:
+        raise UsageError(
+            f"{folder} holds no finished decision: let 'dqa eval --out {folder} --resume' go on."
+        )
+    judged = [result for result in results if result.outcome.judged]
+    return Cases(
+        judged=tuple(Case(r, traces[r.key]) for r in judged if r.key in traces),
+        unjudged=len(results) - len(judged),
+        without_trace=sum(result.key not in traces for result in judged),
+        without_result=len(set(traces) - {result.key for result in results}),
+    )

@@ -1,0 +1,114 @@
+"""What a statement that ran read of a scenario's data: columns, and sums or means over them.
+
+Both languages are read in terms of the scenario's tables: a property of a node or relationship is
+the column behind it. Statements are parsed, so names in strings and comments do not count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dqa import plugins
+from dqa.databases.base import Kind
+from dqa.decision import Evidence
+from dqa.situation import Schema
+
+__all__ = ["NOTHING", "Aggregate", "Column", "Reading", "dialects_of", "header", "read_statement"]
+
+Column: TypeAlias = tuple[str, str]
+"""A table of the scenario, and one of its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A sum or mean over whole groups of a table's rows.
+
+    Attributes
+    ----------
+    function
+        ``"sum"`` or ``"avg"``.
+    table
+        Whose rows.
+    columns
+        All columns in the function's argument.
+    by
+        The only columns of the table that the query reads beside, to choose or group its rows.
+    """
+
+    function: str
+    table: str
+    columns: frozenset[str]
+    by: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one statement read."""
+
+    columns: frozenset[Column] = frozenset()
+    aggregates: frozenset[Aggregate] = frozenset()
+
+
+NOTHING = Reading()
+"""What a statement reads that failed, brought no row, or that nobody can parse."""
+
+_HELD = re.compile(r'\\"(\w+)\\": (?!null\b)')
+"""A property with a value, in a cell that holds a node or relationship as JSON text."""
+_BY_KIND: dict[Kind, tuple[str, ...]] = {
+    "relational": ("mysql", "sqlite", "postgres", "duckdb", "ansi"),
+    "graph": ("neo4j", "ladybug"),
+}
+
+
+def read_statement(evidence: Evidence, schema: Schema, kind: Kind, database: str = "") -> Reading:
+    """Return what a statement read, where it ran and brought at least one row.
+
+    Parameters
+    ----------
+    evidence
+        The statement and what came back.
+    schema
+        The scenario's.
+    kind
+        Whether it was asked in SQL or Cypher.
+    database
+        What results call the database, which tells its dialect; any dialect of the kind that can
+        read the statement is taken where it does not.
+    """
+    if evidence.error is not None or not evidence.row_count:
+        return NOTHING
+    if kind == "graph":
+        from dqa.evaluation.analysis.cypher import read_cypher as read
+
+        shown = frozenset(_HELD.findall(evidence.observation))
+    else:
+        from dqa.evaluation.analysis.sql import read_sql as read
+
+        shown = frozenset(name.lower() for name in header(evidence))
+    for dialect in dialects_of(kind, database):
+        found = read(evidence.translated or evidence.statement, dialect, schema, shown)
+        if found is not None:
+            return found
+    return NOTHING
+
+
+def dialects_of(kind: Kind, database: str) -> tuple[str, ...]:
+    """Return the dialects to try, the database's own first."""
+    others = _BY_KIND[kind]
+    if database not in plugins.names("database"):
+        return others
+    own = plugins.backend(database).dialect
+    return own, *(name for name in others if name != own)
+
+
+def header(evidence: Evidence) -> tuple[str, ...]:
+    """Return the column names of a result; empty where it is none that a database gave."""
+    first = evidence.observation.split("\n", 1)[0]
+    try:
+        names = json.loads(first) if first.startswith("[") else []
+    except (RecursionError, ValueError):
+        return ()
+    return tuple(map(str, names))

@@ -1,0 +1,100 @@
+"""Decisions of the DeLLMa release that only rounding makes, made as the release makes them.
+
+The release turns the scores of stocks into utilities by a softmax within each action, and takes
+their mean as the action's expected utility. A softmax sums to 1, so with m items an action every
+expected utility is 1/m: the actions tie, whatever was ranked, and the sum's last bit (or, where
+that is the same too, the order of the actions) decides. To get the same bits, the scores have to
+come out of the same operations in the same order: those of choix's I-LSR, repeated here.
+
+Even so they are the release's on one machine only. The LU decomposition rounds differently with
+another BLAS, processor or number of threads: of the 56 questions of two and three stocks, Top1 is
+right in 64.3 % with two threads, and in 58.9 % with one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lu_factor, solve_triangular
+
+__all__ = ["Choice", "one_vs_all", "rank_to_pairs", "rounded_scores"]
+
+Choice: TypeAlias = tuple[int, Sequence[int]]
+"""The item that was chosen, and those that were not."""
+
+_MOST_ROUNDS = 10_000
+_TOLERANCE = 1e-8
+
+
+def rank_to_pairs(rankings: Sequence[Sequence[int]]) -> list[Choice]:
+    """Return every item of each ranking against each one behind it, in the order of the ranks."""
+    return [
+        (item, (other,))
+        for ranking in rankings
+        for rank, item in enumerate(ranking, 1)
+        for other in ranking[rank:]
+    ]
+
+
+def one_vs_all(rankings: Sequence[Sequence[int]]) -> list[Choice]:
+    """Return the first of each ranking against all the others."""
+    return [(ranking[0], ranking[1:]) for ranking in rankings if ranking]
+
+
+def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArray[np.float64]:
+    """Iterate Luce spectral ranking (Maystre and Grossglauser, 2015) in choix's order.
+
+    Parameters
+    ----------
+    choices
+        Either all of two items (`rank_to_pairs`) or of any number (`one_vs_all`). An item may be
+        its own rival.
+    count
+        n, how many items there are.
+    alpha
+        Regularisation: the least rate of every transition.
+
+    Returns
+    -------
+    Shape (n,): scores with mean 0.
+    """
+    lengths = np.array([len(others) for _, others in choices], dtype=np.int64)
+    winners = np.repeat(np.array([item for item, _ in choices], dtype=np.int64), lengths)
+    losers = np.array([other for _, others in choices for other in others], dtype=np.int64)
+    pairwise = bool((lengths == 1).all())
+    weights = np.ones(count)
+    scores = before = None
+    for _ in range(_MOST_ROUNDS):
+        if pairwise:
+            rates = 1.0 / (weights[winners] + weights[losers])
+        else:
+            totals = [weights.take(others).sum() + weights[item] for item, others in choices]
+            rates = np.repeat(1.0 / np.array(totals), lengths)
+        chain = np.full((count, count), alpha)
+        # One after the other, as a loop would add them.
+        np.add.at(chain, (losers, winners), rates)
+        chain -= np.diag(chain.sum(axis=1))
+        scores = np.log(_stationary(chain))
+        scores = scores - scores.mean()
+        centred = scores - scores.mean()
+        if before is not None and np.linalg.norm(before - centred, 1) <= _TOLERANCE * count:
+            break
+        before = centred
+        weights = np.exp(centred)
+        weights = (count / weights.sum()) * weights
+    return np.zeros(count) if scores is None else scores
+
+
+def _stationary(chain: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a chain's stationary distribution, shape (n,), scaled to a mean of 1."""
+    with warnings.catch_warnings():
+        # A chain of rates is singular, which is what the decomposition warns of.
+        warnings.simplefilter("ignore")
+        upper, _ = lu_factor(chain.T, check_finite=False)
+    found = solve_triangular(upper[:-1, :-1], -upper[:-1, -1], check_finite=False)
+    found = np.append(found, 1.0)
+    return np.asarray((len(found) / found.sum()) * found)

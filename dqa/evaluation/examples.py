@@ -1,0 +1,77 @@
+"""Examples for agents that are shown one: other questions of the set that is evaluated."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+
+from dqa import plugins
+from dqa.databases.base import Database, Kind
+from dqa.loaders.generator import SCENARIOS, generate
+from dqa.question import Question, QuestionSet
+from dqa.situation import Situation
+
+__all__ = ["OtherQuestions"]
+
+_EMBEDDED: Mapping[Kind, str] = {"relational": "sqlite", "graph": "ladybug"}
+"""Where an example's situation is loaded, whatever is evaluated: it costs no server anything."""
+
+_GENERATED = 10
+_SEED = 170_577
+"""A seed that nobody's own questions are likely to be made from."""
+
+
+class OtherQuestions:
+    """The questions of a set as examples for each other; see `dqa.deciders.base.Examples`.
+
+    First come those of the set about situations of other content, in the set's order from the
+    question's own place on and round to it; then some that are generated, for scenarios that have
+    a generator. So a question always has the same example, and never one from its own data.
+    Databases are loaded once and live as long as this object.
+    """
+
+    def __init__(self) -> None:
+        self._set = QuestionSet("", (), {})
+        self._generated: dict[str, QuestionSet] = {}
+        self._open: dict[tuple[str, Kind], Database] = {}
+        self._lock = threading.Lock()
+
+    def take(self, questions: QuestionSet) -> None:
+        """Take the examples from this set."""
+        self._set = questions
+
+    def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
+        """Yield other questions of the scenario, each with its situation in a database."""
+        asked = self._set.questions
+        place = next((i for i, other in enumerate(asked) if other.key == question.key), 0)
+        known = self._set.situations.get(question.situation)
+        content = None if known is None else known.content_hash
+        for other in (*asked[place + 1 :], *asked[:place]):
+            if other.scenario != question.scenario or other.key == question.key:
+                continue
+            situation = self._set.situation_of(other)
+            if situation.content_hash != content:
+                yield other, self._loaded(situation, kind)
+        if question.scenario in SCENARIOS:
+            made = self._made(question.scenario)
+            for other in made.questions:
+                yield other, self._loaded(made.situation_of(other), kind)
+
+    def _made(self, scenario: str) -> QuestionSet:
+        with self._lock:
+            if scenario not in self._generated:
+                self._generated[scenario] = generate((scenario,), count=_GENERATED, seed=_SEED)
+            return self._generated[scenario]
+
+    def _loaded(self, situation: Situation, kind: Kind) -> Database:
+        key = (situation.content_hash, kind)
+        with self._lock:
+            if key not in self._open:
+                self._open[key] = plugins.backend(_EMBEDDED[kind]).load(situation)
+            return self._open[key]
+
+    def close(self) -> None:
+        """Close the databases."""
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1].close()

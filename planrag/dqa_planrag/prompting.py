@@ -1,0 +1,80 @@
+"""The agents' prompts: templates in ``prompts/``, filled in by what a recipe says."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from dqa.databases.base import Database
+from dqa.deciders.base import ProtocolName
+from dqa.question import Question
+from dqa_planrag.recipes import Recipe
+
+__all__ = ["closing", "instructions", "planner_instructions", "task"]
+
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@cache
+def _template(name: str) -> Template:
+    environment = Environment(  # noqa: S701  (text for a model, not a page)
+        loader=PackageLoader("dqa_planrag", "prompts"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(f"{name}.md")
+
+
+def instructions(
+    recipe: Recipe, protocol: ProtocolName, tools: tuple[str, ...], max_steps: int
+) -> str:
+    """Return what an agent's model is told before its task."""
+    if recipe.reads_once:
+        thought = "which figures the decision hangs on"
+    elif recipe.plans:
+        thought = "which step of the plan comes next, and what it needs"
+    else:
+        thought = "what you have to find out next, and why"
+    filled = _template(protocol).render(
+        recipe=recipe, tools=tools, max_steps=max_steps, thought=thought
+    )
+    return _BLANK_LINES.sub("\n\n", filled).strip()
+
+
+def planner_instructions(protocol: ProtocolName) -> str:
+    """Return what a model that only plans is told before its task."""
+    return _template(f"{protocol}_planner").render().strip()
+
+
+def closing(protocol: ProtocolName) -> str:
+    """Return what goes with the only observation of an agent that reads once."""
+    return _template(f"{protocol}_closing").render().strip()
+
+
+def task(
+    question: Question, database: Database, plan: str | None = None, language: str | None = None
+) -> str:
+    """Return the task as a model reads it.
+
+    Parameters
+    ----------
+    question
+        What is asked, with its rules.
+    database
+        What it is asked about.
+    plan
+        The plan to carry out, where somebody else made it.
+    language
+        What the task says that statements are written in, instead of the database's own.
+    """
+    filled = _template("task").render(
+        question=question,
+        kind=database.kind,
+        language=language or database.language,
+        schema=database.schema().to_text(),
+        plan=plan,
+    )
+    return filled.strip()

@@ -1,0 +1,82 @@
+"""The two protocols in which an agent and its model talk.
+
+A protocol says what a model is offered, how its replies are read, and in which messages it is told
+what came of them. The loop and the recipes know nothing of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+
+from dqa.deciders.base import ProtocolName
+from dqa.errors import UnknownNameError
+from dqa.models.calling import ChatRunnable
+from dqa_planrag.react import ReAct
+from dqa_planrag.reply import Call, Reply
+from dqa_planrag.tool_calls import ToolCalls
+
+__all__ = ["Result", "TalkProtocol", "protocol"]
+
+Result: TypeAlias = tuple[Call, str]
+"""A call, and what its tool gave."""
+
+
+class TalkProtocol(Protocol):
+    """How an agent and its model talk. Stateless."""
+
+    name: ProtocolName
+    stop: tuple[str, ...]
+    """Sequences that end a reply, for models that honour them."""
+    plan_first: str
+    """What a model is told that acts before it has a plan."""
+    verdict_first: str
+    """What a model is told that only plans and brings no plan."""
+    answer_now: str
+    """What a model is told that would read once more than it may."""
+
+    def offering(self, model: BaseChatModel, tools: Sequence[str]) -> ChatRunnable:
+        """Return the model with tools to call, where the protocol has such."""
+        ...
+
+    def spoken(self, message: AIMessage) -> str:
+        """Return the text of a reply that counts, without what a model thinks to itself."""
+        ...
+
+    def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
+        """Return what a reply calls as the trace shows it: ``tool`` and ``input`` of each."""
+        ...
+
+    def read(self, message: AIMessage, step: int, offered: Sequence[str]) -> Reply:
+        """Read an agent's reply; `UnparsableReplyError` tells the model what to write."""
+        ...
+
+    def read_verdict(self, message: AIMessage, step: int) -> Reply:
+        """Read the reply of a model that only plans: a plan, or a verdict on one."""
+        ...
+
+    def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
+        """Return what the conversation keeps of a reply; None for one that could not be used."""
+        ...
+
+    def noted(self) -> list[BaseMessage]:
+        """Return what a model is told after a reply that was only a plan."""
+        ...
+
+    def observed(self, results: Sequence[Result], closing: str) -> list[BaseMessage]:
+        """Return the messages that show a model what its calls gave."""
+        ...
+
+
+_PROTOCOLS: Mapping[str, TalkProtocol] = {"react": ReAct(), "tools": ToolCalls()}
+
+
+def protocol(name: str) -> TalkProtocol:
+    """Return the protocol called `name`; `UnknownNameError` where there is none."""
+    try:
+        return _PROTOCOLS[name]
+    except KeyError:
+        raise UnknownNameError("protocol", name, _PROTOCOLS) from None

@@ -1,0 +1,316 @@
+"""The protocol `react`: labelled text (after ReAct; PlanRAG, appendix A.6).
+
+A reply is a list of labelled sections::
+
+    Plan: ...            Re-plan: ...            Thought: ...
+    Action: query_database
+    Action Input: SELECT ...
+    Final Answer: ...
+
+Labels stand at the start of a line, in any case, with or without Markdown emphasis. What a
+reasoning model thinks aloud before it replies (``<think>``) is no part of the reply. A reply that
+goes on to invent its own ``Observation:`` is cut there: nothing after it rests on data. Inside a
+statement only ``Observation`` and ``Final Answer`` are labels, since the others are fine names for
+a column or a map's key, unless a semicolon or an empty line has ended the statement.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+
+from dqa.deciders.base import ProtocolName
+from dqa.errors import UnparsableReplyError
+from dqa.models.calling import ChatRunnable
+from dqa_planrag.reply import Call, Reply
+
+__all__ = ["ReAct", "parse_reply", "parse_verdict", "spoken"]
+
+_LABEL = re.compile(
+    r"^[ \t>*_#]*(?P<label>plan|re-?plan|thought|action input|action|final answer|observation)"
+    r"[ \t]*(?:[*_]+[ \t]*)?:[ \t]*[*_]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ENDS_A_STATEMENT = ("observation", "final answer")
+_STATEMENT_NAMES = ("statement", "query", "sql", "cypher", "decision", "input")
+_OVER = re.compile(r"(?:;[ \t]*\n|\n[ \t]*\n)[ \t]*\Z")
+"""What a statement ends with before a label that could also be a column or a key."""
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_STRAY_THINKING = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_KEPT = re.compile(
+    r"""[\W_]*(?:keep|kept|no|none|n/a|not\ (?:needed|necessary|required)|unchanged
+    |no\ (?:change|changes|re-?plan(?:ning)?)(?:\ (?:is|are)\ needed|\ needed)?
+    |(?:keep\ )?(?:the\ )?(?:current\ )?plan(?:\ (?:still\ )?(?:serves|holds|stands|works))?
+    |keep\ (?:it|going))[\W_]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_KEEPING = re.compile(
+    r"""(?<!\bnot\ )(?<!\blonger\ )\b(?:keep|kept|keeping|unchanged
+    |as\ (?:it\ is|is|planned)|continue|proceed|go\ on|still
+    |no\ (?:need|change|changes|re-?plan\w*|new\ plan)|not\ (?:needed|necessary|required)
+    |remains?|stands|holds|serves|valid|sufficient|fine)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words of a verdict that lists no steps and lets the plan stand."""
+_NUMBERED = re.compile(
+    r"^[ \t>*_#-]*(?:step[ \t]*)?\d+[ \t]*[.):](?!\d)", re.IGNORECASE | re.MULTILINE
+)
+_FENCE = re.compile(
+    r"```(?:[a-z]++[ \t]*+\n|[ \t]*+\n?)?(?P<inside>.*?)```", re.DOTALL | re.IGNORECASE
+)
+_CALL = re.compile(r"(?P<tool>\w+)[ \t]*\((?P<input>.*)\)\Z", re.DOTALL)
+
+
+_NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
+"""What models write for an action beside an answer."""
+_DECIDING = {"final answer", "decide", "answer", "finish"}
+"""What models call an action that is none but the decision."""
+
+
+class ReAct:
+    """Replies are labelled text; see `dqa_planrag.protocols.TalkProtocol`."""
+
+    name: ProtocolName = "react"
+    stop: tuple[str, ...] = ("\nObservation:",)
+    plan_first = (
+        "The first reply has to open with the plan. Write the line 'Plan:' with a numbered list, "
+        "then go on with the Action."
+    )
+    verdict_first = "There is no plan yet. Write the line 'Plan:' with a numbered list."
+    answer_now = (
+        "The database has been read once and cannot be read again. Write the line 'Final Answer: "
+        "<the decision>'."
+    )
+
+    def offering(self, model: BaseChatModel, tools: Sequence[str]) -> ChatRunnable:
+        """Return the model as it is: the prompt says what there is to call."""
+        del tools
+        return model
+
+    def spoken(self, message: AIMessage) -> str:
+        """Return the text of a reply that counts."""
+        return spoken(message.text)
+
+    def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
+        """Return what was read: whatever could not be stands in the text."""
+        del message
+        read = () if reply is None else reply.calls
+        return [{"tool": call.tool, "input": call.given} for call in read]
+
+    def read(self, message: AIMessage, step: int, offered: Sequence[str]) -> Reply:
+        """Read an agent's reply."""
+        del step, offered
+        return parse_reply(message.text)
+
+    def read_verdict(self, message: AIMessage, step: int) -> Reply:
+        """Read the reply of a model that only plans."""
+        del step
+        return parse_verdict(message.text)
+
+    def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
+        """Keep the text that counts."""
+        del reply
+        # Providers reject empty messages, and an empty reply must not end the run.
+        return [AIMessage(spoken(message.text) or "(empty reply)")]
+
+    def noted(self) -> list[BaseMessage]:
+        """Let the model go on after a reply that was only a plan."""
+        return [HumanMessage("The plan is noted. Go on with the Action.")]
+
+    def observed(self, results: Sequence[tuple[Call, str]], closing: str) -> list[BaseMessage]:
+        """Show what the action gave, under the label that the format promises."""
+        shown = "\n".join(f"Observation: {text}" for _, text in results)
+        return [HumanMessage(f"{shown}\n\n{closing}" if closing else shown)]
+
+
+def spoken(text: str) -> str:
+    """Return the part of a reply that counts: after its thinking, up to its own observation."""
+    text = _STRAY_THINKING.sub("", _THINKING.sub("", text))
+    for mark in _LABEL.finditer(text):
+        if mark["label"].lower() == "observation":
+            return text[: mark.start()].strip()
+    return text.strip()
+
+
+def parse_reply(text: str) -> Reply:
+    """Read a reply.
+
+    An action goes before an answer in the same reply: the answer was written before the action's
+    result was known, so the action runs and the answer is dropped. A reply may also be a plan, or
+    a verdict on one, and nothing else.
+
+    Raises
+    ------
+    UnparsableReplyError
+        The reply neither acts nor answers, or leaves one of the two empty; the message tells the
+        model what to write.
+    """
+    sections = _sections(spoken(text))
+    common = Reply(
+        plan=sections.get("plan") or None,
+        replan=_replan(sections.get("replan", "")),
+        thought=sections.get("thought", ""),
+    )
+    action = _word(sections.get("action", ""))
+    if action in _DECIDING:
+        given = sections.get("action input", "")
+        return _answering(common, sections.get("final answer") or _bare(given))
+    acts = "action" in sections or "action input" in sections
+    if acts and not (action in _NOTHING and "final answer" in sections):
+        return _acting(common, sections)
+    if "final answer" in sections:
+        return _answering(common, sections["final answer"])
+    if common.plan is not None or "replan" in sections:
+        return common
+    raise UnparsableReplyError(
+        "The reply has neither an Action nor a Final Answer. Write either the lines 'Action: "
+        "query_database' and 'Action Input: <one statement>', or the line 'Final Answer: <the "
+        "decision>', each label at the start of a line."
+    )
+
+
+def _word(action: str) -> str:
+    """Return an action's name as the models' idioms for none are listed."""
+    return action.strip(" `*\"'.()[]").lower()
+
+
+def parse_verdict(text: str) -> Reply:
+    """Read the reply of a model that only plans: a plan, or a verdict on the current one.
+
+    Raises
+    ------
+    UnparsableReplyError
+        It neither brings a plan nor keeps one; the message tells the model what to write.
+    """
+    text = spoken(text)
+    sections = _sections(text)
+    if "replan" in sections:
+        return Reply(replan=_replan(sections["replan"]), thought=sections.get("thought", ""))
+    plan = sections.get("plan") or (text if _NUMBERED.search(text) else "")
+    if plan and not _KEPT.fullmatch(plan):
+        return Reply(plan=plan, thought=sections.get("thought", ""))
+    if text and _KEPT.fullmatch(plan or text):
+        return Reply()
+    raise UnparsableReplyError(
+        "The reply has no plan. Write the line 'Plan:' with a numbered list; or, where there is a "
+        "plan already, 'Re-plan:' with the word 'keep' or the whole new plan as a numbered list."
+    )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Map each label (lower case, "replan" without hyphen) to its first section's text."""
+    marks: list[re.Match[str]] = []
+    for mark in _LABEL.finditer(text):
+        inside_statement = bool(marks) and marks[-1]["label"].lower() == "action input"
+        over = mark["label"].lower() in _ENDS_A_STATEMENT or _OVER.search(text, 0, mark.start())
+        if not inside_statement or over:
+            marks.append(mark)
+    sections: dict[str, str] = {}
+    for number, mark in enumerate(marks):
+        label = mark["label"].lower().replace("-", "")
+        end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
+        body = text[mark.end() : end].strip()
+        if label == "thought" and sections.get("thought"):
+            sections[label] = f"{sections[label]}\n{body}"
+        else:
+            sections.setdefault(label, body)
+    return sections
+
+
+def _replan(verdict: str) -> str | None:
+    """Return the new plan that a verdict brings, or None where it keeps the current one.
+
+    Raises
+    ------
+    UnparsableReplyError
+        It neither says that the plan is kept nor lists the steps of another.
+    """
+    listed = _NUMBERED.search(verdict)
+    if listed is not None:
+        # "keep" before a list says nothing about whether it is another one: the loop compares.
+        bare = _KEPT.fullmatch(verdict[: listed.start()]) is not None
+        return verdict[listed.start() :] if bare else verdict
+    if not verdict or _KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
+        return None
+    raise UnparsableReplyError(
+        "The Re-plan neither keeps the plan nor brings a new one. Write either the one word "
+        "'keep', or the whole new plan as a numbered list."
+    )
+
+
+def _acting(common: Reply, sections: dict[str, str]) -> Reply:
+    tool, given = sections.get("action", ""), sections.get("action input")
+    if given is None:
+        tool, given = _called(tool)
+    tool = tool.strip(" `*\"'.")
+    statement = _bare(given)
+    if not tool:
+        raise UnparsableReplyError(
+            "The reply has an Action Input but names no Action. Write 'Action: query_database' on "
+            "the line before it."
+        )
+    if not statement:
+        raise UnparsableReplyError(
+            f"The reply names the Action '{tool}' but gives it nothing to do. Write 'Action Input: "
+            "<one statement>' on the line after it."
+        )
+    return replace(common, calls=(Call(tool, statement),))
+
+
+def _called(action: str) -> tuple[str, str]:
+    """Split an action that holds its own input: ``tool(input)``, or a fence on the next line."""
+    called = _CALL.fullmatch(action.strip("`").strip())
+    if called is not None:
+        return called["tool"], _unquoted(called["input"].strip())
+    tool, _, rest = action.partition("\n")
+    return tool, rest
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without the quotes around it; one that only ends in a literal keeps its own."""
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
+
+
+def _answering(common: Reply, answer: str) -> Reply:
+    if not answer:
+        raise UnparsableReplyError(
+            "The Final Answer is empty. Write the decision on the same line as the label."
+        )
+    return replace(common, answer=answer)
+
+
+def _bare(statement: str) -> str:
+    """Return a statement without the fence, quotes or JSON that it came in."""
+    statement = statement.strip()
+    fenced = _FENCE.search(statement)
+    if fenced is not None:
+        return fenced["inside"].strip()
+    if len(statement) > 1 and statement[0] == statement[-1] in {'"', "'"}:
+        # No statement begins with a quote, so these two are around it, unless they are not a pair.
+        inside = statement[1:-1]
+        return statement if statement[0] in inside else inside.strip()
+    if len(statement) > 1 and statement[0] == statement[-1] == "`" and "`" not in statement[1:-1]:
+        return statement[1:-1].strip()
+    if statement.startswith("{"):
+        try:
+            arguments = json.loads(statement)
+        except (ValueError, RecursionError):
+            return statement
+        return _argument(arguments) or statement
+    return statement
+
+
+def _argument(arguments: object) -> str:
+    """Return the statement among named arguments: under a usual name, or the only one there is."""
+    if not isinstance(arguments, dict):
+        return ""
+    named = [arguments[name] for name in _STATEMENT_NAMES if name in arguments]
+    values = named or (list(arguments.values()) if len(arguments) == 1 else [])
+    return values[0].strip() if values and isinstance(values[0], str) else ""

@@ -1,0 +1,271 @@
+"""The protocol `tools`: the provider's own tool calls; plans and decisions are structured output.
+
+Besides what an agent acts with, its model is offered three tools that say something: ``plan`` and
+``replan`` bring the steps of a plan, ``decide`` brings the decision. Only what may be called at a
+stage is offered, and ids of calls are our own: providers repeat theirs, or leave them empty.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages.tool import ToolCall
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BeforeValidator, Field, ValidationError
+
+from dqa.databases.tools import Arguments, QueryArguments
+from dqa.deciders.base import ProtocolName
+from dqa.deciders.simulation import CompareArguments, SimulateArguments
+from dqa.errors import UnparsableReplyError
+from dqa.models.calling import ChatRunnable
+from dqa_planrag.react import spoken
+from dqa_planrag.reply import MOST_CALLS, STEP_NUMBER, Call, Given, Reply
+from dqa_planrag.toolbox import QUERY, SIMULATING
+
+__all__ = ["ToolCalls"]
+
+
+def _lines(value: object) -> object:
+    """Take a list that came as one text for its lines."""
+    return value.splitlines() if isinstance(value, str) else value
+
+
+Steps: TypeAlias = Annotated[list[str], BeforeValidator(_lines)]
+
+
+class _Plan(Arguments):
+    """Lay down the plan: every analysis that the decision needs, in order."""
+
+    steps: Steps = Field(description="what to look up, to calculate and to compare")
+
+
+class _Replan(Arguments):
+    """Replace the plan where the data shows that it will not do."""
+
+    steps: Steps = Field(description="the whole new plan; an empty list keeps the old one")
+
+
+class _Decide(Arguments):
+    """Make the decision, once no analysis is missing."""
+
+    decision: str = Field(description="the decision alone, by the database's name or id")
+
+
+_ARGUMENTS: Mapping[str, type[Arguments]] = {
+    QUERY: QueryArguments,
+    "simulate": SimulateArguments,
+    "compare": CompareArguments,
+    "plan": _Plan,
+    "replan": _Replan,
+    "decide": _Decide,
+}
+_ACTING = frozenset({QUERY, *SIMULATING})
+_DROPPED = "Not taken: it was made before the results beside it were known. Look at them first."
+_NOTED = "Noted."
+_NO_NAME = re.compile(r"[^\w-]", re.ASCII)
+_LONGEST_NAME = 64
+
+
+@cache
+def _offer(tool: str) -> dict[str, Any]:
+    described = convert_to_openai_tool(_ARGUMENTS[tool])
+    described["function"]["name"] = tool
+    return described
+
+
+class ToolCalls:
+    """Replies call tools; see `dqa_planrag.protocols.TalkProtocol`."""
+
+    name: ProtocolName = "tools"
+    stop: tuple[str, ...] = ()
+    plan_first = "The plan comes first. Call plan with its steps, before anything else."
+    verdict_first = "There is no plan yet. Call plan with its steps."
+    answer_now = (
+        "The database has been read once and cannot be read again. Call decide with the decision."
+    )
+
+    def offering(self, model: BaseChatModel, tools: Sequence[str]) -> ChatRunnable:
+        """Return the model with these tools bound to it."""
+        return model.bind_tools([_offer(tool) for tool in tools])
+
+    def spoken(self, message: AIMessage) -> str:
+        """Return the text beside the calls."""
+        return spoken(message.text)
+
+    def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
+        """Return every call, readable or not, with its arguments as JSON."""
+        del reply
+        broken = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
+        called = [(call["name"], _as_json(call["args"])) for call in message.tool_calls]
+        return [{"tool": name or "", "input": text or ""} for name, text in called + broken]
+
+    def read(self, message: AIMessage, step: int, offered: Sequence[str]) -> Reply:
+        """Read an agent's reply. What is asked in the same reply goes before a decision.
+
+        A tool that is not offered now is like one that does not exist. Only a plan is taken for
+        the new one that it is.
+        """
+        _check_calls(message)
+        heeded = {*offered, "plan"} if "replan" in offered else set(offered)
+        reading = _Reading(heeded | _ACTING)
+        for place, call in enumerate(message.tool_calls):
+            reading.add(f"call_{step}_{place}", call["name"], call["args"])
+        return reading.reply(spoken(message.text))
+
+    def read_verdict(self, message: AIMessage, step: int) -> Reply:
+        """Read the reply of a model that only plans."""
+        for call in message.tool_calls:
+            if call["name"] not in {"plan", "replan"}:
+                raise UnparsableReplyError(
+                    f"There is no tool '{call['name']}' here: call plan or replan."
+                )
+        return self.read(message, step, ("plan", "replan"))
+
+    def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
+        """Keep the calls, and send back what needs no result; of a useless reply, a description.
+
+        A call that nothing answers, or whose arguments are no JSON, makes providers reject the
+        whole conversation.
+        """
+        text = spoken(message.text)
+        if reply is None:
+            called = [f"(called {c['tool']} with {c['input']})" for c in self.calls(message, None)]
+            return [AIMessage("\n".join([text, *called]).strip() or "(empty reply)")]
+        ids = [name for name, _ in reply.notes] + [call.id for call in reply.calls]
+        calls = [
+            ToolCall(name=_sendable(call["name"]), args=call["args"], id=name, type="tool_call")
+            for name, call in zip(sorted(ids, key=_place), message.tool_calls, strict=True)
+        ]
+        notes = [ToolMessage(note, tool_call_id=name) for name, note in reply.notes]
+        return [AIMessage(text, tool_calls=calls), *notes]
+
+    def noted(self) -> list[BaseMessage]:
+        """Add nothing: the calls of the reply are answered already."""
+        return []
+
+    def observed(self, results: Sequence[tuple[Call, str]], closing: str) -> list[BaseMessage]:
+        """Send each result back under its call's id; some providers want no user's turn there."""
+        shown: list[BaseMessage] = []
+        for place, (call, text) in enumerate(results, start=1):
+            last_words = f"\n\n{closing}" if closing and place == len(results) else ""
+            shown.append(
+                ToolMessage(text + last_words, tool_call_id=call.id, name=_sendable(call.tool))
+            )
+        return shown
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A reply while its calls are read, one after the other; the tools in `heeded` exist."""
+
+    heeded: AbstractSet[str]
+    plan: str | None = None
+    replan: str | None = None
+    answer: str | None = None
+    calls: list[Call] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    deciding: str = ""
+
+    def add(self, name: str, tool: str, arguments: dict[str, Any]) -> None:
+        """Take one call in; `UnparsableReplyError` where its arguments do not fit."""
+        if tool not in self.heeded:
+            self.calls.append(Call(tool, _as_json(arguments), name))
+            return
+        given = _given(tool, arguments)
+        if tool in _ACTING:
+            self.calls.append(Call(tool, given, name))
+        elif tool == "decide":
+            if self.deciding:
+                raise UnparsableReplyError("The reply decides twice. Call decide once.")
+            self.answer, self.deciding = _one(given), name
+        else:
+            steps = _numbered(given)
+            if tool == "plan" and not steps:
+                raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
+            if tool == "plan":
+                self.plan = steps
+            else:
+                self.replan = steps
+            self.notes.append((name, _NOTED))
+
+    def reply(self, thought: str) -> Reply:
+        """Return what was said."""
+        answer, notes = self.answer, list(self.notes)
+        if self.deciding:
+            notes.append((self.deciding, _DROPPED if self.calls else _NOTED))
+            answer = None if self.calls else answer
+        return Reply(self.plan, self.replan, thought, tuple(self.calls), answer, tuple(notes))
+
+
+def _numbered(steps: Iterable[str]) -> str | None:
+    """Return a plan's steps as a numbered list; None where there are none.
+
+    Numbers that the steps brought along are replaced.
+    """
+    kept = [STEP_NUMBER.sub("", " ".join(step.split())) for step in steps]
+    lines = [f"{number}. {step}" for number, step in enumerate(filter(None, kept), 1)]
+    return "\n".join(lines) or None
+
+
+def _check_calls(message: AIMessage) -> None:
+    """Raise `UnparsableReplyError` where no call can be read, or one of them cannot."""
+    if message.invalid_tool_calls:
+        broken = message.invalid_tool_calls[0]
+        raise UnparsableReplyError(
+            f"The arguments of {broken['name'] or 'a call'} are no JSON object. Call it again."
+        )
+    if not message.tool_calls:
+        raise UnparsableReplyError(
+            "The reply calls no tool. Say everything by calling one of the tools that you have."
+        )
+    if len(message.tool_calls) > MOST_CALLS:
+        raise UnparsableReplyError(
+            f"The reply makes {len(message.tool_calls)} calls. Make at most {MOST_CALLS} at a time."
+        )
+
+
+def _given(tool: str, arguments: dict[str, Any]) -> Given:
+    """Return what a tool's only argument holds."""
+    try:
+        read = _ARGUMENTS[tool].model_validate(arguments)
+    except ValidationError as error:
+        raise UnparsableReplyError(f"The call of {tool} does not fit: {_first(error)}") from error
+    (value,) = read.model_dump().values()
+    if isinstance(value, list):
+        return tuple(value)
+    if not value.strip():
+        raise UnparsableReplyError(f"The call of {tool} is empty. Fill its argument in.")
+    return str(value.strip())
+
+
+def _first(error: ValidationError) -> str:
+    """Say what is wrong first, where, and what would do."""
+    found = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in found["loc"])
+    return f"the argument '{where}': {found['msg']}."
+
+
+def _one(given: Given) -> str:
+    return given if isinstance(given, str) else ", ".join(given)
+
+
+def _sendable(tool: str) -> str:
+    """Return a tool's name in the letters that providers take: others reject the conversation."""
+    return _NO_NAME.sub("_", tool)[:_LONGEST_NAME] or "unnamed"
+
+
+def _as_json(arguments: object) -> str:
+    return json.dumps(arguments, ensure_ascii=False, default=str)
+
+
+def _place(name: str) -> int:
+    """Return which call of its reply an id belongs to."""
+    return int(name.rpartition("_")[2])

@@ -1,0 +1,104 @@
+"""`dqa analyse`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, generated: Path) -> Path:
+    """Return a real run of the scripted analyst, and of a baseline."""
+    from typer.testing import CliRunner
+
+    from dqa.cli.main import app
+
+    out = tmp_path_factory.mktemp("runs") / "run"
+    arguments = ["eval", "--generated", str(generated), "--databases", "sqlite,ladybug"]
+    arguments += ["--deciders", "singlerag,iterrag,planrag,planrag-sim,first", "--out", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def test_a_real_run_is_measured(dqa: Callable[..., Any], folder: Path) -> None:
+    """Every table, what is left out, and who answered; the same at any width."""
+    ran = dqa("analyse", folder)
+    assert (ran.code, ran.err) == (0, "")
+    for words in ("Figure 5", "Table 7", "Table 12", "Table 6", "Figure 6"):
+        assert words in ran.out
+    assert "8 runs whose traces do not tell how they decided" in ran.out
+    assert "Model: scripted:analyst. A scripted program, not a language model." in ran.out
+    assert "\x1b" not in ran.out
+
+
+def test_json_tells_of_every_run(dqa: Callable[..., Any], folder: Path) -> None:
+    """The scripts read and simulate what the rules look for, on both kinds of database alike."""
+    found = json.loads(dqa("analyse", folder, "--json").out)
+    assert found["reference"] == "iterrag"
+    assert found["models"] == [
+        {"name": "scripted:analyst", "scripted": True},
+        {"name": "none", "scripted": False},
+    ]
+    runs = {(r["question"], r["database"], r["decider"]): r for r in found["runs"]}
+    assert len(runs) == 4 * 2 * 5
+    measured = ("retrievals", "simulations", "replannings", "critical_values", "failure")
+    for (question, database, decider), run in runs.items():
+        twin = runs[question, "sqlite" if database == "ladybug" else "ladybug", decider]
+        assert [run[name] for name in measured] == [twin[name] for name in measured]
+        assert (run["failure"] is None) == (run["outcome"] == "correct" or decider == "first")
+        if decider == "planrag-sim":
+            assert run["simulations"] == 1
+            assert "missed" not in run["critical_values"].values()
+        if decider == "singlerag":
+            assert run["retrievals"] == 1
+    locating = [r for r in found["missed"] if r["scenario"] == "locating"]
+    assert [row["missed"]["count"] for row in locating] == [0, 0, 0, 0]
+
+
+def test_any_decider_can_be_the_reference(dqa: Callable[..., Any], folder: Path) -> None:
+    """One that reads once makes every question a single-retrieval one."""
+    found = json.loads(dqa("analyse", folder, "--reference", "singlerag", "--json").out)
+    assert found["question_types"] == {"SR": 8, "MR": 0, "none": 0}
+    ran = dqa("analyse", folder, "--reference", "itterrag")
+    assert (ran.code, ran.out) == (2, "")
+    assert "Did you mean 'iterrag'?" in ran.err
+
+
+def test_a_run_without_the_usual_reference_has_no_such_table(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+) -> None:
+    """It is said, with the way to mend it."""
+    out = tmp_path / "run"
+    dqa("eval", "--generated", generated, "--deciders", "first", "--out", out)
+    ran = dqa("analyse", out)
+    assert ran.code == 0
+    assert "Figure 5" not in ran.out
+    assert "--reference" in ran.out
+
+
+def test_what_models_say_cannot_act_on_a_terminal(
+    dqa: Callable[..., Any], folder: Path, tmp_path: Path
+) -> None:
+    """Names out of a strange folder are printed with their control characters spelt out."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("results.jsonl", "traces.jsonl"):
+        text = (folder / name).read_text("utf-8").replace('"planrag"', '"[red]\\u001b[2Jplan"')
+        (copy / name).write_text(text, "utf-8")
+    ran = dqa("analyse", copy)
+    assert "[red]\\x1b[2Jplan" in ran.out
+    assert "\x1b" not in ran.out
+
+
+def test_a_folder_without_a_run_is_one_clear_line(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """Exit code 2 and nothing on stdout."""
+    for path, words in ((tmp_path, "holds no run"), (tmp_path / "x", "does not exist")):
+        ran = dqa("analyse", path)
+        assert (ran.code, ran.out) == (2, "")
+        assert words in ran.err
+        assert len(ran.err.splitlines()) == 1

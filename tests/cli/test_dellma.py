@@ -1,0 +1,48 @@
+"""``dqa dellma replay``: what it prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dqa.cli.main import app
+from dqa.errors import ParseError
+from tests.loaders.dellma_scripts import write_decision, write_rankings, write_tables
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> str:
+    """A small release with one ranking that is too short."""
+    write_tables(tmp_path)
+    write_decision(tmp_path, "zero-shot", '{"decision": "action 2. kiwi: 10 acres"}')
+    write_rankings(tmp_path, [(["fig", "kiwi", "kiwi", "fig"], {"rank": [2, 3]})])
+    return str(tmp_path)
+
+
+def test_it_prints_a_table_beside_the_published_figures(release: str) -> None:
+    """Every method has its row, and what was wrong goes to stderr."""
+    result = CliRunner().invoke(app, ["dellma", "replay", "--release", release])
+    assert result.exit_code == 0, result.output
+    for text in ("zero-shot", "pairs", "top1", "100.000", "30.833", "100.0 / 100.0"):
+        assert text in result.stdout
+    assert "defect" not in result.stdout
+    assert "2 are not ranked" in result.stderr
+
+
+def test_it_prints_json(release: str) -> None:
+    """Nothing but the list is on stdout."""
+    result = CliRunner().invoke(app, ["dellma", "replay", "--release", release, "--json"])
+    scores = json.loads(result.stdout)
+    assert [score["method"] for score in scores] == ["pairs", "top1", "zero-shot"]
+    for score in scores:
+        (part,) = score["by_actions"]
+        assert (score["questions"], part["questions"], part["actions"]) == (1, 1, 2)
+
+
+def test_a_folder_that_is_no_release_fails(tmp_path: Path) -> None:
+    """The error reaches the caller, who prints it as one line."""
+    result = CliRunner().invoke(app, ["dellma", "replay", "--release", str(tmp_path)])
+    assert isinstance(result.exception, ParseError)

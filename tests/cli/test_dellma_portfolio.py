@@ -1,0 +1,164 @@
+"""``dqa dellma portfolio`` on a real run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from tests.cli.conftest import Command
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path, dqa: Command) -> Path:
+    """A run of DeLLMa, with shared states and with states of each action's own."""
+    folder = tmp_path / "run"
+    ran = dqa(
+        *("eval", "--generate", "1", "--scenarios", "agriculture", "--databases", "sqlite"),
+        *("--deciders", "dellma-pairs,dellma-naive", "--set", "dellma.samples=12"),
+        *("--out", str(folder)),
+    )
+    assert ran.code == 0, ran.err
+    return folder
+
+
+def combined(dqa: Command, folder: Path, *options: str) -> dict[str, object]:
+    """The portfolio of the run, as JSON."""
+    ran = dqa(
+        *("dellma", "portfolio", str(folder), "agriculture/1", "--decider", "dellma-pairs"),
+        *(*options, "--json"),
+    )
+    assert ran.code == 0, ran.err
+    found: dict[str, object] = json.loads(ran.out)
+    return found
+
+
+def test_the_mean_puts_all_on_one_action(dqa: Command, run_folder: Path) -> None:
+    """Nothing is gained by mixing where only the mean counts."""
+    found = combined(dqa, run_folder)
+    amounts = [a["amount"] for a in found["amounts"]]  # type: ignore[attr-defined]
+    assert max(amounts) == pytest.approx(1.0)
+    assert found["gain"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_caution_mixes_and_gains(dqa: Command, run_folder: Path) -> None:
+    """The worst share of states is no worse than the best single action's."""
+    found = combined(dqa, run_folder, "--attitude", "cvar", "--aversion", "0.3")
+    assert isinstance(found["gain"], float)
+    assert found["gain"] >= -1e-9
+
+
+def test_bounds_costs_and_units_hold(dqa: Command, run_folder: Path) -> None:
+    """Amounts are multiples of the unit, within their bounds and the budget."""
+    free = combined(dqa, run_folder)
+    best = free["single"]["action"]  # type: ignore[index]
+    found = combined(
+        *(dqa, run_folder, "--budget", "10", "--unit", "1", "--most", f"{best}=4"),
+        *("--cost", f"{best}=2"),
+    )
+    amounts = {a["action"]: a["amount"] for a in found["amounts"]}  # type: ignore[attr-defined]
+    assert amounts[best] <= 4.0
+    assert all(amount == round(amount) for amount in amounts.values())
+    assert found["cost"] == pytest.approx(sum(amounts.values()) + amounts[best])
+    assert found["cost"] <= 10.0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--cost", "nothing=2"), "nothing"),
+        (("--most", "nonsense"), "action"),
+        (("--budget", "-1"), "budget"),
+        (("--budget", "nan"), "budget"),
+        (("--budget", "inf"), "budget"),
+        (("--unit", "nan"), "unit"),
+        (("--aversion", "nan"), "aversion"),
+        (("--cost", "{action}=0"), "'0' is not finite and above 0"),
+        (("--cost", "{action}=nan"), "'nan' is not finite and above 0"),
+        (("--most", "{action}=nan"), "'nan' is not finite and 0 or more"),
+        (("--least", "{action}=-1"), "'-1' is not finite and 0 or more"),
+        (("--least", "{action}=2"), "least amounts cost 2, and the budget is 1"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(
+    dqa: Command, run_folder: Path, options: tuple[str, ...], words: str
+) -> None:
+    """With what is wrong, in words of our own, and exit code 2."""
+    action = combined(dqa, run_folder)["single"]["action"]  # type: ignore[index]
+    ran = dqa(
+        *("dellma", "portfolio", str(run_folder), "agriculture/1", "--decider", "dellma-pairs"),
+        *(option.replace("{action}", action) for option in options),
+    )
+    assert ran.code == 2
+    assert words in ran.err
+    assert "HiGHS" not in ran.err
+
+
+def test_states_of_each_actions_own_cannot_be_combined(dqa: Command, run_folder: Path) -> None:
+    """How actions do together is not known then; the error says what to set."""
+    ran = dqa(
+        *("dellma", "portfolio", str(run_folder), "agriculture/1", "--decider", "dellma-naive")
+    )
+    assert ran.code == 2
+    assert "one action's own" in " ".join(ran.err.split())
+    assert "more dellma.samples" not in ran.err
+
+
+def test_json_has_no_zero_with_a_sign(dqa: Command, run_folder: Path) -> None:
+    """Nor an amount below zero by rounding."""
+    ran = dqa(
+        *("dellma", "portfolio", str(run_folder), "agriculture/1", "--decider", "dellma-pairs"),
+        *("--attitude", "cvar", "--json"),
+    )
+    assert "-0.0" not in ran.out
+
+
+Change: TypeAlias = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+
+
+def scaled_within(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events of a run whose utilities were scaled within each action."""
+    for event in events:
+        if event["kind"] == "utilities":
+            event["data"]["scale"] = "action"
+    return events
+
+
+def ended_early(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events of a run that never had utilities."""
+    return [event for event in events if event["kind"] != "utilities"]
+
+
+def only_action(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events of a question with one action."""
+    context = next(event for event in events if event["kind"] == "context")
+    context["data"]["actions"] = context["data"]["actions"][:1]
+    chosen = {"action": context["data"]["actions"][0]}
+    return [context, {"kind": "only_action", "step": 0, "data": chosen}]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (scaled_within, "Decide anew with dellma.scale=all"),
+        (ended_early, "ended before it had utilities"),
+        (only_action, "one action only: there is nothing to combine"),
+    ],
+)
+def test_decisions_without_joint_utilities_are_refused(
+    dqa: Command, run_folder: Path, change: Change, words: str
+) -> None:
+    """Each with its own reason: nothing in them can be added up."""
+    path = run_folder / "traces.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    text = "".join(f"{json.dumps(row | {'trace': change(row['trace'])})}\n" for row in rows)
+    path.write_text(text, encoding="utf-8")
+    ran = dqa(
+        *("dellma", "portfolio", str(run_folder), "agriculture/1", "--decider", "dellma-pairs")
+    )
+    assert ran.code == 2
+    assert words in " ".join(ran.err.split())
+    assert "more dellma.samples" not in ran.err

@@ -1,0 +1,272 @@
+"""`dqa eval` and `dqa ask` choose how agents and models talk, and which model plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.cli.asking import Asking
+from dqa.loaders.generator import (
+    BuildingSize,
+    LocatingSize,
+    generate,
+    read_generated,
+    write_generated,
+)
+from dqa.models.testing import ModelServer
+from dqa_planrag.recipes import RECIPES
+from tests.models.scripts import scripted
+
+Command = Callable[..., Any]
+SMALL = ("--databases", "sqlite")
+
+
+def traces(folder: Path) -> list[dict[str, Any]]:
+    """The traces of a run."""
+    return [json.loads(line) for line in (folder / "traces.jsonl").read_text("utf-8").splitlines()]
+
+
+def accuracies(ran: Any) -> list[tuple[str, str, float]]:
+    """What was right, by scenario and decider."""
+    rows = json.loads(ran.out)["results"]
+    return [(row["scenario"], row["decider"], row["accuracy"]) for row in rows]
+
+
+def test_every_agent_runs_by_name_in_both_protocols(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """The results are the same; the traces tell which protocol it was."""
+    names = ",".join(recipe.name for recipe in RECIPES)
+    base = ("eval", "--generated", generated, *SMALL, "--deciders", names, "--json")
+    react = dqa(*base, "--out", tmp_path / "react")
+    tools = dqa(*base, "--protocol", "tools", "--out", tmp_path / "tools")
+    assert (react.code, tools.code) == (0, 0)
+    assert accuracies(react) == accuracies(tools)
+    simulated = [right for _, name, right in accuracies(react) if name == "planrag-sim"]
+    assert simulated == [1.0, 1.0]
+    for protocol, labelled in (("react", True), ("tools", False)):
+        run = json.loads((tmp_path / protocol / "run.json").read_text("utf-8"))
+        assert run["settings"]["protocol"] == protocol
+        for trace in traces(tmp_path / protocol):
+            (last,) = [event for event in trace["trace"] if event["kind"] == "reply"][-1:]
+            assert ("Final Answer:" in last["data"]["text"]) is labelled
+
+
+def test_the_model_that_plans_is_named_where_one_does(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """Results name both models for the agent that asks both, and one for the others."""
+    ran = dqa(
+        *("eval", "--generated", generated, *SMALL, "--deciders", "planrag,planrag-two-models"),
+        *("--model", "scripted:analyst", "--planner", "scripted:greedy"),
+        *("--out", tmp_path / "run", "--json"),
+    )
+    assert ran.code == 0
+    models = {row["decider"]: row["model"] for row in json.loads(ran.out)["results"]}
+    assert models == {
+        "planrag": "scripted:analyst",
+        "planrag-two-models": "scripted:greedy + scripted:analyst",
+    }
+    for trace in traces(tmp_path / "run"):
+        roles = {e["data"]["role"] for e in trace["trace"] if e["kind"] == "reply"}
+        apart = trace["decider"] == "planrag-two-models"
+        assert roles == ({"agent", "planner"} if apart else {"agent"})
+
+
+def test_a_run_goes_on_with_its_own_protocol_and_planner_only(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """Results of different settings never mix in one folder."""
+    agent = ("--deciders", "planrag-two-models", "--out", tmp_path / "run")
+    base = ("eval", "--generated", generated, *SMALL, *agent)
+    assert dqa(*base).code == 0
+    other = dqa(*base, "--resume", "--protocol", "tools")
+    assert other.code == 2
+    assert 'protocol was "react" and is now "tools"' in other.err
+    other = dqa(*base, "--resume", "--planner", "scripted:greedy")
+    assert other.code == 2
+    assert "planner" in other.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("--protocol", "json"), "react"),
+        (("--planner", "scripted:analist", "--deciders", "planrag-two-models"), "analyst"),
+    ],
+)
+def test_a_wrong_name_says_which_there_are(
+    wrong: tuple[str, ...], said: str, dqa: Command, generated: Path
+) -> None:
+    """Before anything runs."""
+    ran = dqa("eval", "--generated", generated, *SMALL, *wrong)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_single_question_has_a_generated_example(dqa: Command) -> None:
+    """Nothing else has to be evaluated for it."""
+    ran = dqa(
+        *("eval", "--generate", 1, *SMALL, "--scenarios", "locating"),
+        *("--deciders", "planrag-one-shot", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    assert accuracies(ran) == [("locating", "planrag-one-shot", 1.0)]
+
+
+def test_json_names_the_models_of_every_decider(dqa: Command, generated: Path) -> None:
+    """The planning one first; none for a decider that asks none."""
+    ran = dqa(
+        *("eval", "--generated", generated, *SMALL, "--limit", 1, "--scenarios", "locating"),
+        *("--deciders", "oracle,planrag,planrag-two-models"),
+        *("--planner", "scripted:greedy", "--json"),
+    )
+    assert json.loads(ran.out)["models"] == {
+        "oracle": "none",
+        "planrag": "scripted:analyst",
+        "planrag-two-models": "scripted:greedy + scripted:analyst",
+    }
+    assert json.loads(ran.out)["scripted"] is True
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ("--planner", "scripted:greedy", "--deciders", "planrag,iterrag"),
+            "none of planrag, iterrag lets another model plan, as planrag-two-models does",
+        ),
+        (("--planner", "scripted:greedy", "--deciders", "oracle"), "would not be asked"),
+        (
+            ("--planner-base-url", "http://localhost:1", "--deciders", "planrag-two-models"),
+            "says where the model of --planner is: name one",
+        ),
+        (("--set", "thoughts=2"), "no setting of these deciders 'thoughts'"),
+        (("--set", "dellma.samples=4"), "'dellma.samples'"),
+        (("--set", "thoughts"), "write NAME=VALUE"),
+        (("--set", "=2"), "write NAME=VALUE"),
+        (("--set", "a=1", "--set", "a=2"), "is given twice"),
+    ],
+)
+def test_options_that_nobody_would_heed_are_refused(
+    options: tuple[str, ...], said: str, dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """Before anything runs or is written, by both commands."""
+    ran = dqa("eval", "--generated", generated, *SMALL, *options, "--out", tmp_path / "run")
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert not (tmp_path / "run").exists()
+    if "planrag,iterrag" not in options:
+        single = ["--decider" if option == "--deciders" else option for option in options]
+        asked = dqa("ask", "--database", tmp_path / "none.db", "--question", "?", *single)
+        assert (asked.code, said in asked.err) == (2, True)
+
+
+def test_a_planner_is_asked_at_its_own_address(
+    dqa: Command, generated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other model's address is not handed to it where it has one."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with ModelServer(scripted) as acting, ModelServer(scripted) as planning:
+        ran = dqa(
+            *("eval", "--generated", generated, *SMALL, "--limit", 1, "--scenarios", "locating"),
+            *("--deciders", "planrag-two-models", "--json"),
+            *("--model", "openai:analyst", "--base-url", acting.url),
+            *("--planner", "openai:greedy", "--planner-base-url", planning.url),
+        )
+        assert ran.code == 0, ran.err
+        assert {body["model"] for body in acting.requests} == {"analyst"}
+        assert {body["model"] for body in planning.requests} == {"greedy"}
+
+
+@pytest.mark.parametrize(
+    ("model", "planner", "planner_url", "address"),
+    [
+        ("openai:a", "openai:b", None, "http://one"),
+        ("openai:a", "openai:b", "http://two", "http://two"),
+        ("openai:a", "scripted:analyst", None, None),
+        ("scripted:analyst", "openai:b", None, None),
+        ("scripted:analyst", "openai:b", "http://two", "http://two"),
+        ("openai:a", "openai:a", "http://two", "http://one"),
+    ],
+)
+def test_an_address_is_not_handed_to_another_provider(
+    model: str, planner: str, planner_url: str | None, address: str | None
+) -> None:
+    """A key of one would be sent to the other's server."""
+    asking = Asking(model, "http://one", planner, planner_url, "react", 0, 20, 200)
+    assert asking._url(planner) == address
+    assert asking._url(model) == "http://one"
+
+
+def test_who_simulates_refuses_questions_without_a_simulator(
+    stocks: Path, dqa: Command, tmp_path: Path
+) -> None:
+    """Before anything is asked: the decider beside it has not begun either."""
+    ran = dqa(
+        *("eval", "--generated", stocks, *SMALL),
+        *("--scenarios", "stocks", "--deciders", "first,planrag-sim", "--out", tmp_path / "run"),
+    )
+    assert (ran.code, ran.out) == (2, "")
+    assert "'stocks' has no simulator" in ran.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture(scope="module")
+def stocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A question of a scenario whose decisions nothing simulates."""
+    folder = tmp_path_factory.mktemp("stocks") / "one"
+    write_generated(generate(("stocks",), count=1, seed=5), folder, seed=5)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four small questions of each scenario."""
+    folder = tmp_path_factory.mktemp("recorded") / "eight"
+    sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
+    write_generated(generate(count=4, seed=5, sizes=sizes), folder, seed=5)
+    return folder
+
+
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_every_agent_recorded_by_four_workers_replays_byte_for_byte(
+    protocol: str, dqa: Command, recorded: Path, tmp_path: Path
+) -> None:
+    """What a database returns is the same each time, so every request is found again."""
+    names = ",".join(recipe.name for recipe in RECIPES)
+    base = ("eval", "--generated", recorded, "--deciders", names, "--workers", 4, "--json")
+    talk = ("--protocol", protocol)
+    tape = tmp_path / "tape.jsonl"
+    made = dqa(*base, *talk, "--record", tape, "--out", tmp_path / "made")
+    assert made.code == 0, made.err
+    played = dqa(*base, *talk, "--replay", tape, "--out", tmp_path / "played")
+    assert played.code == 0, played.err
+    assert (tmp_path / "made" / "results.jsonl").read_bytes() == (
+        tmp_path / "played" / "results.jsonl"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_ask_lets_another_model_plan(
+    protocol: str, dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """In either protocol; the answer names both models."""
+    questions = read_generated(generated)
+    question = questions.find("locating/1")
+    file = tmp_path / "own.db"
+    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
+    base = ("ask", "--database", file, "--question", question.text, "--protocol", protocol)
+    ran = dqa(*base, "--decider", "planrag-two-models", "--planner", "scripted:greedy", "--json")
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["model"] == "scripted:greedy + scripted:analyst"
+    replies = [e["data"] for e in document["trace"] if e["kind"] == "reply"]
+    assert {reply["role"] for reply in replies} == {"planner", "agent"}
+    assert any("Final Answer:" in reply["text"] for reply in replies) is (protocol == "react")
+    assert bool(replies[0]["calls"]) is (protocol == "tools")

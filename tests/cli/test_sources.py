@@ -1,0 +1,156 @@
+"""Commands on the scenarios of DeLLMa: from its release, from a folder, and from the generator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "exchange" / "question.schema.json"
+BASELINES = ("--deciders", "first,random", "--json")
+
+
+def test_eval_reads_the_dellma_release(dqa: Callable[..., Any], dellma_release_dir: Path) -> None:
+    """It is recognised by its files; the record judges on tables and graph alike."""
+    names = ("--scenarios", "agriculture,stocks", "--release", dellma_release_dir)
+    ran = dqa("eval", *names, *BASELINES)
+    assert ran.code == 0, ran.err
+    results = json.loads(ran.out)["results"]
+    assert {(r["scenario"], r["database"], r["questions"]) for r in results} == {
+        (scenario, database, 120)
+        for scenario in ("agriculture", "stocks")
+        for database in ("sqlite", "ladybug")
+    }
+    assert {r["correct"] for r in results if r["decider"] == "first"} != {0}
+
+
+def test_eval_reads_what_generate_wrote(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """Scenarios of both kinds stand in one folder."""
+    scenarios = ("--scenarios", "agriculture,stocks,building")
+    made = dqa("generate", *scenarios, "--questions", 2, "--out", tmp_path / "set", "--json")
+    assert made.code == 0, made.err
+    assert set(json.loads(made.out)["counts"]) == {"agriculture", "stocks", "building"}
+    ran = dqa("eval", *scenarios, "--generated", tmp_path / "set", *BASELINES)
+    assert ran.code == 0, ran.err
+    assert {r["questions"] for r in json.loads(ran.out)["results"]} == {2}
+
+
+def test_eval_generates_on_the_spot(dqa: Callable[..., Any]) -> None:
+    """No release is needed."""
+    ran = dqa("eval", "--scenarios", "agriculture,stocks", "--generate", 2, *BASELINES)
+    assert ran.code == 0, ran.err
+    assert len(json.loads(ran.out)["results"]) == 8
+
+
+@pytest.mark.parametrize("key", ["agriculture/1", "stocks/1", "building/1"])
+def test_show_tells_the_outcomes_where_they_are_known(dqa: Callable[..., Any], key: str) -> None:
+    """And follows its schema; what only rules tell is null."""
+    shown = json.loads(dqa("show", key, "--generate", 1, "--json").out)
+    jsonschema.validate(shown, json.loads(SCHEMA.read_text("utf-8")))
+    if key == "building/1":
+        assert shown["outcomes"] is None
+    else:
+        assert len(shown["outcomes"]) == len(shown["candidates"])
+        text = dqa("show", key, "--generate", 1).out
+        assert f"Outcomes\n  {shown['candidates'][0]}: " in text
+
+
+def test_load_takes_one_question_of_the_release(
+    dqa: Callable[..., Any], dellma_release_dir: Path, tmp_path: Path
+) -> None:
+    """Its database is in the file and listed there."""
+    file = tmp_path / "autumn.sqlite"
+    where = ("--database", file)
+    key = ("--question", "agriculture/apple-pear")
+    assert dqa("load", *where, "--release", dellma_release_dir, *key).code == 0
+    assert "agriculture autumn-2021, 90 rows" in dqa("list", *where).out
+
+
+@pytest.mark.parametrize("command", ["audit", "annotate"])
+def test_what_only_a_simulator_can_do_says_so(
+    dqa: Callable[..., Any], dellma_release_dir: Path, command: str
+) -> None:
+    """One line, exit code 2."""
+    ran = dqa(command, "--release", dellma_release_dir)
+    assert ran.code == 2
+    assert ran.err == (
+        "error: No simulator plays the rules of 'agriculture': the answers of its questions are "
+        "recorded, and there is nothing to judge them by.\n"
+    )
+
+
+def test_a_scenario_that_the_release_has_not_is_named(
+    dqa: Callable[..., Any], dellma_release_dir: Path
+) -> None:
+    """With those it has."""
+    ran = dqa("eval", "--scenarios", "locating", "--release", dellma_release_dir, *BASELINES)
+    assert ran.code == 2
+    assert "There are: agriculture, stocks." in ran.err
+
+
+def test_scenarios_are_by_default_those_of_the_source(
+    dqa: Callable[..., Any], dellma_release_dir: Path, release_dir: Path, tmp_path: Path
+) -> None:
+    """Of either release, in its order; a generated folder's; the simulated ones when generating."""
+
+    def scenarios(*source: object) -> list[str]:
+        ran = dqa("eval", *source, "--limit", 1, "--databases", "sqlite", *BASELINES)
+        assert ran.code == 0, ran.err
+        return list(dict.fromkeys(result["scenario"] for result in json.loads(ran.out)["results"]))
+
+    made = dqa("generate", "--scenarios", "stocks", "--questions", 1, "--out", tmp_path / "set")
+    assert made.code == 0, made.err
+    assert scenarios("--release", dellma_release_dir) == ["agriculture", "stocks"]
+    assert scenarios("--release", release_dir) == ["locating", "building"]
+    assert scenarios("--generated", tmp_path / "set") == ["stocks"]
+    assert scenarios("--generate", 1) == ["locating", "building"]
+    assert scenarios("--generate", 1, "--scenarios", "stocks,building") == ["stocks", "building"]
+
+
+def test_load_takes_the_scenarios_of_the_release(
+    dqa: Callable[..., Any], dellma_release_dir: Path, tmp_path: Path
+) -> None:
+    """It says that they are more than a file holds, not that there are none."""
+    ran = dqa("load", "--database", tmp_path / "a.sqlite", "--release", dellma_release_dir)
+    assert ran.code == 2
+    assert "these are 2: name one with --question" in ran.err
+
+
+def test_the_oracle_is_right_where_a_record_tells(
+    dqa: Callable[..., Any], dellma_release_dir: Path
+) -> None:
+    """No simulator is needed beside it."""
+    names = ("--limit", 10, "--databases", "sqlite", "--deciders", "oracle,first", "--json")
+    ran = dqa("eval", "--release", dellma_release_dir, *names)
+    assert ran.code == 0, ran.err
+    results = json.loads(ran.out)["results"]
+    assert {r["correct"] for r in results if r["decider"] == "oracle"} == {10}
+
+
+@pytest.mark.parametrize(
+    ("decider", "problem"),
+    [
+        ("planrag", "scripted:analyst queries only databases of the Locating and Building"),
+        ("planrag-two-models", "scripted:analyst queries only"),
+        ("planrag-one-shot", "is shown another question's run first, and none can be made"),
+    ],
+)
+@pytest.mark.parametrize("recording", [False, True])
+def test_a_program_that_cannot_query_a_scenario_is_refused_before_the_run(
+    dqa: Callable[..., Any], tmp_path: Path, decider: str, problem: str, recording: bool
+) -> None:
+    """Nothing is decided, also by the decider beside it, and also where it is recorded."""
+    tape = ("--record", tmp_path / "tape.jsonl") if recording else ()
+    if decider == "planrag-one-shot":
+        tape = (*tape, "--model", "openai:none", "--base-url", "http://127.0.0.1:9/v1")
+    ran = dqa(
+        *("eval", "--scenarios", "locating,agriculture", "--generate", 1, "--databases", "sqlite"),
+        *("--deciders", f"first,{decider}", "--out", tmp_path / "run", *tape),
+    )
+    assert (ran.code, ran.out) == (2, "")
+    assert problem in ran.err
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,371 @@
+"""The simulator as an agent's tools: right on every database, and its mistakes can be mended."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.audited import AuditedDatabase
+from dqa.databases.base import DEFAULT_LIMITS, Database, Limits, Rows
+from dqa.databases.schema import DatabaseSchema
+from dqa.deciders import simulation
+from dqa.deciders.simulation import Simulation, simulation_tools
+from dqa.decision import Decision, Ending, Evidence
+from dqa.errors import DatabaseUnavailableError, UnknownNameError, UsageError
+from dqa.evaluation.score import Judge
+from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.release import read_release
+from dqa.question import Question, QuestionSet
+from dqa.situation import Cell
+
+KINDS = ("sqlite", "ladybug")
+RULES = ("released", "paper")
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """Two questions of each scenario on small worlds."""
+    sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
+    return generate(("locating", "building"), count=2, seed=3, sizes=sizes)
+
+
+@pytest.fixture(scope="module")
+def databases(questions: QuestionSet) -> Iterator[Mapping[tuple[str, str], Database]]:
+    """Return each situation in both kinds of database, by kind and situation."""
+    opened = {
+        (kind, name): plugins.backend(kind).load(situation)
+        for kind in KINDS
+        for name, situation in questions.situations.items()
+    }
+    yield opened
+    for database in opened.values():
+        database.close()
+
+
+@pytest.fixture
+def located(
+    questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
+) -> tuple[Question, Database]:
+    """Return a Locating question and its database."""
+    question = questions.select(("locating",)).questions[0]
+    return question, databases["sqlite", question.situation]
+
+
+def read(observation: str) -> tuple[list[str], list[list[Any]], list[str]]:
+    """Return an observation's column names, its rows and the lines that close it."""
+    lines = observation.splitlines()
+    arrays = [json.loads(line) for line in lines if line.startswith("[")]
+    assert all(line.startswith("(") for line in lines[len(arrays) :])
+    return arrays[0], arrays[1:], lines[len(arrays) :]
+
+
+class Counting:
+    """A database that counts its statements."""
+
+    def __init__(self, database: Database) -> None:
+        self.kind, self.dialect = database.kind, database.dialect
+        self.language, self.name = database.language, database.name
+        self.statements: Counter[str] = Counter()
+        self._database = database
+
+    def schema(self) -> DatabaseSchema:
+        """Return what the database behind returns."""
+        return self._database.schema()
+
+    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+        """Count, and hand on."""
+        self.statements[statement] += 1
+        return self._database.query(statement, limits)
+
+    def close(self) -> None:
+        """Leave the database behind open."""
+
+
+@dataclass(slots=True)
+class Slotted:
+    """A database as another package may write it: neither weakly referenced nor hashed."""
+
+    behind: Database
+    kind: Any = "relational"
+    dialect: str = "sqlite"
+    language: str = "SQL"
+    name: str = "slotted"
+
+    def schema(self) -> DatabaseSchema:
+        """Return what the database behind returns."""
+        return self.behind.schema()
+
+    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+        """Hand on."""
+        return self.behind.query(statement, limits)
+
+    def close(self) -> None:
+        """Leave the database behind open."""
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_judge_calls_best_stands_first(
+    questions: QuestionSet,
+    databases: Mapping[tuple[str, str], Database],
+    kind: str,
+    rules: str,
+) -> None:
+    """Comparing all gives exactly the judge's ties at the top, and its ranks and regrets below."""
+    judge = Judge(questions, rules)
+    for question in questions.questions:
+        found = Simulation.of(question, databases[kind, question.situation], rules).compare()
+        _, rows, _ = read(found.observation)
+        verdicts = [
+            judge.judge(question, Decision(Ending.ANSWERED, choice=candidate))
+            for candidate, _, _ in rows
+        ]
+        ties = verdicts[0].ties
+        assert tuple(candidate for candidate, _, _ in rows[: len(ties)]) == ties
+        assert [verdict.rank for verdict in verdicts] == sorted(v.rank or 0 for v in verdicts)
+        assert all(
+            verdict.regret == abs(value - rows[0][1])
+            for verdict, (_, value, _) in zip(verdicts, rows, strict=True)
+        )
+        assert {candidate for candidate, _, _ in rows} == set(question.candidates or ())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_official_answer_of_the_release_comes_first(kind: str, release_dir: Path) -> None:
+    """On all shared questions, with the released rules, which are what None names."""
+    released = read_release(release_dir)
+    by_content: dict[str, list[Question]] = {}
+    for question in released.questions:
+        by_content.setdefault(released.situation_of(question).content_hash, []).append(question)
+    asked = 0
+    for together in by_content.values():
+        database = plugins.backend(kind).load(released.situation_of(together[0]))
+        for question in together:
+            _, rows, _ = read(Simulation.of(question, database).compare().observation)
+            assert rows[0][0] in question.answers, question.key
+            asked += 1
+        database.close()
+    assert asked == len(released.questions) > 200
+
+
+def test_a_decision_is_simulated_in_full_precision(located: tuple[Question, Database]) -> None:
+    """The row holds the simulator's own numbers; the closing lines say what they are held to."""
+    question, database = located
+    simulated = Simulation.of(question, database)
+    outcomes = simulated.outcomes()
+    candidate = outcomes.candidates[-1]
+    found = simulated.simulate(f'I would place it at "{candidate}".')
+    columns, rows, closing = read(found.observation)
+    value = outcomes.value(candidate)
+    assert columns == ["trade node", "profit", "change from deciding nothing"]
+    assert rows == [[candidate, value, value - outcomes.baseline]]
+    assert closing == [
+        "(1 row)",
+        f"(a higher profit is better; deciding nothing: {float(outcomes.baseline)!r})",
+    ]
+    assert (found.tool, found.row_count, found.error, found.cut) == ("simulate", 1, None, None)
+    assert found.statement == f'I would place it at "{candidate}".'
+
+
+def test_a_building_is_better_the_lower_its_price(
+    questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
+) -> None:
+    """Goal and unit are the scenario's."""
+    question = questions.select(("building",)).questions[0]
+    found = Simulation.of(question, databases["ladybug", question.situation]).compare()
+    columns, rows, closing = read(found.observation)
+    prices = [row[1] for row in rows]
+    assert columns[:2] == ["building id", "price"]
+    assert prices == sorted(prices)
+    assert closing[-1].startswith("(a lower price is better; deciding nothing: ")
+
+
+@pytest.mark.parametrize("everyone", [None, (), ["all"], "ALL", [" All "]])
+def test_all_can_be_said_in_several_ways(
+    located: tuple[Question, Database], everyone: Sequence[str] | None
+) -> None:
+    """Nothing, an empty list and the word compare every candidate."""
+    question, database = located
+    found = Simulation.of(question, database).compare(everyone)
+    assert found.row_count == len(question.candidates or ())
+    assert found.error is None
+
+
+def test_some_are_compared_once_each_best_first(located: tuple[Question, Database]) -> None:
+    """Neither the order nor a repetition of the names changes the answer."""
+    question, database = located
+    some = [str(candidate) for candidate in (question.candidates or ())[:3]]
+    simulated = Simulation.of(question, database)
+    found = simulated.compare(some)
+    again = simulated.compare([*reversed(some), some[0].upper()])
+    values = [row[1] for row in read(found.observation)[1]]
+    assert found.observation == again.observation
+    assert values == sorted(values, reverse=True)
+    assert found.statement == ", ".join(some)
+    assert (found.tool, found.row_count) == ("compare", 3)
+
+
+def test_ties_keep_the_order_of_the_table(questions: QuestionSet) -> None:
+    """Candidates that change nothing all lead to the same, in table order."""
+    question = questions.select(("locating",)).questions[0]
+    database = plugins.backend("sqlite").load(questions.situation_of(question))
+    _, rows, _ = read(Simulation.of(question, database).compare().observation)
+    order = {candidate: i for i, candidate in enumerate(question.candidates or ())}
+    keys = [(-value, order[candidate]) for candidate, value, _ in rows]
+    assert keys == sorted(keys)
+    assert len({value for _, value, _ in rows}) < len(rows)
+    database.close()
+
+
+def test_the_best_stay_where_rows_or_bytes_are_cut(located: tuple[Question, Database]) -> None:
+    """A cut is told as a query's result tells it, and the whole stays within its bytes."""
+    simulated = Simulation.of(*located)
+    whole = simulated.compare().observation.splitlines()
+    by_rows = simulated.compare(limits=Limits(rows=2))
+    by_bytes = simulated.compare(limits=Limits(bytes=500))
+    assert (by_rows.cut, by_rows.row_count) == ("rows", 2)
+    assert by_rows.observation.splitlines()[:3] == whole[:3]
+    assert "(2 rows shown, more were cut by the limit on rows" in by_rows.observation
+    assert by_bytes.cut == "bytes"
+    assert len(by_bytes.observation.encode()) <= 500
+
+
+def test_a_name_that_is_not_understood_can_be_mended(located: tuple[Question, Database]) -> None:
+    """The error says which name, what is close to it and what names look like."""
+    question, database = located
+    first, second = map(str, (question.candidates or ())[:2])
+    simulated = Simulation.of(question, database)
+    unknown = simulated.simulate(f"{first}x")
+    assert unknown.error == "QueryError"
+    assert unknown.observation.startswith(f"Error: '{first}x' names no trade node (did you mean")
+    assert f"{first}, {second}" in unknown.observation
+    several = simulated.simulate(f"{first} or {second}")
+    assert f"names more than one trade node ({first}, {second})" in several.observation
+    assert (several.error, several.row_count) == ("QueryError", 0)
+    compared = simulated.compare([first, "nowhere", "\x1b[2J" * 1000])
+    assert compared.error == "QueryError"
+    assert "'nowhere' names no trade node" in compared.observation
+    assert first not in compared.observation.split(".")[0]
+    assert len(compared.observation) < 1000
+    assert simulated.simulate("").error == simulated.simulate("all").error == "QueryError"
+
+
+def test_a_database_is_read_once_for_all_threads_and_questions(questions: QuestionSet) -> None:
+    """Fifty comparisons at a time cost each table one statement."""
+    question = questions.select(("building",)).questions[0]
+    behind = plugins.backend("sqlite").load(questions.situation_of(question))
+    database = Counting(behind)
+    others = [replace(question, id=str(number)) for number in range(50)]
+    assert not database.statements
+    simulations = [Simulation.of(other, database) for other in others]
+    assert not database.statements, "nothing is read before the first use"
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda s: s.compare().observation, simulations))
+    assert len(set(found)) == 1
+    assert set(database.statements.values()) == {1}
+    assert len(database.statements) == len(questions.situation_of(question).tables)
+    behind.close()
+
+
+@pytest.mark.parametrize("backend", ["duckdb", "ladybug", "sqlite"])
+def test_what_was_read_is_forgotten_with_its_database(questions: QuestionSet, backend: str) -> None:
+    """Every database can be remembered by itself, watched ones too, and none is kept alive."""
+    question = questions.questions[0]
+    gc.collect()
+    before = len(simulation._readings)
+    database = plugins.backend(backend).load(questions.situation_of(question))
+    watched = AuditedDatabase(database)
+    for opened in (database, watched):
+        assert Simulation.of(question, opened).compare().error is None
+    assert len(simulation._readings) == before + 2
+    watched.close()
+    del database, watched, opened
+    gc.collect()
+    assert len(simulation._readings) == before
+
+
+def test_a_database_that_cannot_be_remembered_is_simulated_all_the_same(
+    located: tuple[Question, Database],
+) -> None:
+    """Another package's, with slots and compared by value."""
+    question, database = located
+    found = Simulation.of(question, Slotted(database)).compare()
+    assert found.observation == Simulation.of(question, database).compare().observation
+
+
+def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
+    questions: QuestionSet, located: tuple[Question, Database]
+) -> None:
+    """Who must approve may say no, which the model is told; an outage ends the run, and a later
+    reading is a new one.
+    """
+    question, database = located
+    refused = Simulation.of(question, AuditedDatabase(database, approve=lambda *_: False)).compare()
+    assert refused.error == "RefusedStatementError"
+    assert refused.observation.startswith("Error: ")
+    assert refused.tool == "compare"
+    closed = plugins.backend("sqlite").load(questions.situation_of(question))
+    closed.close()
+    simulated = Simulation.of(question, closed)
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailableError):
+            simulated.simulate("anything")
+    with pytest.raises(DatabaseUnavailableError):
+        simulation_tools(simulated)[1].invoke({"candidates": []})
+
+
+def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Database]) -> None:
+    """Before anything is read: no simulator, no such rules."""
+    question, database = located
+    with pytest.raises(UsageError, match=r"'custom' has no simulator \(building, locating have\)"):
+        Simulation.of(replace(question, scenario="custom"), database)
+    with pytest.raises(UnknownNameError, match="no rule set 'house'"):
+        Simulation.of(question, database, "house")
+
+
+def test_a_question_is_checked_without_its_database(located: tuple[Question, Database]) -> None:
+    """With the same words, so that an evaluation can refuse it before anything is loaded."""
+    question, _ = located
+    for rules in (None, *RULES):
+        Simulation.check(question, rules)
+    with pytest.raises(UsageError, match="'custom' has no simulator"):
+        Simulation.check(replace(question, scenario="custom"))
+    with pytest.raises(UnknownNameError, match="no rule set 'house'"):
+        Simulation.check(question, "house")
+
+
+def call(tool: Any, arguments: dict[str, Cell | list[Cell]]) -> Any:
+    """Call a tool as an agent does, and return its message."""
+    return tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
+
+
+def test_the_tools_hand_on_text_and_evidence(
+    questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
+) -> None:
+    """Ids may come as numbers, and the list to compare may be left away."""
+    question = questions.select(("building",)).questions[0]
+    simulated = Simulation.of(question, databases["sqlite", question.situation])
+    simulate, compare = simulation_tools(simulated, Limits(rows=3))
+    building = (question.candidates or ())[0]
+    assert (simulate.name, compare.name) == ("simulate", "compare")
+    one = call(simulate, {"decision": building})
+    assert isinstance(one.artifact, Evidence)
+    assert one.content == one.artifact.observation
+    assert read(one.content)[1][0][0] == building
+    assert call(compare, {}).artifact.cut == "rows"
+    assert call(compare, {"candidates": [building]}).artifact.row_count == 1
+    assert call(compare, {"candidates": str(building)}).artifact.row_count == 1
+    assert call(compare, {"candidates": "all"}).artifact.cut == "rows"
+    assert set(simulate.args) == {"decision"}
+    assert set(compare.args) == {"candidates"}
+    assert "building id" in simulate.description
+    assert "price" in compare.description

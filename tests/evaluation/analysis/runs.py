@@ -1,0 +1,69 @@
+"""Runs made by hand: a result, its trace, and both as a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dqa.decision import Ending, Event, Evidence, Usage
+from dqa.evaluation.analysis import Case
+from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.traces import Trace
+
+
+def ran(
+    statement: str, *rows: str, header: str = '["x"]', tool: str = "query_database"
+) -> Evidence:
+    """Return a statement that ran and brought rows, one by default."""
+    lines = [header, *(rows or ("[1]",)), f"({len(rows) or 1} rows)"]
+    return Evidence(statement, "\n".join(lines), len(rows) or 1, tool=tool)
+
+
+def empty(statement: str) -> Evidence:
+    """Return a statement that ran and brought no row."""
+    return Evidence(statement, '["x"]\n(0 rows)')
+
+
+def failed(statement: str, tool: str = "query_database") -> Evidence:
+    """Return a statement that failed."""
+    return Evidence(statement, "Error: no", error="StatementError", tool=tool)
+
+
+def make_case(*evidence: Evidence, plans: tuple[str, ...] = (), **of_result: Any) -> Case:
+    """Return a wrong answer of a language model to a Locating question, or what is said."""
+    said: dict[str, Any] = {
+        "question": "locating/1",
+        "scenario": "locating",
+        "database": "mysql",
+        "kind": "relational",
+        "decider": "iterrag",
+        "model": "openai:m",
+        "outcome": Outcome.WRONG,
+        "answer": "a",
+        "choice": "a",
+        "official": "b",
+        "ties": ("b",),
+        "regret": 1.0,
+        "relative_regret": 0.5,
+        "rank": 2,
+        "value": 1.5,
+        "best_value": 2.0,
+        "baseline": 1.0,
+        "goal": "maximise",
+        "error": None,
+    } | of_result
+    result = Result(**said, steps=1, statements=len(evidence), plans=len(plans), usage=Usage())
+    trace = Trace(
+        **{name: said[name] for name in ("question", "database", "kind", "decider", "model")},
+        ending=Ending.ANSWERED,
+        answer=result.answer,
+        choice=result.choice,
+        steps=1,
+        seconds=0.0,
+        usage=Usage(),
+        error=None,
+        outage=None,
+        plans=plans,
+        evidence=evidence,
+        events=(Event("prompt", 0, {"messages": []}),),
+    )
+    return Case(result, trace)

@@ -1,0 +1,99 @@
+"""Each class of failure on a run made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dqa.decision import Evidence
+from dqa.evaluation.analysis.critical_values import Found
+from dqa.evaluation.analysis.failures import failure_of
+from dqa.evaluation.score import Outcome
+from tests.evaluation.analysis.runs import empty, failed, make_case, ran
+
+ALL = {"IV": Found.QUERIED, "TP_total": Found.COMPUTED}
+SOME = {"IV": Found.QUERIED, "TP_total": Found.MISSED}
+NO_CHOICE: dict[str, Any] = {
+    "choice": None,
+    "value": None,
+    "regret": None,
+    "relative_regret": None,
+    "rank": None,
+}
+UNSEEN = {**NO_CHOICE, "outcome": Outcome.NO_CANDIDATE, "answer": "Atlantis"}
+HOME = {**NO_CHOICE, "outcome": Outcome.NO_CANDIDATE, "answer": '"Deccan".'}
+LIMIT = {**NO_CHOICE, "outcome": Outcome.STEP_LIMIT, "answer": ""}
+SEEN = ran("SELECT 1", '["deccan", 1.5]', '["doab", 2]')
+
+
+@pytest.mark.parametrize(
+    ("evidence", "found", "result", "kind"),
+    [
+        pytest.param([SEEN], ALL, {}, "DEEP", id="everything was at hand"),
+        pytest.param([SEEN], SOME, {}, "MIS", id="a critical value was missed"),
+        pytest.param([SEEN], ALL, {"relative_regret": 1.0}, "CAN", id="nothing is gained"),
+        pytest.param([SEEN], SOME, {"relative_regret": 3.0}, "CAN", id="CAN goes before MIS"),
+        pytest.param([SEEN], ALL, {"relative_regret": 0.999}, "DEEP", id="a little is gained"),
+        pytest.param(
+            [SEEN], ALL, {"relative_regret": None, "value": 1.0}, "CAN", id="as good as nothing"
+        ),
+        pytest.param(
+            [SEEN],
+            ALL,
+            {"relative_regret": None, "value": 1.5, "goal": "minimise"},
+            "CAN",
+            id="dearer than before",
+        ),
+        pytest.param(
+            [SEEN],
+            ALL,
+            {"relative_regret": None, "value": None, "baseline": None, "goal": None},
+            "DEEP",
+            id="without a simulator nobody knows what is gained",
+        ),
+        pytest.param([SEEN], ALL, HOME, "CAN", id="something of the database, no candidate"),
+        pytest.param(
+            [ran("SELECT 1 FROM flow WHERE dest = 'Deccan'")], ALL, HOME, "CAN", id="asked for"
+        ),
+        pytest.param(
+            [SEEN, empty("SELECT 1 FROM flow WHERE dest = 'Atlantis'")],
+            ALL,
+            UNSEEN,
+            "OTH",
+            id="asked for in vain",
+        ),
+        pytest.param([SEEN], ALL, UNSEEN, "OTH", id="something that the database never said"),
+        pytest.param([SEEN], ALL, LIMIT, "OTH", id="out of steps"),
+        pytest.param(
+            [SEEN], SOME, {**LIMIT, "outcome": Outcome.UNPARSABLE}, "OTH", id="unreadable"
+        ),
+        pytest.param(
+            [SEEN], ALL, {**UNSEEN, "outcome": Outcome.AMBIGUOUS}, "OTH", id="several names"
+        ),
+        pytest.param([failed("x")], SOME, {}, "QUR", id="the only statement failed"),
+        pytest.param([empty("x")], SOME, {}, "QUR", id="the only statement found nothing"),
+        pytest.param([failed("x"), SEEN], SOME, {}, "QUR", id="half of the statements failed"),
+        pytest.param(
+            [failed("x"), SEEN, SEEN], SOME, {}, "MIS", id="most statements brought something"
+        ),
+        pytest.param([failed("x"), SEEN], ALL, {}, "DEEP", id="a failure that was mended"),
+        pytest.param([failed("x")], SOME, LIMIT, "QUR", id="QUR goes before OTH"),
+        pytest.param([], SOME, {}, "MIS", id="nothing was asked"),
+        pytest.param([failed("x")], {}, {}, "QUR", id="no critical values, and no row"),
+        pytest.param([SEEN, failed("x")], {}, {}, "DEEP", id="no critical values, and a row"),
+    ],
+)
+def test_every_failure_has_its_class(
+    evidence: list[Evidence], found: dict[str, Found], result: dict[str, Any], kind: str
+) -> None:
+    """The first rule that fits decides."""
+    failure = failure_of(make_case(*evidence, **result), found)
+    assert failure is not None
+    assert (failure.kind.value, bool(failure.reason)) == (kind, True)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CORRECT, Outcome.INFRASTRUCTURE, Outcome.BUDGET])
+def test_what_is_right_or_not_judged_is_no_failure(outcome: Outcome) -> None:
+    """A failing server says nothing about a decider."""
+    assert failure_of(make_case(SEEN, outcome=outcome), SOME) is None

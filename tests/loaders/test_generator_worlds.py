@@ -1,0 +1,250 @@
+"""Worlds of known uncertainty: what is claimed about them is true, and a seed says it all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dqa import plugins
+from dqa.errors import DataError, UnknownNameError, UsageError
+from dqa.loaders.generator import (
+    UNCERTAIN_SCENARIOS,
+    Difficulty,
+    UncertainFactor,
+    UncertainWorld,
+    generate,
+    read_generated,
+    read_manifest,
+    uncertain_worlds,
+    write_generated,
+)
+from dqa.loaders.generator.uncertain import LIKELIHOODS
+from dqa.loaders.readback import read_situation
+from dqa.loaders.release import read_release
+
+ALL = UNCERTAIN_SCENARIOS
+
+
+def worlds(scenario: str, count: int, seed: int = 3) -> list[UncertainWorld]:
+    """Return the first worlds of a seed."""
+    return [world for world, _, _ in islice(uncertain_worlds(scenario, seed), count)]
+
+
+@pytest.fixture
+def coin() -> UncertainWorld:
+    """Two actions and one factor: 6 to 2 that the first doubles."""
+    doubling = {"price": np.array([[2.0, 1.0], [1.0, 1.0]])}
+    factor = UncertainFactor("coin", ("head", "tail"), ("very likely", "unlikely"), doubling)
+    return UncertainWorld(("bold", "safe"), np.array([10.0, 16.0]), (factor,), (1,))
+
+
+def test_a_small_world_can_be_checked_by_hand(coin: UncertainWorld) -> None:
+    """6/8 of 20 and 2/8 of 10 is 17.5; tail came true."""
+    assert coin.expected_utilities().tolist() == [17.5, 16.0]
+    assert coin.utility((0,), "bold") == 20.0
+    assert coin.utility((1,), "bold") == 10.0
+    assert coin.realised().tolist() == [10.0, 16.0]
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_expected_utilities_are_the_sum_over_all_states(scenario: str) -> None:
+    """The closed form is what enumerating every state gives."""
+    for world in worlds(scenario, 5):
+        chances = world.probabilities(world.states)
+        assert chances.sum() == pytest.approx(1.0)
+        by_hand = chances @ world.utilities(world.states)
+        assert world.expected_utilities() == pytest.approx(by_hand, rel=1e-12)
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_what_comes_true_follows_the_known_distributions(scenario: str) -> None:
+    """Over 20,000 states no value is off by more than five standard errors."""
+    count = 20_000
+    (world,) = worlds(scenario, 1)
+    drawn = world.sample(count, np.random.default_rng(0))
+    for place, factor in enumerate(world.factors):
+        seen = np.bincount(drawn[:, place], minlength=len(factor.values)) / count
+        error = np.sqrt(factor.probabilities * (1 - factor.probabilities) / count)
+        assert (np.abs(seen - factor.probabilities) < 5 * error).all()
+    mean = world.utilities(drawn).mean(axis=0)
+    spread = world.utilities(drawn).std(axis=0) / np.sqrt(count)
+    assert (np.abs(mean - world.expected_utilities()) < 5 * spread).all()
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_what_came_true_over_many_worlds_is_as_likely_as_was_said(scenario: str) -> None:
+    """Values called likely come true more often, in the proportion that the words say."""
+    expected, seen = np.zeros(3), np.zeros(3)
+    for world in worlds(scenario, 300):
+        for factor, value in zip(world.factors, world.happened, strict=True):
+            expected += factor.probabilities
+            seen[value] += 1
+    assert np.abs(seen - expected).max() < 5 * np.sqrt(expected.sum() * 0.25)
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_the_outcomes_of_questions_are_true_expected_utilities(scenario: str) -> None:
+    """And the best of them is the only answer, whatever came true."""
+    questions = generate([scenario], 10, 3)
+    by_name = {s.name: w for w, s, _ in islice(uncertain_worlds(scenario, 3), 3)}
+    for question in questions.questions:
+        world = by_name[question.situation]
+        expected = dict(zip(world.actions, world.expected_utilities().tolist(), strict=True))
+        assert question.outcomes is not None
+        assert 2 <= len(question.outcomes) <= 7
+        for candidate, outcome in zip(question.candidates or (), question.outcomes, strict=True):
+            spent = 1.0 if scenario == "stocks" else 0.0
+            assert outcome == pytest.approx(expected[str(candidate)] - spent, abs=1e-8)
+        best = max(question.candidates or (), key=lambda c: expected[str(c)])
+        assert question.answers == (best,)
+
+
+def test_a_report_states_every_likelihood_and_every_effect() -> None:
+    """Who reads it can work out the expected revenue exactly."""
+    for world, situation, _ in islice(uncertain_worlds("agriculture", 4), 3):
+        overview = str(situation["report"]["overview"][0]).lower()
+        outlooks = dict(
+            zip(situation["outlook"]["crop"], situation["outlook"]["summary"], strict=True)
+        )
+        for factor in world.factors:
+            assert factor.name in overview
+            for value, word in zip(factor.values, factor.words, strict=True):
+                assert f"{value} is {word}" in overview
+            for place, crop in enumerate(world.actions):
+                changed = (np.stack(list(factor.effects.values()))[:, place] != 1.0).any(axis=0)
+                for value, moved in zip(factor.values, changed, strict=True):
+                    assert (f"With {factor.name} {value}:" in outlooks[crop]) == moved
+        known = situation["harvest"]["acre_yield"] * situation["harvest"]["price"]
+        assert known.tolist() == world.base.tolist()
+
+
+def test_prices_move_by_the_month_as_the_factors_say() -> None:
+    """Each month's last price over the one before is one of the states' multipliers."""
+    world, situation, _ = next(uncertain_worlds("stocks", 4))
+    possible = world.utilities(world.states)
+    quote = situation["quote"]
+    for place, symbol in enumerate(world.actions):
+        mine = quote["symbol"] == symbol
+        months = np.array([day[:7] for day in quote["date"][mine]])
+        last = np.append(np.flatnonzero(months[1:] != months[:-1]), len(months) - 1)
+        assert len(last) == 24
+        closes = quote["close_price"][mine][last]
+        for change, close in zip(closes[1:] / closes[:-1], closes, strict=False):
+            assert np.abs(possible[:, place] - change).min() < 0.02 / close
+    assert quote["date"].max() < "2030-12-02"
+    assert (quote["low_price"] <= quote["high_price"]).all()
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_a_seed_gives_the_same_questions_and_more_of_them_change_none(scenario: str) -> None:
+    """Another seed gives others."""
+    few, again, many = (generate([scenario], n, 9) for n in (5, 5, 12))
+    assert few.content_hash == again.content_hash
+    assert few.questions == many.questions[:5]
+    assert few.content_hash == many.select(limit=5).content_hash
+    assert generate([scenario], 5, 10).content_hash != few.content_hash
+
+
+def test_other_scenarios_are_generated_as_before() -> None:
+    """Asking for these too changes no question of those that a simulator judges."""
+    alone, beside = generate(["building"], 2, 6), generate(["agriculture", "building"], 2, 6)
+    assert alone.content_hash == beside.select(("building",)).content_hash
+    assert {q.scenario for q in generate(count=1, seed=6).questions} == {"locating", "building"}
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
+@pytest.mark.parametrize("scenario", ALL)
+def test_generated_situations_read_back_equal(scenario: str, backend: str) -> None:
+    """As tables and as a graph."""
+    (situation,) = generate([scenario], 1, 2).situations.values()
+    database = plugins.backend(backend).load(situation)
+    assert read_situation(database, situation.schema, situation.name) == situation
+    database.close()
+
+
+def test_what_is_written_reads_back_equal_in_both_forms(tmp_path: Path) -> None:
+    """Questions, outcomes and situations; no rule set vouches for what no simulator judges."""
+    made = generate(ALL, 5, 8, per_database=2)
+    write_generated(made, tmp_path / "set", seed=8)
+    read = read_generated(tmp_path / "set")
+    assert not read.defects
+    assert read.questions == made.questions
+    assert dict(read.situations) == dict(made.situations)
+    assert read.content_hash == made.content_hash
+    graph = read_release(tmp_path / "set", form="graph", strict=True)
+    assert dict(graph.situations) == dict(made.situations)
+    assert read_manifest(tmp_path / "set")["label_rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"outcomes": None}, "'outcomes' of question 1 is None"),
+        ({"outcomes": {}}, "which is no number"),
+        ({"crops": "nobody"}, "'nobody' is listed"),
+    ],
+)
+def test_a_question_whose_outcomes_are_not_told_is_left_out(
+    tmp_path: Path, change: dict[str, object], problem: str
+) -> None:
+    """And reported with its line."""
+    write_generated(generate(["agriculture"], 2, 8), tmp_path / "set", seed=8)
+    file = tmp_path / "set" / "data" / "agriculture" / "questions" / "questions.json"
+    entries = json.loads(file.read_text("utf-8"))
+    entries[0] |= change
+    file.write_text(json.dumps(entries, indent=1), "utf-8")
+    read = read_release(tmp_path / "set")
+    assert [question.id for question in read.questions] == ["2"]
+    assert problem in str(read.defects[0])
+    assert read.defects[0].line == 2
+
+
+def test_recorded_outcomes_stand_only_where_the_layout_has_them(tmp_path: Path) -> None:
+    """Neither lost in silence nor made up."""
+    made = generate(["agriculture"], 1, 8)
+    (question,) = made.questions
+    untold = replace(made, questions=(replace(question, outcomes=None),))
+    with pytest.raises(DataError, match="needs recorded outcomes"):
+        write_generated(untold, tmp_path / "a", seed=8)
+    simulated = generate(["building"], 1, 8)
+    (question,) = simulated.questions
+    told = replace(question, outcomes=(1.0,) * len(question.candidates or ()))
+    with pytest.raises(DataError, match="no room for recorded outcomes"):
+        write_generated(replace(simulated, questions=(told,)), tmp_path / "b", seed=8)
+
+
+def test_what_cannot_be_asked_for_is_said() -> None:
+    """Difficulty belongs to worlds that a simulator judges."""
+    with pytest.raises(UsageError, match=r"'stocks' know no difficulty.*locating or building"):
+        generate(["building", "stocks"], 1, difficulty=Difficulty(hops=2))
+    with pytest.raises(UnknownNameError, match="agriculture, stocks"):
+        next(uncertain_worlds("locating"))
+    with pytest.raises(UnknownNameError, match="agriculture, building, locating, stocks"):
+        generate(["casino"])
+
+
+def test_parts_that_do_not_fit_are_refused(coin: UncertainWorld) -> None:
+    """Unknown words, columns without values, rows without actions, a state cut short."""
+    (factor,) = coin.factors
+    with pytest.raises(DataError, match="perhaps"):
+        replace(factor, words=("perhaps", "unlikely"))
+    with pytest.raises(DataError, match="each of its 1 values"):
+        replace(factor, values=("head",), words=("likely",))
+    with pytest.raises(DataError, match="3 actions"):
+        replace(coin, actions=("a", "b", "c"))
+    with pytest.raises(DataError, match="state of 2 values"):
+        replace(coin, happened=(0, 1))
+    with pytest.raises(DataError, match="Nothing has happened"):
+        replace(coin, happened=()).realised()
+
+
+def test_the_words_weigh_as_deciders_read_them() -> None:
+    """So a decider that reads a report right believes the truth."""
+    from dqa.deciders.dellma.beliefs import WEIGHTS
+
+    assert {word: 1 + place for place, word in enumerate(LIKELIHOODS)} == dict(WEIGHTS)

@@ -1,0 +1,363 @@
+"""Ten thousand random and mutated replies: none crashes, and none gets past the guard.
+
+Replies of every kind that an agent gives are cut, doubled, relabelled and filled with what does
+not belong there, harmful statements among it; whatever the parsers make of them is carried out on a
+real database whose driver writes down all that reaches it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, InvalidToolCall
+from langchain_core.messages.tool import ToolCall
+
+from dqa import plugins
+from dqa.databases import guard
+from dqa.databases.base import Database, Limits
+from dqa.deciders.base import Settings
+from dqa.deciders.simulation import Simulation
+from dqa.decision import Ending
+from dqa.errors import UnparsableReplyError
+from dqa.evaluation.plan import Task
+from dqa.evaluation.score import Judge, Result
+from dqa.evaluation.store import RunStore, to_trace
+from dqa.question import QuestionSet
+from dqa_planrag.protocols import protocol
+from dqa_planrag.recipes import RECIPES
+from dqa_planrag.reply import Reply
+from dqa_planrag.toolbox import Toolbox
+from tests.planrag.conftest import Replies, assert_sendable, calling
+
+EACH = 5_000
+"""Replies that each parser reads."""
+RUNS = 200
+"""Whole runs in each protocol."""
+SHORT = Limits(rows=20, bytes=4_000, seconds=2.0)
+OPENING = {"PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF"}
+"""What the backend says to a new connection."""
+
+READING = (
+    "SELECT COUNT(*) FROM trade_node",
+    "SELECT name FROM trade_node ORDER BY name LIMIT 3;",
+    "WITH a AS (SELECT source FROM flow) SELECT COUNT(*) FROM a -- all",
+    "SELECT nothing FROM nowhere",
+    "SELECT CONCAT('a', `source`) FROM flow LIMIT 1",
+)
+HARMFUL = (
+    "DROP TABLE flow",
+    "DELETE FROM trade_node",
+    "UPDATE country SET name = 'x'",
+    "INSERT INTO flow VALUES (1)",
+    "ATTACH DATABASE 'other.db' AS other",
+    "PRAGMA query_only = OFF",
+    "CREATE TABLE t AS SELECT 1",
+    "SELECT load_extension('x')",
+    "SELECT 1; DROP TABLE flow",
+    "VACUUM INTO 'copy.db'",
+    "WITH a AS (SELECT 1) DELETE FROM flow",
+)
+STATEMENTS = (*READING, *HARMFUL)
+LABELS = (
+    *("Plan:", "Re-plan:", "Thought:", "Action:", "Action Input:", "Final Answer:"),
+    *("Observation:", "**Action:**", "> Plan :", "New plan:", "final answer :"),
+)
+PIECES = (
+    *LABELS,
+    *("```", "```sql\n", "`", '"', "'", "{", "}", '{"statement": "', "[[[[", "<think>", "</think>"),
+    *("\n", "\r\n", "\t", "\0", "\x1b[2J", "\u2028", "\ud800", "\u202e", "\ufeff", ";", "--", "/*"),
+    *("計画:", "Ответ:", "خطة:", "१. देखो", "🙂", "keep", "1. look", "simulate", "compare", "all"),
+    *(" " * 3_000, "a" * 30_000, "1" * 5_000, '{"a":' * 3_000, "(" * 2_000),
+)
+TOOLS = (
+    "query_database",
+    "simulate",
+    "compare",
+    "plan",
+    "replan",
+    "decide",
+    "web",
+    "",
+    "\x1b[0m\0",
+)
+
+
+OFFERED = TOOLS[:6]
+
+
+def good_replies() -> tuple[str, ...]:
+    """Replies as the agents' formats want them, with statements of both sorts."""
+    replies = ["Thought: it is clear\nFinal Answer: genoa", "Re-plan: keep\nFinal Answer: 42"]
+    replies += [f"Action: {tool}\nAction Input: genoa, all" for tool in ("simulate", "compare")]
+    for number, statement in enumerate(STATEMENTS):
+        act = f"Action: query_database\nAction Input: {statement}"
+        fenced = f"Action: query_database\nAction Input: ```sql\n{statement}\n```"
+        replies += [
+            f"Thought: look\n{act}",
+            f"Plan:\n1. look\n2. choose\nThought: look\n{fenced}",
+            f"Re-plan: {number}. other\n{act}",
+            f'Action: query_database("{statement}")',
+            f'Action: query_database\nAction Input: {{"statement": "{statement}"}}',
+        ]
+    return tuple(replies)
+
+
+GOOD = good_replies()
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A good reply after a few mutations, or any text."""
+    text = draw(st.one_of(st.sampled_from(GOOD), st.sampled_from(GOOD), st.text(max_size=200)))
+    for _ in range(draw(st.integers(0, 4))):
+        how = draw(st.sampled_from(["cut", "drop", "double", "insert", "join", "shuffle", "case"]))
+        start, length = draw(st.integers(0, len(text))), draw(st.integers(0, 30))
+        if how == "cut":
+            text = text[:start]
+        elif how == "drop":
+            text = text[:start] + text[start + length :]
+        elif how == "double":
+            text = text[: start + length] + text[start:]
+        elif how == "insert":
+            text = text[:start] + draw(st.sampled_from(PIECES)) + text[start:]
+        elif how == "join":
+            text += draw(st.sampled_from(["\n", " ", ""])) + draw(st.sampled_from(GOOD))
+        elif how == "shuffle":
+            text = "\n".join(draw(st.permutations(text.split("\n")[:12])))
+        else:
+            text = text.swapcase()
+    return text
+
+
+VALUES = st.one_of(
+    st.sampled_from(STATEMENTS),
+    st.sampled_from(PIECES),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+)
+JSON = st.one_of(
+    VALUES,
+    st.lists(VALUES, max_size=4),
+    st.dictionaries(st.text(max_size=5), VALUES, max_size=3),
+    st.lists(st.lists(VALUES, max_size=2), max_size=2),
+)
+ARGUMENTS = st.one_of(
+    st.sampled_from(STATEMENTS).map(lambda s: {"statement": s}),
+    st.dictionaries(
+        st.sampled_from(["statement", "decision", "candidates", "steps", "sql", ""]),
+        JSON,
+        max_size=3,
+    ),
+)
+CALLS = st.builds(
+    ToolCall,
+    name=st.sampled_from((*TOOLS, "query_database", "query_database")),
+    args=ARGUMENTS,
+    id=st.sampled_from([None, "", "1"]),
+    type=st.just("tool_call"),
+)
+BROKEN = st.builds(
+    InvalidToolCall,
+    name=st.sampled_from([None, *TOOLS]),
+    args=st.sampled_from([None, *PIECES, *STATEMENTS]),
+    id=st.sampled_from([None, "1"]),
+    error=st.just("not JSON"),
+    type=st.just("invalid_tool_call"),
+)
+CONTENTS = st.one_of(
+    st.just(""),
+    st.sampled_from(PIECES),
+    mutated(),
+    st.lists(
+        st.sampled_from(PIECES).map(lambda piece: {"type": "text", "text": piece}), max_size=3
+    ),
+)
+MESSAGES = st.builds(
+    AIMessage,
+    content=CONTENTS,
+    tool_calls=st.one_of(st.lists(CALLS, min_size=1, max_size=2), st.lists(CALLS, max_size=10)),
+    invalid_tool_calls=st.one_of(st.just([]), st.just([]), st.lists(BROKEN, max_size=2)),
+)
+
+
+SOUND = st.sampled_from(
+    [
+        calling(("plan", {"steps": ["look", "choose"]})),
+        calling(("query_database", {"statement": READING[0]})),
+        calling(("replan", {"steps": []})),
+        calling(("decide", {"decision": "genoa"})),
+    ]
+)
+"""What a whole run needs now and then to get anywhere."""
+
+
+@dataclass
+class Watched:
+    """A database, and every statement that reached its driver."""
+
+    database: Database
+    reached: list[str]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def unguarded(self) -> list[str]:
+        """Return what reached the driver and the guard does not allow, and forget all."""
+        ran = [statement for statement in self.reached if statement not in OPENING]
+        self.counts["ran"] += len(ran)
+        self.reached.clear()
+        return [statement for statement in ran if not guard.check(statement, "sqlite").allowed]
+
+
+@pytest.fixture(scope="module")
+def watched(questions: QuestionSet) -> Iterator[Watched]:
+    """The first Locating question's world in SQLite, under a driver that writes down what comes."""
+    reached: list[str] = []
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, statement: str, *parameters: Any) -> Self:
+            reached.append(statement)
+            return super().execute(statement, *parameters)
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, *arguments: Any, **options: Any) -> Any:
+            return super().cursor(Cursor)
+
+    situation = questions.situation_of(questions.find("locating/1"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
+        database = plugins.backend("sqlite").load(situation)
+        database.schema()
+        reached.clear()
+        yield Watched(database, reached)
+        database.close()
+
+
+def carried_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
+    """Carry every call of a reply out, and see that the guard has passed what ran."""
+    for call in reply.calls:
+        try:
+            found = toolbox.use(call)
+        except UnparsableReplyError:
+            watched.counts["no such tool"] += 1
+            continue
+        watched.counts[found.error or "rows"] += 1
+        assert watched.unguarded() == []
+
+
+def toolbox_of(watched: Watched, questions: QuestionSet) -> Toolbox:
+    """Everything that an agent may act with."""
+    question = questions.find("locating/1")
+    return Toolbox(watched.database, SHORT, Simulation.of(question, watched.database))
+
+
+@pytest.mark.parametrize("name", ["react", "tools"])
+def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
+    name: str, watched: Watched, questions: QuestionSet
+) -> None:
+    """A reply is read or refused, and no statement of it runs that the guard has not passed."""
+    talk, toolbox = protocol(name), toolbox_of(watched, questions)
+    messages = mutated().map(AIMessage) if name == "react" else MESSAGES
+    watched.counts.clear()
+
+    @settings(
+        max_examples=EACH,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(message=messages)
+    def read(message: AIMessage) -> None:
+        watched.counts["replies"] += 1
+        for offered in ((), OFFERED):
+            reply = None
+            try:
+                reply = talk.read(message, 1, offered) if offered else talk.read_verdict(message, 1)
+            except UnparsableReplyError:
+                watched.counts["unparsable"] += 1
+            else:
+                carried_out(reply, watched, toolbox)
+            assert_sendable(
+                [
+                    *talk.kept(message, reply),
+                    *talk.observed([(call, "x") for call in reply.calls] if reply else (), ""),
+                ]
+            )
+            talk.calls(message, reply)
+            talk.spoken(message)
+
+    read()
+    assert watched.counts["replies"] == EACH
+    # Both ways were gone, often: what may run ran, and what may not was tried.
+    assert watched.counts["ran"] > EACH / 30
+    assert watched.counts["RefusedStatementError"] > EACH / 30
+    assert watched.counts["unparsable"] > EACH / 30
+
+
+def test_the_watch_notices_a_guard_that_lets_everything_through(
+    watched: Watched, questions: QuestionSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the guard the same replies do reach the driver, so the tests above can fail."""
+    monkeypatch.setattr(guard, "require", lambda *_: None)
+    toolbox, talk = toolbox_of(watched, questions), protocol("react")
+    unguarded = set()
+    for text in GOOD:
+        for call in talk.read(AIMessage(text), 1, OFFERED).calls:
+            toolbox.use(call)
+            unguarded.update(watched.unguarded())
+    assert unguarded == set(HARMFUL)
+
+
+@pytest.mark.parametrize("name", ["react", "tools"])
+def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
+    name: Any, watched: Watched, questions: QuestionSet, tmp_path: Path
+) -> None:
+    """Whatever its models say, an agent ends in a way that is judged and written down."""
+    question = questions.find("locating/1")
+    judge = Judge(questions, "paper")
+    store = RunStore(tmp_path / "run", {}, {})
+    messages = mutated().map(AIMessage) if name == "react" else st.one_of(MESSAGES, SOUND)
+    recipes = cycle(recipe for recipe in RECIPES if not recipe.sees_example)
+    endings: Counter[Ending] = Counter()
+
+    @settings(
+        max_examples=RUNS,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(replies=st.lists(messages, min_size=12, max_size=12))
+    def decide(replies: list[AIMessage]) -> None:
+        recipe = next(recipes)
+        model, planner = Replies(replies=replies[:6]), Replies(replies=replies[6:] * 4)
+        chosen = Settings(max_steps=5, limits=SHORT, protocol=name, planner=planner)
+        decision = plugins.decider(recipe.name)(model, chosen).decide(question, watched.database)
+        assert watched.unguarded() == []
+        assert decision.ending in {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}
+        for shown in (*model.shown, *planner.shown):
+            assert_sendable(shown)
+        endings[decision.ending] += 1
+        task = Task(question, f"sqlite {endings.total()}", recipe.name, "")
+        verdict = judge.judge(question, decision)
+        result = Result.of(task, "relational", "fuzz", decision, verdict)
+        store.add(result, to_trace(task, "relational", "fuzz", decision))
+
+    decide()
+    store.close()
+    assert endings.total() == RUNS
+    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").split("\n")
+    assert len(lines) == RUNS + 1
+    assert set(endings) == {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}

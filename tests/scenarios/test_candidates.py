@@ -1,0 +1,54 @@
+"""What can be chosen in the scenarios that list it in their questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dqa import plugins
+from dqa.errors import DataError
+from tests.scenarios.worlds import questions
+
+
+@pytest.mark.parametrize(
+    ("scenario", "key", "table"), [("agriculture", "crops", "crop"), ("stocks", "symbols", "stock")]
+)
+def test_candidates_are_those_listed_in_table_order(scenario: str, key: str, table: str) -> None:
+    """All there are where the target lists none; a name that is not there is an error."""
+    situation = questions().situation_of(questions().find(f"{scenario}/1"))
+    there = [row[0] for row in situation[table].rows()]
+    candidates = plugins.scenario(scenario).candidates
+    assert candidates(situation, {key: f"{there[2]}, {there[0]}"}) == (there[0], there[2])
+    assert candidates(situation, {}) == tuple(there)
+    with pytest.raises(DataError, match="'nobody' is listed"):
+        candidates(situation, {key: f"{there[0]}, nobody"})
+
+
+def test_a_recorded_question_needs_an_outcome_of_every_candidate() -> None:
+    """The best is its answer; by the scenario's goal."""
+    asked = questions().find("stocks/1")
+    situation = questions().situation_of(asked)
+    scenario = plugins.scenario("stocks")
+    first, second = [row[0] for row in situation["stock"].rows()][:2]
+    target = {**asked.target, "symbols": f"{first}, {second}"}
+    record = {str(first): 1.5, str(second): 0.5}
+    assert scenario.recorded(situation, "1", target, record).answers == (first,)
+    least = replace(scenario, goal="minimise")
+    assert least.recorded(situation, "1", target, record).answers == (second,)
+    with pytest.raises(DataError, match=f"no outcome of '{second}'"):
+        scenario.recorded(situation, "1", target, {str(first): 1.5})
+
+
+@pytest.mark.parametrize("scenario", ["agriculture", "building", "locating", "stocks"])
+def test_a_goal_is_the_question_without_how_it_is_to_be_answered(scenario: str) -> None:
+    """The text has both in one line; a text in other words is the goal as it is."""
+    asked, kind = questions().find(f"{scenario}/1"), plugins.scenario(scenario)
+    goal = kind.goal_of(asked)
+    assert kind.answer_form.startswith("Answer with ")
+    assert asked.text == f"{goal} {kind.answer_form}"
+    assert goal.endswith("?")
+    for text in ("Which one?", kind.answer_form):
+        assert kind.goal_of(replace(asked, text=text)) == text
+    bare = replace(kind, answer_form="")
+    assert bare.goal_of(asked) == asked.text

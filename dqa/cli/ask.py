@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from dqa.cli import options
+from dqa.cli.ask_question import AskedQuestion, read_rules
 from dqa.cli.asking import Asking, model_line
 from dqa.cli.calling import Calling, takes_calling
 from dqa.cli.output import echo_json
@@ -19,7 +20,6 @@ from dqa.errors import BudgetSpentError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from dqa.databases.base import Database
-    from dqa.question import Candidate, Question
 
 __all__ = ["ask"]
 
@@ -31,8 +31,29 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
     ],
     question: Annotated[
-        str, typer.Option("--question", metavar="TEXT", help="What is to be decided.")
-    ],
+        str | None,
+        typer.Option(
+            "--question", metavar="TEXT", help="What is to be decided; the scenario's by default."
+        ),
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            metavar="NAME",
+            help="Scenario that the database holds: its question, rules and candidates are taken "
+            "where none are given, and its simulator can be asked.",
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="KEY=VALUE",
+            help="What the scenario's question is about, e.g. goods=Iron; may be given several "
+            "times.",
+        ),
+    ] = None,
     rules: Annotated[
         Path | None,
         typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
@@ -78,10 +99,13 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         *(model, base_url, planner, planner_base_url, protocol, seed, max_steps, row_limit),
         options.settings_in(settings),
     )
+    told = None if rules is None else read_rules(rules)
+    given = AskedQuestion(
+        *(question, told, candidates, tuple(context or ()), scenario, tuple(target or ()))
+    )
     deciders, models = asking.deciders((decider,), calling)
-    text = "" if rules is None else _read(rules)
     with _new_file(trace) as file, _opened(database) as opened:
-        asked = _question(question, text, candidates, tuple(context or ()), opened)
+        asked = given.read(opened)
         decision = deciders[decider].decide(asked, opened)
         full = {
             "question": asked.key,
@@ -103,13 +127,6 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         raise BudgetSpentError(decision.error or "The budget is spent.")
     if decision.ending is not Ending.ANSWERED:
         raise typer.Exit(1)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--rules {path} cannot be read as UTF-8 text: {error}.") from error
 
 
 @contextmanager
@@ -143,31 +160,6 @@ def _opened(location: str) -> Iterator[Database]:
         yield database
     finally:
         database.close()
-
-
-def _question(
-    text: str, rules: str, statement: str | None, context: tuple[str, ...], database: Database
-) -> Question:
-    from dqa.question import Question
-
-    return Question(
-        scenario="custom",
-        id="1",
-        text=text,
-        rules=rules,
-        candidates=None if statement is None else _candidates(statement, database),
-        candidate_query=statement,
-        context_queries=context,
-    )
-
-
-def _candidates(statement: str, database: Database) -> tuple[Candidate, ...]:
-    from dqa.deciders.candidates import queried_candidates
-
-    listed = queried_candidates(statement, database, "--candidates")
-    if not listed:
-        raise UsageError("--candidates lists no candidate: its first column is empty.")
-    return listed
 
 
 def _as_text(full: dict[str, Any]) -> str:

@@ -40,6 +40,7 @@ __all__ = [
     "Strict",
     "Verbose",
     "names_in",
+    "pairs_in",
     "scenario_in",
     "settings_in",
 ]
@@ -141,7 +142,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of a decider's own, e.g. dellma.samples=16; may be given several times.",
+        help="A setting of a decider's own, e.g. dellma.samples=16, or dellma-top1.samples=16 for "
+        "one of several; may be given several times.",
     ),
 ]
 MaxSteps = Annotated[
@@ -155,17 +157,23 @@ RowLimit = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
+def pairs_in(option: str, given: Iterable[str], example: str = "KEY=VALUE") -> dict[str, str]:
+    """Return values by name, in order; `UsageError` for a name without one or given twice."""
+    found: dict[str, str] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not name.strip() or not equals:
+            raise UsageError(f"{option} {pair}: write {example}.")
+        if name.strip() in found:
+            raise UsageError(f"{option} {name.strip()} is given twice: give it once.")
+        found[name.strip()] = value.strip()
+    return found
+
+
 def settings_in(given: list[str] | None) -> tuple[tuple[str, str], ...]:
     """Return settings by name, in order; `UsageError` for one without a value or given twice."""
-    found: dict[str, str] = {}
-    for setting in given or ():
-        name, equals, value = setting.partition("=")
-        if not name.strip() or not equals:
-            raise UsageError(f"--set {setting}: write NAME=VALUE, e.g. dellma.samples=16.")
-        if name.strip() in found:
-            raise UsageError(f"--set {name.strip()} is given twice: give it once.")
-        found[name.strip()] = value.strip()
-    return tuple(found.items())
+    example = "NAME=VALUE, e.g. dellma.samples=16"
+    return tuple(pairs_in("--set", given or (), example).items())
 
 
 def names_in(option: str, listed: str) -> tuple[str, ...]:

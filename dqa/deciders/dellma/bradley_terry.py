@@ -325,7 +325,7 @@ def minimised(
             return scores + step
         gradient, hessian = slopes(scores + step)
         share = 1.0
-        if reach > 1.0 and gradient @ step > 0.0:
+        if reach > 1.0 and gradient @ (step / reach) > 0.0:
             share = float(np.log1p(reach) / reach)
             gradient, hessian = slopes(scores + share * step)
         scores = scores + share * step

@@ -89,26 +89,27 @@ def read_problem(
 
 def actions_of(question: Question, database: Database) -> tuple[Candidate, ...]:
     """Return what can be chosen; `UsageError` where there is nothing."""
+    check_question(question)
     listed = question.candidates
-    if listed is None and question.candidate_query is not None:
-        listed = queried_candidates(question.candidate_query, database)
+    if listed is None:
+        listed = queried_candidates(question.candidate_query or "", database)
     if not listed:
-        raise UsageError(
-            f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
-            "list them with --candidates."
-        )
+        raise _without_actions(question)
     return listed
 
 
 def check_question(question: Question) -> None:
     """Refuse a question that cannot be decided whatever its database holds; `UsageError`."""
-    if not question.candidates and (
-        question.candidates is not None or not question.candidate_query
-    ):
-        raise UsageError(
-            f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
-            "list them with --candidates."
-        )
+    if question.candidates or (question.candidates is None and question.candidate_query):
+        return
+    raise _without_actions(question)
+
+
+def _without_actions(question: Question) -> UsageError:
+    return UsageError(
+        f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
+        "list them with --candidates."
+    )
 
 
 def _queries(question: Question, kind: Kind) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pytest
 from dqa import plugins
 from dqa.deciders.base import Settings
 from dqa.deciders.dellma.asking import prompt
+from dqa.deciders.dellma.beliefs import WEIGHTS
 from dqa.deciders.dellma.problem import Problem
 from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
@@ -36,6 +37,15 @@ OUTLOOK = (
         ]
     ],
 )
+
+
+def test_reports_say_chances_in_the_words_of_beliefs() -> None:
+    """All six are read, so that generated worlds and forecasts have one vocabulary."""
+    values = ", ".join(f"value {number} is {words}" for number, words in enumerate(WEIGHTS))
+    read = read_report([(["overview"], [[f"Rainfall: {values}."]])])
+    assert list(read.factors.values()) == [
+        {f"value {number}": words for number, words in enumerate(WEIGHTS)}
+    ]
 
 
 def test_it_decides_by_the_figure_of_the_rows() -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dqa.cli import options
+from dqa.cli import options, runs
 from dqa.cli.dellma_tree import only_tree
 from dqa.cli.options import AttitudeName
 from dqa.cli.output import echo_json
-from dqa.cli.trace import read_runs, select_runs
 from dqa.cli.untrusted import visible
 from dqa.errors import UnknownNameError, UsageError
 
@@ -26,24 +24,10 @@ __all__ = ["portfolio"]
 
 def portfolio(  # noqa: PLR0913  (one parameter an option)
     *,
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."
-        ),
-    ],
-    question: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="QUESTION", help="SCENARIO/ID, e.g. agriculture/1; a file needs none."
-        ),
-    ] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="NAME", help="The run on this database.")
-    ] = None,
-    decider: Annotated[
-        str | None, typer.Option("--decider", metavar="NAME", help="This decider's run.")
-    ] = None,
+    run: runs.Run,
+    question: runs.RunQuestion = None,
+    database: runs.OnDatabase = None,
+    decider: runs.ByDecider = None,
     budget: Annotated[
         float, typer.Option("--budget", metavar="X", help="Most that all of it may cost.")
     ] = 1.0,
@@ -76,8 +60,8 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
     from dqa.deciders.dellma.portfolios import Limits, best_portfolio, joint_utilities
     from dqa.evaluation.tree_reading import read_tree
 
-    traces, _ = read_runs(run, question)
-    tree = read_tree(only_tree(select_runs(traces, question, database, decider)))
+    traces, _ = runs.read_runs(run, question)
+    tree = read_tree(only_tree(runs.select_runs(traces, question, database, decider)))
     _check(tree)
     actions = tuple(action.action for action in tree.actions)
     utilities = joint_utilities(*tree.sampled(), len(actions))

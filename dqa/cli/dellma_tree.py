@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dqa.cli import options
+from dqa.cli import options, runs
 from dqa.cli.output import echo_json
 from dqa.cli.progress import shown
-from dqa.cli.trace import read_runs, select_runs
 from dqa.cli.untrusted import visible
 from dqa.errors import UsageError
 
@@ -23,24 +22,10 @@ __all__ = ["only_tree", "tree"]
 
 def tree(  # noqa: PLR0913  (one parameter an option)
     *,
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."
-        ),
-    ],
-    question: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="QUESTION", help="SCENARIO/ID, e.g. agriculture/1; a file needs none."
-        ),
-    ] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="NAME", help="The run on this database.")
-    ] = None,
-    decider: Annotated[
-        str | None, typer.Option("--decider", metavar="NAME", help="This decider's run.")
-    ] = None,
+    run: runs.Run,
+    question: runs.RunQuestion = None,
+    database: runs.OnDatabase = None,
+    decider: runs.ByDecider = None,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -63,8 +48,8 @@ def tree(  # noqa: PLR0913  (one parameter an option)
         return
     if html is not None and html.exists():
         raise UsageError(f"--html {html} exists already: name a new file.")
-    traces, _ = read_runs(run, question)
-    found = read_tree(only_tree(select_runs(traces, question, database, decider)))
+    traces, _ = runs.read_runs(run, question)
+    found = read_tree(only_tree(runs.select_runs(traces, question, database, decider)))
     if html is not None:
         from dqa.evaluation.tree_page import render_tree, write_page
 
@@ -87,8 +72,8 @@ def _write_all(
 
     if as_json:
         raise UsageError("--json shows one tree: name its QUESTION, or leave --json away.")
-    traces, results = read_runs(run, None)
-    wanted = select_runs(traces, None, database, decider, several=True)
+    traces, results = runs.read_runs(run, None)
+    wanted = runs.select_runs(traces, None, database, decider, several=True)
     problems = write_tree_report(wanted, results, folder, watch=_watched)
     for problem in problems:
         typer.echo(f"left out: {visible(problem)}", err=True)
@@ -105,9 +90,9 @@ def only_tree(traces: list[Trace]) -> Trace:
 
     trees = [trace for trace in traces if has_tree(trace)]
     if len(trees) > 1:
-        runs = ", ".join(f"{trace.decider} on {trace.database}" for trace in trees)
+        held = ", ".join(f"{trace.decider} on {trace.database}" for trace in trees)
         raise UsageError(
-            f"{trees[0].question} has {len(trees)} decision trees: {runs}. Name one with --decider "
+            f"{trees[0].question} has {len(trees)} decision trees: {held}. Name one with --decider "
             "and --database."
         )
     return (trees or traces)[0]

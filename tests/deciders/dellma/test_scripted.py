@@ -43,6 +43,7 @@ def test_reports_say_chances_in_the_words_of_beliefs() -> None:
     """All six are read, so that generated worlds and forecasts have one vocabulary."""
     values = ", ".join(f"value {number} is {words}" for number, words in enumerate(WEIGHTS))
     read = read_report([(["overview"], [[f"Rainfall: {values}."]])])
+    assert read is not None
     assert list(read.factors.values()) == [
         {f"value {number}": words for number, words in enumerate(WEIGHTS)}
     ]

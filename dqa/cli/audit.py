@@ -41,9 +41,10 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     report_defects(questions.defects, verbose)
     audited = audit_all(questions)
     if html is not None:
-        from dqa.evaluation.audit_page import write_audit_page
+        from dqa.evaluation.audit_page import render_audit
+        from dqa.evaluation.pages import write_page
 
-        write_audit_page(audited, html)
+        write_page(render_audit(audited), html)
     if as_json:
         echo_json(audited.to_json())
         return

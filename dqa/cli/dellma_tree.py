@@ -51,7 +51,8 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     traces, _ = runs.read_runs(run, question)
     found = read_tree(only_tree(runs.select_runs(traces, question, database, decider)))
     if html is not None:
-        from dqa.evaluation.tree_page import render_tree, write_page
+        from dqa.evaluation.pages import write_page
+        from dqa.evaluation.tree_page import render_tree
 
         write_page(render_tree(found), html)
     if as_json:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-
-from dqa.errors import UsageError
 from dqa.evaluation.audit import Audit, Verdict
+from dqa.evaluation.pages import rendered
 
-__all__ = ["render_audit", "write_audit_page"]
+__all__ = ["render_audit"]
 
 _MEANINGS = {
     Verdict.DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
@@ -23,32 +18,6 @@ _MEANINGS = {
 }
 
 
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("dqa.evaluation", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("audit_page.html")
-
-
 def render_audit(audit: Audit) -> str:
     """Return the audit as one HTML page, without scripts or styles from elsewhere."""
-    return _template().render(audit=audit, verdicts=tuple(Verdict), meanings=_MEANINGS)
-
-
-def write_audit_page(audit: Audit, file: Path) -> None:
-    """Write the audit's page.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be written.
-    """
-    try:
-        file.write_text(render_audit(audit), "utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+    return rendered("audit_page.html", audit=audit, verdicts=tuple(Verdict), meanings=_MEANINGS)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from dqa.deciders.dellma.why import percent
-from dqa.errors import UsageError
+from dqa.evaluation.pages import rendered
 from dqa.evaluation.tree import Action, Sample, Tree
 from dqa.models.registry import is_scripted
 
-__all__ = ["render_tree", "rendered", "write_page"]
+__all__ = ["render_tree"]
 
 _ACTIONS = 12
 """Actions beside each other; the others are folded away."""
 _SAMPLES, _FEWEST = 1_500, 6
 """States of all actions together, and of one: a browser stays quick."""
 _RANKINGS = 40
-_UNSEEN = {"Cc", "Cf", "Cs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +77,6 @@ def render_tree(tree: Tree, index: str | None = None) -> str:
     )
 
 
-def rendered(template: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
-    """Fill in a template of this package; text in it is never markup, and nothing acts unseen."""
-    return _environment().get_template(template).render(values)
-
-
-def write_page(page: str, file: Path) -> None:
-    """Write a page; `UsageError` where that cannot be done."""
-    try:
-        file.write_text(page, "utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
-
-
 def _branch(action: Action, actions: Sequence[Action], most: int) -> _Branch:
     samples = sorted(
         action.samples,
@@ -122,34 +101,3 @@ def _interval(action: Action, actions: Sequence[Action]) -> _Interval | None:
     low, high = action.interval or (action.decisive, action.decisive)
     figures = (low, high, action.decisive)
     return _Interval(*(round(2 + 96 * (figure - least) / width, 2) for figure in figures))
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("dqa.evaluation", "."),
-        autoescape=True,
-        finalize=_spelt_out,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["figure"] = _figure
-    environment.filters["percent"] = percent
-    return environment
-
-
-def _figure(number: float | None) -> str:
-    return "unknown" if number is None else f"{number:.3g}"
-
-
-def _spelt_out(value: object) -> object:
-    """Spell out what acts in a text without being seen: controls, and turns of its direction."""
-    if type(value) is not str or (value.isascii() and value.isprintable()):
-        return value
-    return "".join(
-        character.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(character) in _UNSEEN and character not in "\n\t"
-        else character
-        for character in value
-    )

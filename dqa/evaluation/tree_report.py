@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dqa.errors import UsageError
+from dqa.evaluation.pages import rendered, write_page
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.tree import Tree
-from dqa.evaluation.tree_page import render_tree, rendered, write_page
+from dqa.evaluation.tree_page import render_tree
 from dqa.evaluation.tree_reading import has_tree, read_tree
 from dqa.models.registry import is_scripted
 from dqa.question import Candidate

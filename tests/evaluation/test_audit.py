@@ -12,7 +12,8 @@ import pytest
 
 from dqa.errors import UsageError
 from dqa.evaluation.audit import Audit, Verdict, audit
-from dqa.evaluation.audit_page import render_audit, write_audit_page
+from dqa.evaluation.audit_page import render_audit
+from dqa.evaluation.pages import write_page
 from dqa.loaders.release import read_release
 from dqa.question import Defect, QuestionSet
 from tests.evaluation.test_annotate import mixed
@@ -125,4 +126,4 @@ def test_a_page_that_cannot_be_written_is_an_error_of_use(tmp_path: Path) -> Non
     """The file is named, with the reason."""
     file = tmp_path / "missing" / "audit.html"
     with pytest.raises(UsageError, match="cannot be written"):
-        write_audit_page(audit(mixed()), file)
+        write_page(render_audit(audit(mixed())), file)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from dqa.errors import UsageError
+from dqa.evaluation.pages import write_page
 from dqa.evaluation.tree import Tree
-from dqa.evaluation.tree_page import render_tree, write_page
+from dqa.evaluation.tree_page import render_tree
 from dqa.evaluation.tree_reading import read_tree
 from tests.evaluation.dellma_traces import by_posterior, events, odd_events, traced
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,12 @@ __all__ = ["redact", "redacted"]
 _URL_PASSWORD = re.compile(r"(?P<before>://[^\s:/@]*):[^\s/@]+@")
 _API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]{0,200}\d|\S{0,200}\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)
+_BASIC = re.compile(r"\bBasic\s+(?P<encoded>[A-Za-z0-9+/_-]{4,}={0,2})", re.IGNORECASE)
+_PARAMETER = re.compile(
+    r"(?P<before>[?&](?:[a-z0-9]+[-_.])*(?:api|access|auth)?"
+    r"(?:key|token|secret|password|passwd|pwd|sig|signature)=)[^&\s#'\"]+",
+    re.IGNORECASE,
+)
 _SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST_SECRET = 8
 
@@ -28,7 +35,19 @@ def redact(text: str) -> str:
             text = text.replace(value, "***")
     text = _URL_PASSWORD.sub(r"\g<before>:***@", text)
     text = _BEARER.sub(r"\g<before>***", text)
+    text = _BASIC.sub(_without_credentials, text)
+    text = _PARAMETER.sub(r"\g<before>***", text)
     return _API_KEY.sub("***", text)
+
+
+def _without_credentials(found: re.Match[str]) -> str:
+    """Return ``Basic ***`` where what follows is a user and a password, and no other word."""
+    encoded = found["encoded"].rstrip("=")
+    try:
+        told = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_").decode()
+    except ValueError:
+        return found[0]
+    return "Basic ***" if ":" in told else found[0]
 
 
 def redacted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)

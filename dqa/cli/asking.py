@@ -23,6 +23,14 @@ NO_MODEL = "none"
 
 
 @dataclass(frozen=True, slots=True)
+class _Model:
+    """A chat model by its name, and where it is; servers often give theirs the same name."""
+
+    name: str
+    url: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Asking:
     """The model that deciders ask, and what bounds them."""
 
@@ -83,13 +91,14 @@ class Asking:
             calls=calling.policy(self.seed, spent),
             protocol=self.protocol,
             rules=rules,
-            planner=chats.get(self.planner or ""),
+            planner=None if self._planning is None else chats.get(self._planning),
             examples=examples,
             options=dict(self.options),
         )
-        chat = chats.get(self.model)
+        chat = chats.get(self._retrieving)
         deciders = {name: made(chat, settings) for name, made in factories.items()}
-        return deciders, {name: " + ".join(models[name]) or NO_MODEL for name in names}
+        asked = {name: " + ".join(model.name for model in models[name]) for name in names}
+        return deciders, {name: told or NO_MODEL for name, told in asked.items()}
 
     def _check(self, factories: Mapping[str, DeciderFactory]) -> None:
         """Refuse what no decider would heed: it was meant for another one."""
@@ -110,37 +119,44 @@ class Asking:
             if name not in heeded:
                 raise UnknownNameError("setting of these deciders", name, heeded)
 
-    def _models(self, made: DeciderFactory) -> tuple[str, ...]:
-        """Return the names of the models that a decider asks, the planning one first."""
+    @property
+    def _retrieving(self) -> _Model:
+        return _Model(self.model, self.base_url)
+
+    @property
+    def _planning(self) -> _Model | None:
+        """The planner; it is where the other model is, unless its provider is another."""
+        if self.planner is None:
+            return None
+        same_provider = self.planner.split(":", 1)[0] == self.model.split(":", 1)[0]
+        return _Model(
+            self.planner, self.planner_base_url or (self.base_url if same_provider else None)
+        )
+
+    def _models(self, made: DeciderFactory) -> tuple[_Model, ...]:
+        """Return the models that a decider asks, the planning one first."""
         if not made.needs_model:
             return ()
-        if self.planner is None or not _plans_apart(made):
-            return (self.model,)
-        return self.planner, self.model
+        planning = self._planning if _plans_apart(made) else None
+        return (self._retrieving,) if planning is None else (planning, self._retrieving)
 
     def _chats(
-        self, asked: Sequence[tuple[str, ...]], calling: Calling, *, resumed: bool
-    ) -> dict[str, BaseChatModel]:
-        """Return the models by name; no key is asked for where none is needed."""
+        self, asked: Sequence[tuple[_Model, ...]], calling: Calling, *, resumed: bool
+    ) -> dict[_Model, BaseChatModel]:
+        """Return the chat models; no key is asked for where none is needed."""
         from dqa.models.registry import Connection, chat_model
 
         used = tuple(dict.fromkeys(model for models in asked for model in models))
         if not used:
             return {}
-        cassette = calling.cassette(used, resume=resumed)
+        names = tuple(dict.fromkeys(model.name for model in used))
+        cassette = calling.cassette(names, resume=resumed)
         return {
-            name: chat_model(
-                name, Connection(self._url(name), calling.timeout, cassette), self.seed
+            model: chat_model(
+                model.name, Connection(model.url, calling.timeout, cassette), self.seed
             )
-            for name in used
+            for model in used
         }
-
-    def _url(self, name: str) -> str | None:
-        """Where a model is: the planner may be elsewhere, and is, where its provider is another."""
-        if name == self.model:
-            return self.base_url
-        same_provider = name.split(":", 1)[0] == self.model.split(":", 1)[0]
-        return self.planner_base_url or (self.base_url if same_provider else None)
 
 
 def _plans_apart(made: DeciderFactory) -> bool:

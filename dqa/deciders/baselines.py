@@ -18,7 +18,23 @@ from dqa.question import Candidate, Question
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["FIRST", "ORACLE", "RANDOM", "Baseline", "BaselineFactory"]
+__all__ = ["FIRST", "ORACLE", "RANDOM", "Baseline", "BaselineFactory", "Rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a baseline picks.
+
+    Attributes
+    ----------
+    choose
+        A question, its database and the name of a rule set to a candidate.
+    check
+        Raises `UsageError` for a question that it can never decide, by that rule set.
+    """
+
+    choose: Callable[[Question, Database, str | None], Candidate]
+    check: Callable[[Question, str | None], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +45,21 @@ class Baseline:
     ----------
     name
         What commands call it.
-    choose
-        The rule: a question and its database to a candidate.
-    check
-        Raises `UsageError` for a question that the rule can never decide.
+    rule
+        How it picks.
+    rules
+        Name of the rule set that is simulated by; None for the scenario's first.
     """
 
     name: str
-    choose: Callable[[Question, Database], Candidate]
-    check: Callable[[Question], object]
+    rule: Rule
+    rules: str | None = None
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`."""
         start = time.perf_counter()
         try:
-            choice = self.choose(question, database)
+            choice = self.rule.choose(question, database, self.rules)
         except InfrastructureError as error:
             return Decision(
                 Ending.INFRASTRUCTURE,
@@ -59,6 +75,10 @@ class Baseline:
             trace=(Event("answer", 0, {"text": str(choice)}),),
         )
 
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question that the rule can never decide."""
+        self.rule.check(question, self.rules)
+
 
 @dataclass(frozen=True, slots=True)
 class BaselineFactory:
@@ -66,17 +86,17 @@ class BaselineFactory:
 
     name: str
     description: str
-    choose: Callable[[Question, Database], Candidate]
-    check: Callable[[Question], object]
+    rule: Rule
     needs_model: bool = False
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Baseline:
         """Make the decider."""
-        del model, settings
-        return Baseline(self.name, self.choose, self.check)
+        del model
+        return Baseline(self.name, self.rule, settings.rules)
 
 
-def _candidates(question: Question) -> tuple[Candidate, ...]:
+def _candidates(question: Question, rules: str | None = None) -> tuple[Candidate, ...]:
+    del rules
     if not question.candidates:
         raise UsageError(
             f"Question '{question.key}' lists no candidates, and a baseline can only pick from a "
@@ -85,24 +105,24 @@ def _candidates(question: Question) -> tuple[Candidate, ...]:
     return question.candidates
 
 
-def _first(question: Question, database: Database) -> Candidate:
-    del database
+def _first(question: Question, database: Database, rules: str | None) -> Candidate:
+    del database, rules
     return _candidates(question)[0]
 
 
-def _random(question: Question, database: Database) -> Candidate:
+def _random(question: Question, database: Database, rules: str | None) -> Candidate:
     """Draw by the question alone, so every database and every run gets the same choice."""
-    del database
+    del database, rules
     return random.Random(question.key).choice(_candidates(question))  # noqa: S311
 
 
-def _best(question: Question, database: Database) -> Candidate:
+def _best(question: Question, database: Database, rules: str | None) -> Candidate:
     if question.outcomes is not None:
         return _recorded_best(question)
     # Only here: the tools that agents are offered come with it, and take LangChain to import.
     from dqa.deciders.simulation import Simulation
 
-    return Simulation.of(question, database).outcomes().answer
+    return Simulation.of(question, database, rules).outcomes().answer
 
 
 def _recorded_best(question: Question) -> Candidate:
@@ -114,22 +134,21 @@ def _recorded_best(question: Question) -> Candidate:
     return (min if least else max)(outcomes, key=outcomes.__getitem__)
 
 
-def _has_best(question: Question) -> None:
+def _has_best(question: Question, rules: str | None) -> None:
     if question.outcomes is not None:
         _candidates(question)
         return
     from dqa.deciders.simulation import Simulation
 
-    Simulation.check(question)
+    Simulation.check(question, rules)
 
 
-FIRST = BaselineFactory("first", "always the first candidate", _first, _candidates)
+FIRST = BaselineFactory("first", "always the first candidate", Rule(_first, _candidates))
 RANDOM = BaselineFactory(
-    "random", "a candidate at random, the same in every run", _random, _candidates
+    "random", "a candidate at random, the same in every run", Rule(_random, _candidates)
 )
 ORACLE = BaselineFactory(
     "oracle",
     "the best outcome on record, or, without a record, every candidate simulated on all rows",
-    _best,
-    _has_best,
+    Rule(_best, _has_best),
 )

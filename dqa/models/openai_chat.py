@@ -76,12 +76,19 @@ def _mark_arguments(response: Any) -> None:  # noqa: ANN401  (any of the package
     """Mark arguments of tool calls that are JSON but no object, so that they count as unreadable.
 
     LangChain's own takes them for readable and then fails on the whole reply, as if the server had
-    sent none: the model has to be told instead.
+    sent none: the model has to be told instead. Some servers send JSON where its text belongs, or
+    nothing where there are no arguments.
     """
     for choice in response.choices or ():
         for call in choice.message.tool_calls or ():
             function = getattr(call, "function", None)
-            if function is not None and not _may_be_read(function.arguments):
+            if function is None:
+                continue
+            if function.arguments is None:
+                function.arguments = "{}"
+            elif not isinstance(function.arguments, str):
+                function.arguments = json.dumps(function.arguments)
+            if not _may_be_read(function.arguments):
                 function.arguments += " (no object)"
 
 

@@ -16,7 +16,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -36,6 +36,14 @@ __all__ = [
 
 LIST_SEPARATOR = ", "
 """Between the names of a target that lists several, as a reader of the question sees them."""
+
+
+Targets: TypeAlias = Callable[[Situation, Mapping[str, str]], Mapping[str, tuple[str, ...]]]
+
+
+def _anything(situation: Situation, target: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    del situation, target
+    return {}
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,9 @@ class Scenario:
         its target and ``$candidates``, filled with literals.
     answer_form
         How the answer is to be given, which ends a question's text; empty where nothing says it.
+    targets
+        Lists what a situation can be asked about: by key of the target the values it can have,
+        given the others. Keys that may have any are not there.
     """
 
     name: str
@@ -77,6 +88,7 @@ class Scenario:
     candidates: Callable[[Situation, Mapping[str, str]], tuple[Candidate, ...]]
     contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
     answer_form: str = ""
+    targets: Targets = _anything
 
     def question(
         self,
@@ -158,13 +170,14 @@ def scenario_folder(name: str) -> Traversable:
     )
 
 
-def read_scenario(
+def read_scenario(  # noqa: PLR0913  (one parameter a fact)
     name: str,
     *,
     goal: Literal["maximise", "minimise"],
     unit: str,
     candidate_noun: str,
     candidates: Callable[[Situation, Mapping[str, str]], tuple[Candidate, ...]],
+    targets: Targets = _anything,
 ) -> Scenario:
     """Make a shipped scenario of its folder and what only code can say; see `Scenario`."""
     folder = scenario_folder(name)
@@ -180,6 +193,7 @@ def read_scenario(
         candidates=candidates,
         contexts=read_statements(folder),
         answer_form=answer_form.strip(),
+        targets=targets,
     )
 
 

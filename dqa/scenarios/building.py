@@ -19,10 +19,16 @@ def _candidates(situation: Situation, target: Mapping[str, str]) -> tuple[Candid
     return tuple(situation["building"]["id"].tolist())
 
 
+def _targets(situation: Situation, target: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    del target
+    return {"goods": tuple(situation["goods"]["goods_name"].tolist())}
+
+
 BUILDING = read_scenario(
     "building",
     goal="minimise",
     unit="price",
     candidate_noun="building id",
     candidates=_candidates,
+    targets=_targets,
 )

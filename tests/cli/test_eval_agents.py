@@ -167,21 +167,22 @@ def test_options_that_nobody_would_heed_are_refused(
         assert (asked.code, said in asked.err) == (2, True)
 
 
+@pytest.mark.parametrize("planner", ["greedy", "analyst"])
 def test_a_planner_is_asked_at_its_own_address(
-    dqa: Command, generated: Path, monkeypatch: pytest.MonkeyPatch
+    dqa: Command, generated: Path, monkeypatch: pytest.MonkeyPatch, planner: str
 ) -> None:
-    """The other model's address is not handed to it where it has one."""
+    """The other model's address is not handed to it where it has one, whatever both are called."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with ModelServer(scripted) as acting, ModelServer(scripted) as planning:
         ran = dqa(
             *("eval", "--generated", generated, *SMALL, "--limit", 1, "--scenarios", "locating"),
             *("--deciders", "planrag-two-models", "--json"),
             *("--model", "openai:analyst", "--base-url", acting.url),
-            *("--planner", "openai:greedy", "--planner-base-url", planning.url),
+            *("--planner", f"openai:{planner}", "--planner-base-url", planning.url),
         )
         assert ran.code == 0, ran.err
         assert {body["model"] for body in acting.requests} == {"analyst"}
-        assert {body["model"] for body in planning.requests} == {"greedy"}
+        assert {body["model"] for body in planning.requests} == {planner}
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,8 @@ def test_a_planner_is_asked_at_its_own_address(
         ("openai:a", "scripted:analyst", None, None),
         ("scripted:analyst", "openai:b", None, None),
         ("scripted:analyst", "openai:b", "http://two", "http://two"),
-        ("openai:a", "openai:a", "http://two", "http://one"),
+        ("openai:a", "openai:a", "http://two", "http://two"),
+        ("openai:a", "openai:a", None, "http://one"),
     ],
 )
 def test_an_address_is_not_handed_to_another_provider(
@@ -200,8 +202,9 @@ def test_an_address_is_not_handed_to_another_provider(
 ) -> None:
     """A key of one would be sent to the other's server."""
     asking = Asking(model, "http://one", planner, planner_url, "react", 0, 20, 200)
-    assert asking._url(planner) == address
-    assert asking._url(model) == "http://one"
+    assert asking._planning is not None
+    assert asking._planning.url == address
+    assert asking._retrieving.url == "http://one"
 
 
 def test_who_simulates_refuses_questions_without_a_simulator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
 from dqa.decision import Ending
 from dqa.errors import UsageError
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.release import read_release
 from dqa.question import Question, QuestionSet
 
 
@@ -34,6 +36,33 @@ def test_the_oracle_reads_the_answer_out_of_any_database(
             assert decider.decide(question, opened).choice == question.answers[0]
         finally:
             opened.close()
+
+
+def test_the_oracle_goes_by_the_rules_that_judge(release_dir: Path) -> None:
+    """Where the rule sets disagree it gives the best answer of the one it is told."""
+    questions = read_release(release_dir)
+    simulator = plugins.simulator("locating")
+    apart = 0
+    for question in questions.select(("locating",), 40).questions:
+        situation = questions.situation_of(question)
+        best = {
+            rules: simulator.outcomes(situation, [question], rules)[0].answer
+            for rules in ("released", "paper")
+        }
+        if best["released"] == best["paper"]:
+            continue
+        apart += 1
+        database = plugins.backend("sqlite").load(situation)
+        for rules, answer in best.items():
+            assert ORACLE(None, Settings(rules=rules)).decide(question, database).choice == answer
+        database.close()
+    assert apart
+
+
+def test_the_oracle_refuses_rules_that_nobody_wrote(questions: QuestionSet) -> None:
+    """Before a run, with the ones there are."""
+    with pytest.raises(UsageError, match="released"):
+        ORACLE(None, Settings(rules="papal")).check(questions.questions[0])
 
 
 @pytest.mark.parametrize("scenario", ["agriculture", "stocks"])

@@ -431,6 +431,23 @@ def test_arguments_that_are_no_object_are_the_models_mistake(
     assert not called.reply.tool_calls
 
 
+@pytest.mark.parametrize(("arguments", "read"), [(None, {}), ({"a": 1}, {"a": 1})])
+def test_arguments_that_are_no_text_are_read_all_the_same(
+    arguments: Any, read: dict[str, int]
+) -> None:
+    """Some servers send the object itself, or nothing where a tool takes none."""
+    called_tool = {
+        "content": None,
+        "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "look", "arguments": arguments}}
+        ],
+    }
+    with server(program=lambda _: called_tool) as served:
+        called, faults = call(served, CallPolicy())
+    assert not faults
+    assert [made["args"] for made in called.reply.tool_calls] == [read]
+
+
 def test_a_stop_sequence_in_what_a_model_thinks_ends_nothing() -> None:
     """The reply goes on after the thinking."""
     said = "<think>maybe\nObservation: x\n</think>\nFinal Answer: ghent"

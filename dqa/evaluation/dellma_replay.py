@@ -3,9 +3,10 @@
 What GPT-4 said goes through our parsers and our elicitation; what the release does with an answer
 that is not what was asked for is repeated, so that its figures come out: a ranking that is no
 permutation of 1 to its length gets its missing numbers appended in order, numbers past the
-minibatch are skipped, and an answer that cannot be read ranks nothing. Of an item that is named
-twice the first place counts. Every such answer is reported. A question or run whose truth is
-not told, or whose folder is not what it should be, is reported and left out.
+minibatch are skipped, every item is preferred to each one behind it, also where an item is named
+again, and an answer that cannot be read ranks nothing. Every such answer is reported. A question or
+run whose truth is not told, that nobody answered, or whose folder is not what it should be, is
+reported and left out.
 
 By the release's rule for stocks all actions tie (`dqa.evaluation.dellma_rules` says why). Questions
 that only rounding decides are counted (`Score.tied`), and decided with the release's own operations
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.deciders.dellma.bradley_terry import fit_pairs, fit_top1
-from dqa.deciders.dellma.direct import action_named
+from dqa.deciders.dellma.direct import action_named, decision_in
 from dqa.deciders.dellma.rankings import numbers_in, ranked
 from dqa.errors import DataError, ParseError, UnknownNameError
 from dqa.evaluation.dellma_rounding import one_vs_all, rank_to_pairs, rounded_scores
@@ -75,14 +76,16 @@ class _Elicited:
     action_of
         Shape (n,): which action each item pairs; -1 for an item that no prompt showed.
     rankings
-        Items, best first, each once.
-    repeating
-        The same as the release has them: with the items that were named again.
+        Items, best first; with those that were named again.
     """
 
     action_of: NDArray[np.int64]
-    rankings: list[tuple[int, ...]]
-    repeating: list[list[int]]
+    rankings: list[list[int]]
+
+    @property
+    def first_places(self) -> list[list[int]]:
+        """The rankings with each item at its first place only."""
+        return [list(dict.fromkeys(ranking)) for ranking in self.rankings]
 
 
 def replay(
@@ -212,12 +215,12 @@ def _direct(
     instance: Instance, utilities: Mapping[str, float], defects: list[Defect]
 ) -> Verdict | None:
     """Return what came of a decision in words; None where none was recorded."""
-    recording = next(instance.recordings(defects), None)
-    if recording is None or recording.reply is None:
-        where = instance.folder if recording is None else recording.response
-        defects.append(Defect(where, None, "no answer was recorded", "the question is left out"))
+    recording = next((each for each in instance.recordings(defects) if each.answered), None)
+    if recording is None:
+        problem = "no answer was recorded"
+        defects.append(Defect(instance.folder, None, problem, "the question is left out"))
         return None
-    said = recording.decision
+    said = decision_in(recording.reply or {})
     chosen = action_named(said.lower(), instance.actions) if said is not None else None
     if chosen is None:
         quoted = repr(said if said is None else said[:_QUOTED])
@@ -240,8 +243,7 @@ def _elicited(instance: Instance, run: Run, defects: list[Defect]) -> _Elicited 
     """Read a question's rankings; None where most pairs or all answers are missing."""
     due = (run.samples or 0) * len(instance.actions)
     action_of = np.full(due, -1, dtype=np.int64)
-    rankings: list[tuple[int, ...]] = []
-    repeating: list[list[int]] = []
+    rankings: list[list[int]] = []
     answered = False
     for recording in instance.recordings(defects):
         start = recording.number * run.step
@@ -256,13 +258,12 @@ def _elicited(instance: Instance, run: Run, defects: list[Defect]) -> _Elicited 
         if items.stop > len(action_of):
             action_of = np.pad(action_of, (0, items.stop - len(action_of)), constant_values=-1)
         action_of[start : items.stop] = shown
-        answered = answered or recording.reply is not None
+        answered = answered or recording.answered
         places = padded(_places(recording, items, defects))
-        rankings.append(ranked(places, items).items)
-        repeating.append([items[p - 1] for p in places if 1 <= p <= len(items)])
+        rankings.append([items[place - 1] for place in places if 1 <= place <= len(items)])
     if not _scorable(instance, action_of, answered, defects):
         return None
-    return _Elicited(action_of, rankings, repeating)
+    return _Elicited(action_of, rankings)
 
 
 def _shown(instance: Instance, recording: Recording, defects: list[Defect]) -> list[int] | None:
@@ -317,10 +318,11 @@ def _chosen(
     count = len(elicited.action_of)
     if rule.within:
         choices = rank_to_pairs if pairwise else one_vs_all
-        scores = rounded_scores(choices(elicited.repeating), count, rule.alpha)
+        scores = rounded_scores(choices(elicited.rankings), count, rule.alpha)
     else:
         fit = fit_pairs if pairwise else fit_top1
-        scores = fit(elicited.rankings, count, rule.alpha)
+        rankings = elicited.rankings if rule.repeats else elicited.first_places
+        scores = fit(rankings, count, rule.alpha, repeats=rule.repeats)
     expected = _expected(scores, elicited.action_of, rule)
     tied = bool(np.ptp(expected) <= _TIED * expected.max())
     shown = np.unique(elicited.action_of[elicited.action_of >= 0])

@@ -7,8 +7,7 @@ that is the same too, the order of the actions) decides. To get the same bits, t
 come out of the same operations in the same order: those of choix's I-LSR, repeated here.
 
 Even so they are the release's on one machine only. The LU decomposition rounds differently with
-another BLAS, processor or number of threads: of the 56 questions of two and three stocks, Top1 is
-right in 64.3 % with two threads, and in 58.9 % with one.
+another BLAS, processor or number of threads, and that moves accuracies by several percent.
 """
 
 from __future__ import annotations

@@ -162,9 +162,50 @@ def test_decisions_in_words(tmp_path: Path) -> None:
 def test_a_question_without_an_answer_is_left_out(tmp_path: Path) -> None:
     """Where that leaves nothing, the error says what was wrong first."""
     write_tables(tmp_path)
-    write_decision(tmp_path, "cot", "{")
-    with pytest.raises(DataError, match=r"not one recorded answer can be scored.*no JSON"):
+    write_decision(tmp_path, "cot", "{").unlink()
+    question = write_rankings(tmp_path, [(SHOWN, None)] * 3)
+    assert not list(question.glob("response/*"))
+    with pytest.raises(DataError, match="not one recorded answer can be scored"):
         replay(tmp_path)
+
+
+def test_an_answer_that_cannot_be_read_decides_nothing(tmp_path: Path) -> None:
+    """It was given, so its question counts: as wrong in words, and as a tie of rankings."""
+    write_tables(tmp_path)
+    for mode, reply in (("cot", "{"), ("zero-shot", '"I cannot say"')):
+        write_decision(tmp_path, mode, reply)
+    for score in (said := replay(tmp_path)).scores:
+        assert (score.questions, score.accuracy, score.undecided) == (1, 0.0, 1)
+    assert any("no JSON" in str(defect) for defect in said.defects)
+    rankings: list[dict[str, object] | str] = ["I cannot rank these", {"rank": []}, {}]
+    for ranking in rankings:
+        write_rankings(tmp_path, [(SHOWN, ranking)] * 3)
+        for score in [each for each in replay(tmp_path).scores if each.sample_size]:
+            assert (score.questions, score.accuracy, score.tied) == (1, 0.0, 1)
+
+
+def test_a_number_decides_as_it_does_for_a_decider(tmp_path: Path) -> None:
+    """The second action is the kiwi."""
+    write_tables(tmp_path)
+    write_decision(tmp_path, "cot", '{"decision": 2}')
+    [score] = replay(tmp_path).scores
+    assert (score.accuracy, score.undecided) == (100.0, 0)
+
+
+def test_a_pair_that_is_ranked_again_is_chosen_again(tmp_path: Path) -> None:
+    """As released; by the paper's rules its first place counts."""
+    write_tables(tmp_path)
+    setting = "sample_size=2_minibatch_size=4_overlap_pct=0"
+    # The fig's first pair wins its first place, and loses where it is named again.
+    write_rankings(tmp_path, [(SHOWN, {"rank": [1, 2, 4, 1]})], setting)
+    released, paper = (
+        {score.method: score.accuracy for score in replay(tmp_path, rules).scores}
+        for rules in ("released", "paper")
+    )
+    preferred = [(0, 1), (0, 3), (0, 0), (0, 2), (1, 3), (1, 0), (1, 2), (3, 0), (3, 2), (0, 2)]
+    weights = np.exp(choix.ilsr_pairwise(4, preferred, alpha=2e-3))
+    assert weights[[0, 2]].sum() < weights[[1, 3]].sum()
+    assert (released["pairs"], paper["pairs"]) == (100.0, 0.0)
 
 
 def test_actions_without_a_truth_are_left_out(tmp_path: Path) -> None:

@@ -266,7 +266,8 @@ def test_an_answer_that_is_no_object_is_reported(tmp_path: Path, reply: str) -> 
     [run] = find_runs(tmp_path, defects)
     [instance] = run.instances(defects)
     [recording] = instance.recordings(defects)
-    assert (recording.decision, recording.ranking) == (None, None)
+    assert recording.answered
+    assert (recording.reply, recording.ranking) == (None, None)
     assert [defect.file for defect in defects] == [file]
 
 

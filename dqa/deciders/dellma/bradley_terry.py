@@ -50,18 +50,24 @@ _MOST_STEPS = 500
 """Far above the steps of any data: nearly separable ones take some 30."""
 
 
-def fit_pairs(rankings: Sequence[Sequence[int]], count: int, alpha: float) -> Floats:
+def fit_pairs(
+    rankings: Sequence[Sequence[int]], count: int, alpha: float, *, repeats: bool = False
+) -> Floats:
     """Fit scores to all pairs of the rankings (Rank2Pairs): choix's ``ilsr_pairwise``.
 
     Parameters
     ----------
     rankings
-        Item numbers from 0, best first; an item may be in many rankings, but once in each.
+        Item numbers from 0, best first; an item may be in many rankings, but once in each unless
+        `repeats` lets it.
     count
         n, how many items there are. Those in no ranking get what the regulariser gives them: a
         weight of 1, the mean of all.
     alpha
         Regularisation, > 0. Small ones let scores of items that always win grow.
+    repeats
+        Whether an item that is named again wins and loses there once more, as a release may have
+        it; against itself it does neither.
 
     Returns
     -------
@@ -74,17 +80,19 @@ def fit_pairs(rankings: Sequence[Sequence[int]], count: int, alpha: float) -> Fl
     UsageError
         alpha is not above 0.
     """
-    layout = Layout.of(rankings, count)
+    layout = Layout.of(rankings, count, repeats=repeats)
     return _fitted(layout, _Pairwise(layout, layout.groups(rankings)), alpha)
 
 
-def fit_top1(rankings: Sequence[Sequence[int]], count: int, alpha: float) -> Floats:
+def fit_top1(
+    rankings: Sequence[Sequence[int]], count: int, alpha: float, *, repeats: bool = False
+) -> Floats:
     """Fit scores to each ranking's first among its items (One-vs-All): choix's ``ilsr_top1``.
 
     Parameters, result and errors are those of `fit_pairs`; below its first, the order of a
     ranking does not matter.
     """
-    layout = Layout.of(rankings, count)
+    layout = Layout.of(rankings, count, repeats=repeats)
     choices = Choices(layout, layout.groups(rankings), first_only=True)
     return _fitted(layout, choices, alpha)
 
@@ -105,15 +113,15 @@ class Layout:
     band: int
 
     @classmethod
-    def of(cls, rankings: Sequence[Sequence[int]], count: int) -> Layout:
+    def of(cls, rankings: Sequence[Sequence[int]], count: int, *, repeats: bool = False) -> Layout:
         """Return the items' own order where that is narrow, and a narrower one elsewhere.
 
         Raises
         ------
         DataError
-            A ranking names an item twice, or one that does not exist.
+            A ranking names an item that does not exist, or one twice unless `repeats` lets it.
         """
-        longest = _checked(rankings, count)
+        longest = _checked(rankings, count, repeats=repeats)
         own = cls(np.arange(count), _width(rankings, np.arange(count)))
         if not own.band or own.band < 2 * longest:
             return own
@@ -158,6 +166,7 @@ class Choices:
         self._layout = layout
         self._groups = groups
         self._first_only = first_only
+        self._repeats = any((np.diff(np.sort(group, axis=1)) == 0).any() for group in groups)
         wins = [group[:, 0] if first_only else group.ravel() for group in groups]
         joined = np.concatenate(wins) if wins else np.empty(0, dtype=np.int64)
         self._wins = np.bincount(joined, minlength=layout.count)
@@ -201,6 +210,9 @@ class Choices:
             gradient += np.bincount(group.ravel(), until.ravel(), count)
             shared = within * squares
             off = shared[:, first] * within[:, second]
+            if self._repeats:
+                # Both entries that two places of one item share are the item's own.
+                off[group[:, first] == group[:, second]] *= 2.0
             hessian += np.bincount(target, -off.ravel(), len(hessian))
             own = until - within * shared
             hessian += np.bincount(group.ravel() * (band + 1), own.ravel(), len(hessian))
@@ -369,10 +381,10 @@ def _banded_step(gradient: Floats, hessian: Floats) -> Floats:
             hessian[:, 0] += added
 
 
-def _checked(rankings: Sequence[Sequence[int]], count: int) -> int:
+def _checked(rankings: Sequence[Sequence[int]], count: int, *, repeats: bool) -> int:
     """Return the length of the longest ranking, or raise what is wrong with one."""
     for number, ranking in enumerate(rankings):
-        if len(set(ranking)) < len(ranking):
+        if not repeats and len(set(ranking)) < len(ranking):
             raise DataError(f"Ranking {number} names an item twice: {list(ranking)}.")
         if ranking and not (min(ranking) >= 0 and max(ranking) < count):
             raise DataError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -14,7 +14,14 @@ from dqa.deciders.matching import match_candidate
 from dqa.errors import UnparsableReplyError, UsageError
 from dqa.question import Candidate
 
-__all__ = ["ChainOfThought", "DirectMethod", "SelfConsistency", "ZeroShot", "action_named"]
+__all__ = [
+    "ChainOfThought",
+    "DirectMethod",
+    "SelfConsistency",
+    "ZeroShot",
+    "action_named",
+    "decision_in",
+]
 
 _NUMBERED = re.compile(
     r"\baction\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[.:)\]]+\W{0,2})?", re.IGNORECASE
@@ -54,6 +61,14 @@ def action_named(said: str, actions: Sequence[Candidate]) -> Candidate | None:
         return match_candidate(said, actions).choice
     listed = actions[place - 1]
     return listed if not named or listed in named else None
+
+
+def decision_in(reply: Mapping[str, Any]) -> str | None:
+    """Return what a reply's object decides, in its words or as its number; None for nothing."""
+    told = reply.get("decision")
+    if isinstance(told, int) and not isinstance(told, bool):
+        return str(told)
+    return told.strip() or None if isinstance(told, str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +165,7 @@ def _words(reply: str) -> str:
 
 
 def _decision(reply: str) -> str:
-    told = read_object(reply, "decision").get("decision")
-    if isinstance(told, int) and not isinstance(told, bool):
-        told = str(told)
-    if not isinstance(told, str) or not told.strip():
+    said = decision_in(read_object(reply, "decision"))
+    if said is None:
         raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
-    return told.strip()
+    return said

@@ -86,10 +86,9 @@ class Recording:
     reply: Mapping[str, Any] | None
 
     @property
-    def decision(self) -> str | None:
-        """What was decided, in the model's words; None where nothing was."""
-        said = self.reply.get("decision") if self.reply is not None else None
-        return said if isinstance(said, str) and said.strip() else None
+    def answered(self) -> bool:
+        """Whether there is an answer, be it one that cannot be read."""
+        return self.reply is not None or self.response.is_file()
 
     @property
     def ranking(self) -> Any:  # noqa: ANN401  (whatever the model gave for it)

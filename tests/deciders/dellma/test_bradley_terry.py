@@ -161,6 +161,34 @@ def test_no_items_have_no_scores(fit: Fit) -> None:
     assert fit([], 0, 1e-3).shape == (0,)
 
 
+@pytest.mark.parametrize("alpha", [1.0, 2e-3, 1e-3])
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        [[1, 1, 2]],
+        [[0, 1, 2, 0], [2, 2, 1, 3, 1], [3, 0]],
+        [[0, 1, 0, 2, 1], [2, 3, 3, 4, 4, 4], [4, 1, 0], [3, 3]],
+    ],
+)
+@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
+def test_repeats_count_as_choix_counts_them(
+    fit: Any, rankings: list[list[int]], alpha: float
+) -> None:
+    """An item that is named again wins and loses once more, and nothing against itself."""
+    found = fit(rankings, 6, alpha, repeats=True)
+    assert found == pytest.approx(by_choix(rankings, 6, alpha, fit), abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 2e-8])
+@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
+def test_repeats_change_nothing_where_there_are_none(fit: Any, alpha: float) -> None:
+    """To the last bit."""
+    count, rankings = DATA["minibatches"]
+    assert (
+        fit(rankings, count, alpha, repeats=True).tolist() == fit(rankings, count, alpha).tolist()
+    )
+
+
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("ranking", [[0, 1, 0], [0, 3], [-1, 1]])
 def test_wrong_items_are_refused(fit: Fit, ranking: list[int]) -> None:

@@ -7,8 +7,8 @@ That is what its evaluation script does, and what its figures look like: a mean 
 softmax, or an action's best score, would be right in 30 to 45 % of the questions of two and three
 stocks (chance is 40 %), and would need far more elsewhere to reach the 58 to 62 % of all;
 the mean of a softmax is right in some 55 to 64 %, by taking the first stock of most ties, AMD,
-which was the best. So the figures of stocks tell nothing of the rankings; the rule set ``paper`` scores the
-same rankings by the rule of agriculture.
+which was the best. So the figures of stocks tell nothing of the rankings; the rule set ``paper``
+scores the same rankings by the rule of agriculture.
 """
 
 from __future__ import annotations

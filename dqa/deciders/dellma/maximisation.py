@@ -1,9 +1,12 @@
 """Expected utility maximisation: from rankings to the action to take (section 3.4).
 
 Scores of the ranked state-action pairs become utilities, and an action's expected utility is the
-mean of its pairs': its states are drawn from the belief. Pairs that no ranking holds have no part
-in it. Past the paper are the attitudes to risk, the intervals and the chances of being the best;
-those come from `posterior`, and the decision itself stays the paper's.
+mean of its pairs': its states are drawn from the belief. Pairs that a ranking leaves out of its
+minibatch stay in that mean, with the score that the regulariser gives them: models leave out what
+is worst, and a mean of the others would favour actions that vary. Pairs that no ranking could have
+held have no part in it. Past the paper are the attitudes to risk, the intervals and the chances of
+being the best; those come from `posterior`, which knows nothing of pairs that were left out, and
+the decision itself stays the paper's.
 """
 
 from __future__ import annotations
@@ -53,16 +56,16 @@ class Maximised:
     scores
         Shape (n,): Bradley-Terry scores of the state-action pairs, with mean 0.
     utilities
-        Shape (n,): their utilities; NaN for pairs that no ranking holds.
+        Shape (n,): their utilities; NaN for pairs that no minibatch with a ranking showed.
     expected
         Shape (A,): each action's expected utility, the mean of its pairs'; NaN for an action of
-        which no pair is ranked.
+        which no pair was shown.
     values
         Shape (A,): the attitude's value of each action, which decides; `expected` for ``mean``.
     estimates
-        Shape (A,): the posterior mean of each action's value; NaN like `values`, and all NaN with
-        ``scale=action``, as `intervals` are: values then are scores, of which a small alpha makes
-        any multiple, and nothing ties those to the unit of the posterior.
+        Shape (A,): the posterior mean of each action's value; NaN for an action of which no pair is
+        ranked, and all NaN with ``scale=action``, as `intervals` are: values then are scores, of
+        which a small alpha makes any multiple, and nothing ties those to the unit of the posterior.
     intervals
         Shape (A, 2): 90 % of the posterior of each action's value. What they hold is the value
         under the belief itself, where `values` has the drawn states' only: the expected utility
@@ -79,7 +82,7 @@ class Maximised:
         The action with the largest value, or by the posterior's rule with the largest estimate;
         the first of equals.
     ranked
-        Shape (A,): how many pairs of each action are in a ranking.
+        Shape (A,): how many pairs of each action have a utility.
     spread
         How much log utilities of one action differ between states, as the posterior sees it.
     factor_effects
@@ -160,17 +163,19 @@ def maximise(
     DataError
         No ranking compares two pairs, or one names a pair twice or one that does not exist.
     """
-    orders = [ranking.items for ranking in rankings if len(ranking.items) > 1]
+    telling = [ranking for ranking in rankings if len(ranking.items) > 1]
+    orders = [ranking.items for ranking in telling]
     first_only = settings.elicitation == "top1"
     scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha)
     posterior = fit_posterior(orders, pairs, actions, first_only=first_only)
-    held = posterior.items
+    held = np.unique(np.concatenate([[*r.items, *r.shown] for r in telling])).astype(np.int64)
     action_of = pairs.action_of[held]
     utilities = np.full(len(pairs), np.nan)
     utilities[held] = utilities_of(scores[held], action_of, settings.scale, settings.temperature)
     expected = expected_utilities(utilities[held], action_of, actions)
     values, _ = _values(utilities[held], np.ones(len(held)), action_of, actions, settings)
-    drawn = _drawn_values(posterior, pairs, actions, settings, float(np.nansum(expected)))
+    total = float(expected[np.unique(pairs.action_of[posterior.items])].sum())
+    drawn = _drawn_values(posterior, pairs, actions, settings, total)
     tail = (1.0 - LEVEL) / 2.0
     known = drawn if settings.scale == "all" else np.full_like(drawn, np.nan)
     estimates = known.mean(axis=0)

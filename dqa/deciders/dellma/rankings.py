@@ -31,6 +31,8 @@ class Ranking:
         many named none.
     problem
         Why nothing was ranked, where a model's replies could not be read; else empty.
+    shown
+        The minibatch: all items that it could have ranked; empty where that is not told.
     """
 
     items: tuple[int, ...]
@@ -38,6 +40,7 @@ class Ranking:
     repeated: int = 0
     invented: int = 0
     problem: str = ""
+    shown: tuple[int, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -46,7 +49,7 @@ class Ranking:
 
     def to_data(self) -> dict[str, Any]:
         """Return plain values for a trace."""
-        return asdict(self) | {"items": list(self.items)}
+        return asdict(self) | {"items": list(self.items), "shown": list(self.shown)}
 
 
 def numbers_in(value: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave for a ranking)

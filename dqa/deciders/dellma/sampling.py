@@ -142,8 +142,9 @@ class UtilityElicitation:
     def _ranked(
         self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
     ) -> Ranking:
-        ranking = self.ranker.rank(problem, beliefs, pairs, batch, asker)
-        asker.note("ranking", shown=list(batch), **ranking.to_data())
+        found = self.ranker.rank(problem, beliefs, pairs, batch, asker)
+        ranking = replace(found, shown=tuple(batch))
+        asker.note("ranking", **ranking.to_data())
         return ranking
 
     def _maximised(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:

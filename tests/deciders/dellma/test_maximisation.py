@@ -49,6 +49,29 @@ def test_expected_utilities_are_the_papers() -> None:
     assert found.ranked.tolist() == [3, 3]
 
 
+def test_pairs_that_a_ranking_leaves_out_stay_in_the_mean() -> None:
+    """At the regulariser's score, as released; pairs that nobody showed are in none."""
+    rankings = [Ranking((1, 0, 2), omitted=1, shown=(0, 1, 2, 3)), Ranking((), 2, shown=(4, 5))]
+    found = maximise(PAIRS, rankings, 2, DellmaSettings())
+    scores = fit_pairs([[1, 0, 2]], 6, 2e-3)
+    shares = np.exp(scores[:4]) / np.exp(scores[:4]).sum()
+    assert found.utilities[:4] == pytest.approx(shares)
+    assert np.isnan(found.utilities[4:]).all()
+    assert found.expected == pytest.approx([shares[::2].mean(), shares[1::2].mean()])
+    assert found.ranked.tolist() == [2, 2]
+    assert not np.isnan(found.estimates).any()
+
+
+def test_an_action_that_was_always_left_out_has_no_posterior() -> None:
+    """Its value is the regulariser's; nothing tells how likely it is the best."""
+    rankings = [Ranking((0, 2, 4), omitted=3, shown=(0, 1, 2, 3, 4, 5))]
+    found = maximise(PAIRS, rankings, 2, DellmaSettings())
+    assert not np.isnan(found.values).any()
+    assert np.isnan(found.estimates).tolist() == [False, True]
+    assert found.chances.tolist() == [1.0, 0.0]
+    assert found.estimates[0] == pytest.approx(found.expected[0])
+
+
 def test_first_places_are_fitted_by_one_vs_all() -> None:
     """Top1 knows the winners only."""
     found = decide([[1, 0, 2, 3, 4, 5], [3, 5, 4, 2, 1, 0]], elicitation="top1", alpha=1e-3)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from dqa.question import Candidate
 
 __all__ = ["portfolio"]
+
+_AVERSION = 0.2
 
 
 def portfolio(  # noqa: PLR0913  (one parameter an option)
@@ -48,12 +51,21 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
         typer.Option("--most", metavar="ACTION=X", help="Most of an action."),
     ] = None,
     attitude: Annotated[
-        AttitudeName, typer.Option("--attitude", help="What of the utilities over states decides.")
-    ] = "mean",
+        AttitudeName | None,
+        typer.Option(
+            "--attitude",
+            help="What of the utilities over states decides; the decision's own by default.",
+        ),
+    ] = None,
     aversion: Annotated[
-        float,
-        typer.Option("--aversion", metavar="X", help="Worst share for cvar; aversion otherwise."),
-    ] = 0.2,
+        float | None,
+        typer.Option(
+            "--aversion",
+            metavar="X",
+            help="Worst share for cvar, risk aversion for exponential; the decision's own by "
+            "default, and 0.2 for another attitude.",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Combine actions under a budget, by the utilities that a DeLLMa decision elicited."""
@@ -73,18 +85,67 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
         least=_by_action("--least", least, actions, 0.0),
         most=_by_action("--most", most, actions, budget / min(costs)),
     )
-    found = best_portfolio(utilities, limits, attitude=attitude, aversion=aversion)
+    decided = _decided_with(tree)
+    risk = _used(decided, attitude, aversion)
+    found = best_portfolio(utilities, limits, attitude=risk.attitude, aversion=risk.aversion)
     if as_json:
-        echo_json(found.to_data(actions))
+        told = {**risk.to_data(), "decided_with": decided.to_data()}
+        echo_json(found.to_data(actions) | told)
         return
-    for line in _lines(found, limits, actions):
+    for line in (*_lines(found, limits, actions), _attitudes(risk, decided)):
         typer.echo(visible(line))
+
+
+@dataclass(frozen=True, slots=True)
+class _Risk:
+    """An attitude to risk, and the aversion that goes with it; `mean` heeds none."""
+
+    attitude: AttitudeName
+    aversion: float = _AVERSION
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "attitude": self.attitude,
+            "aversion": None if self.attitude == "mean" else self.aversion,
+        }
+
+    def __str__(self) -> str:
+        told = "" if self.attitude == "mean" else f" with an aversion of {self.aversion:g}"
+        return f"{self.attitude}{told}"
+
+
+def _decided_with(tree: Tree) -> _Risk:
+    """Return what a decision was made with; `UsageError` where its trace does not tell."""
+    attitude, aversion = tree.method["attitude"], tree.method["aversion"]
+    if attitude == "mean":
+        return _Risk("mean")
+    if attitude not in get_args(AttitudeName) or not isinstance(aversion, int | float):
+        raise UsageError(
+            f"{tree.question} by {tree.decider} on {tree.database} was decided with the attitude "
+            f"{attitude!r} and the aversion {aversion!r}, which this version does not know. Decide "
+            "it anew."
+        )
+    return _Risk(attitude, aversion)
+
+
+def _used(decided: _Risk, attitude: AttitudeName | None, aversion: float | None) -> _Risk:
+    """Return what to combine with: what is given, and the decision's own where nothing is."""
+    chosen = attitude or decided.attitude
+    # One attitude's aversion is a share, and another's is not, so it is of no use to that one.
+    usual = decided.aversion if chosen == decided.attitude else _AVERSION
+    return _Risk(chosen, usual if aversion is None else aversion)
+
+
+def _attitudes(risk: _Risk, decided: _Risk) -> str:
+    if risk.to_data() == decided.to_data():
+        return f"Attitude to risk: {risk}, as in the decision"
+    return f"Attitude to risk: {risk}; the decision was made with {decided}"
 
 
 def _check(tree: Tree) -> None:
     """Raise unless a decision has utilities that can be added up."""
     run = f"{tree.question} by {tree.decider} on {tree.database}"
-    if len(tree.actions) < 2:
+    if len(tree.actions) == 1:
         raise UsageError(f"{run} has one action only: there is nothing to combine.")
     if not tree.method:
         raise UsageError(

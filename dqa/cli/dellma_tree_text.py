@@ -18,7 +18,7 @@ from dqa.deciders.dellma.why import percent
 if TYPE_CHECKING:
     from rich.tree import Tree as RichTree
 
-    from dqa.evaluation.tree import Action, Factor, Ranked, Sample, Tree
+    from dqa.evaluation.tree import Action, Factor, Failure, Ranked, Sample, Tree
 
 __all__ = ["echo_tree"]
 
@@ -95,6 +95,7 @@ class _Showing:
             *self._speaking(),
             *self._beliefs(),
             *self._rankings(),
+            *self._failures(),
             *self._rounds(),
             self._context(),
             *self._method(),
@@ -211,6 +212,15 @@ class _Showing:
         order = "; ".join(self._items[item] for item in ranking.items)
         return f"{_counted(number, ranking)}: {order or ranking.problem}"
 
+    def _failures(self) -> Iterator[_Node]:
+        failures = self._tree.failures
+        if not failures:
+            return
+        shown = failures if self._full else failures[:_ACTIONS]
+        nodes = [_Node(self._line(_failed(one))) for one in shown]
+        title = f"Replies that could not be used ({len(failures)})"
+        yield _Node(title, self._with_rest(nodes, len(failures), "problem"), "bold")
+
     def _rounds(self) -> Iterator[_Node]:
         if not self._tree.rounds:
             return
@@ -273,6 +283,11 @@ def _belief(factor: Factor) -> str:
             chance = f"{value.words}, {percent(value.probability)}"
         told.append(f"{value.name} ({chance})")
     return f"{factor.name}: {'; '.join(told)}"
+
+
+def _failed(failure: Failure) -> str:
+    purpose = f", {failure.purpose}" if failure.purpose else ""
+    return f"reply {failure.step}{purpose}: {failure.problem}"
 
 
 def _listed(actions: Sequence[object]) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "Action",
     "Context",
     "Factor",
+    "Failure",
     "Place",
     "Ranked",
     "Round",
@@ -46,9 +47,18 @@ DEFECTS: Mapping[str, str] = MappingProxyType(
         "repeated": "items repeated in rankings",
         "invented": "items invented in rankings",
         "unreadable": "rankings that could not be read",
+        "replies_without_summary": "replies without a usable summary",
+        "replies_without_factors": "replies that named no factor",
+        "replies_without_beliefs": "replies that did not judge every value in one of the six words",
+        "replies_without_ranking": "replies that ranked nothing",
+        "replies_unusable": "other replies that could not be used",
     }
 )
-"""What is counted of what the database and the model gave, and in words."""
+"""What is counted of what the database and the model gave, and in words.
+
+Each reply that could not be used counts, refusals among them, also where a later one mended it: its
+`Failure` says what was wrong.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +183,25 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A reply that could not be used, so that it was asked for again, if it was not the last try.
+
+    Attributes
+    ----------
+    step
+        Which reply.
+    purpose
+        What it was asked for, as the trace has it; empty where that does not tell.
+    problem
+        What was wrong with it, in the words that the model was told.
+    """
+
+    step: int
+    purpose: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """Where an adaptive run stood after a round of rankings.
 
@@ -251,9 +280,11 @@ class Tree:
     actions
         The chosen one first, then by what decided.
     factors, states
-        What was believed, and the states that were drawn from it.
+        What was believed, and the states that were drawn from it; none of what a run did not reach.
     rankings, rounds
         In the order in which they were asked for; rounds only where a run is adaptive.
+    failures
+        The replies that could not be used, also those that a later one mended.
     speaking
         What speaks for the choice and, at the end, against it.
     context
@@ -280,6 +311,7 @@ class Tree:
     factors: tuple[Factor, ...]
     states: tuple[State, ...]
     rankings: tuple[Ranked, ...]
+    failures: tuple[Failure, ...]
     rounds: tuple[Round, ...]
     speaking: tuple[Speaking, ...]
     context: Context

@@ -15,7 +15,7 @@ _ACTIONS = 12
 """Actions beside each other; the others are folded away."""
 _SAMPLES, _FEWEST = 1_500, 6
 """States of all actions together, and of one: a browser stays quick."""
-_RANKINGS = 40
+_RANKINGS, _FAILURES = 40, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,7 @@ def render_tree(tree: Tree, index: str | None = None) -> str:
         items=items,
         rankings=tree.rankings[:_RANKINGS],
         most_rankings=_RANKINGS,
+        failures=tree.failures[:_FAILURES],
     )
 
 

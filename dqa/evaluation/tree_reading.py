@@ -6,6 +6,7 @@ The events and their data are described in ``schemas/exchange/trace.schema.json`
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from dqa.evaluation.tree import (
     Action,
     Context,
     Factor,
+    Failure,
     Place,
     Ranked,
     Round,
@@ -40,11 +42,25 @@ _METHOD = (
 )
 _DECISIVE = {"paper": "value", "posterior": "estimate"}
 """The figure that decides, by rule."""
+_UNUSABLE = {
+    "summary": "replies_without_summary",
+    "state enumeration": "replies_without_factors",
+    "state forecasting": "replies_without_beliefs",
+    "utility elicitation": "replies_without_ranking",
+}
+"""What a reply that cannot be used counts as, by what was asked for."""
+_OURS = "dellma-"
+"""What DeLLMa's own deciders begin with."""
 
 
 def has_tree(trace: Trace) -> bool:
     """Whether a trace tells of a DeLLMa decision, or of the beginning of one."""
-    return any(event.kind in {"factors", "only_action"} for event in trace.events)
+    kinds = {event.kind for event in trace.events}
+    purposes = {_purpose(event) for event in trace.events}
+    if kinds & {"factors", "only_action"} or "state enumeration" in purposes:
+        return True
+    # The baselines read the same context, and have it summarised: only the name tells them apart.
+    return trace.decider.startswith(_OURS) and ("context" in kinds or "summary" in purposes)
 
 
 def read_tree(trace: Trace) -> Tree:
@@ -60,9 +76,11 @@ def read_tree(trace: Trace) -> Tree:
     run = f"{trace.question} by {trace.decider} on {trace.database}"
     if not has_tree(trace):
         ended = f" It ended early: {trace.error}" if trace.error else ""
+        why = f"only DeLLMa's deciders ({_OURS}*) write down beliefs and rankings"
+        if trace.decider.startswith(_OURS):
+            why = "it did not come as far as its context"
         raise UsageError(
-            f"{run} has no decision tree: only DeLLMa's deciders (dellma-*) write down beliefs and "
-            f"rankings. 'dqa trace' shows what it did.{ended}"
+            f"{run} has no decision tree: {why}. 'dqa trace' shows what it did.{ended}"
         )
     try:
         return _Events(trace).tree()
@@ -83,6 +101,7 @@ class _Events:
             self._kinds.setdefault(event.kind, []).append(event)
         self._found = self._last("utilities")
         self._rankings = tuple(map(_ranked, self._kinds.get("ranking", ())))
+        self._failures = tuple(_failures(trace.events))
         self._pairs = self._joined()
 
     def tree(self) -> Tree:
@@ -104,6 +123,7 @@ class _Events:
             factors=factors,
             states=tuple(self._states(factors)),
             rankings=self._rankings,
+            failures=self._failures,
             rounds=rounds,
             speaking=tuple(self._speaking(factors, actions)),
             context=self._context(),
@@ -158,7 +178,9 @@ class _Events:
         return self._found.get("utilities") or [None] * len(self._pairs)
 
     def _actions(self) -> tuple[Action, ...]:
-        names = self._last("context")["actions"]
+        context = self._last("context")
+        # A run may end while its context is summarised, before anything says what is compared.
+        names = context["actions"] if context else ()
         figures = self._found.get("actions") or [{"action": name} for name in names]
         samples: list[list[Sample]] = [[] for _ in figures]
         for item, sample in enumerate(self._samples()):
@@ -196,11 +218,13 @@ class _Events:
             yield Speaking(factor.name, value, one.there, one.elsewhere, one.states)
 
     def _context(self) -> Context:
-        told = self._last("context")
         read = tuple(
             (str(data["statement"]), str(data["observation"]), data["error"])
             for data in (event.data for event in self._kinds.get("retrieval", ()))
         )
+        told = self._last("context")
+        if not told:
+            return Context(read, "", summarised=False, rules_summarised=False, left_out=())
         return Context(
             read,
             str(told["text"]),
@@ -212,12 +236,13 @@ class _Events:
     def _defects(self) -> dict[str, int]:
         context, forecast = self._last("context"), self._last("forecast")
         counted = {
-            "queries_failed": int(context["failed"]),
-            "results_cut": int(context["cut"]),
+            "queries_failed": int(context["failed"]) if context else 0,
+            "results_cut": int(context["cut"]) if context else 0,
             "actions_left_out": len(context.get("left_out", ())),
             **_factor_defects(self._last("factors")),
             "beliefs_ignored": len(forecast["ignored"]) if forecast else 0,
             "unreadable": sum(bool(ranking.problem) for ranking in self._rankings),
+            **Counter(_UNUSABLE.get(one.purpose, "replies_unusable") for one in self._failures),
         }
         for name in ("omitted", "repeated", "invented"):
             counted[name] = sum(getattr(ranking, name) for ranking in self._rankings)
@@ -234,6 +259,23 @@ def _factor_defects(told: Mapping[str, Any]) -> dict[str, int]:
         "factors_short": sum(len(values) < asked for values in told["factors"].values()),
         "values_left_out": sum(map(len, told["values_left_out"].values())),
     }
+
+
+def _purpose(event: Event) -> str:
+    """Return what a prompt is for; nothing for other events, and where it does not tell."""
+    data: Any = event.data
+    told = event.kind == "prompt" and isinstance(data, Mapping)
+    return str(data.get("purpose") or "") if told else ""
+
+
+def _failures(events: Sequence[Event]) -> Iterator[Failure]:
+    """Yield the replies that could not be used: each answered the latest prompt before it."""
+    purpose = ""
+    for event in events:
+        if event.kind == "prompt":
+            purpose = _purpose(event)
+        elif event.kind == "parse_failure":
+            yield Failure(event.step, purpose, str(event.data["problem"]))
 
 
 def _value(name: str, said: Mapping[str, Any] | None) -> Value:

@@ -96,7 +96,7 @@ def write_tree_report(
     if not wanted:
         raise UsageError(
             f"None of {len(traces)} runs has a decision tree: only DeLLMa's deciders (dellma-*) "
-            "write one down. 'dqa trace' shows what the others did."
+            "write one down, once they have read their context. 'dqa trace' shows what was done."
         )
     _make_empty(folder)
     width = len(str(len(wanted)))

@@ -12,7 +12,7 @@ from dqa.decision import Event
 from dqa.evaluation.tree_page import render_tree
 from dqa.evaluation.tree_reading import read_tree
 from tests.cli.conftest import Command
-from tests.evaluation.dellma_traces import by_posterior, events, odd_events, traced
+from tests.evaluation.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
 HOSTILE = "\x1b[31m\x1b]0;owned\x07 [bold red]x[/] \u202egnp.exe \r \ud800 " + "y" * 2_000
 
@@ -234,6 +234,36 @@ def test_the_tree_says_in_one_line_what_was_not_as_asked_for(
     del clean["ranking"][1]
     echo_tree(read_tree(traced(clean)))
     assert "Not as asked for" not in capsys.readouterr().out
+
+
+def test_the_tree_shows_the_replies_that_a_retry_mended(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Counted in the line of what was not as asked for, and each with what was wrong."""
+    from dqa.cli.dellma_tree_text import echo_tree
+
+    off_scale = asked("state forecasting", *["'wet' is 'certain'"] * 12, step=2)
+    tree = read_tree(traced(events() | {"asked": off_scale}))
+    echo_tree(tree)
+    text = capsys.readouterr().out
+    assert "replies that did not judge every value in one of the six words: 12" in text
+    assert "  Replies that could not be used (12)\n    reply 2, state forecasting: 'wet' is" in text
+    assert "    ... 2 more problems, --full shows all" in text
+    echo_tree(tree, full=True)
+    assert "    reply 13, state forecasting: 'wet' is 'certain'" in capsys.readouterr().out
+
+
+def test_the_tree_of_a_run_that_ended_before_its_factors_says_why(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It asks for no other decider."""
+    from dqa.cli.dellma_tree_text import echo_tree
+
+    echo_tree(read_tree(refused()))
+    text = capsys.readouterr().out
+    assert "  No decision\n    Nothing was chosen; the run ended as unparsable: 2 replies." in text
+    assert "Not as asked for: replies that named no factor: 2" in text
+    assert "  Actions (3)\n    fig: no utility" in text
 
 
 def test_a_tree_by_the_posterior_goes_by_its_mean(capsys: pytest.CaptureFixture[str]) -> None:

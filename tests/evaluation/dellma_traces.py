@@ -134,6 +134,20 @@ def odd_events(name: str = "odd") -> dict[str, list[Event]]:
     return told
 
 
+def asked(purpose: str, *problems: str, step: int = 1) -> list[Event]:
+    """Return what was asked for, and replies from `step` on that could not be used."""
+    prompt = Event("prompt", step - 1, {"messages": [], "role": "agent", "purpose": purpose})
+    wrong = ({"problem": problem, "role": "agent"} for problem in problems)
+    return [prompt, *(Event("parse_failure", step + n, data) for n, data in enumerate(wrong))]
+
+
+def refused(decider: str = "dellma-pairs", purpose: str = "state enumeration") -> Trace:
+    """Return the trace of a run that ended after its context, as the model refused a step."""
+    told = {"context": events()["context"], "asked": asked(purpose, "No JSON.", "No JSON.")}
+    ended = {"ending": Ending.UNPARSABLE, "error": "2 replies.", "choice": None, "answer": ""}
+    return traced(told, decider=decider, steps=2, **ended)
+
+
 def by_posterior() -> dict[str, list[Event]]:
     """Return `events` where the posterior mean decides, and for another action than the value."""
     told = events()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from dqa.decision import Ending, Event
 from dqa.errors import UsageError
-from dqa.evaluation.tree import Place, Value
+from dqa.evaluation.traces import Trace
+from dqa.evaluation.tree import Failure, Place, Value
 from dqa.evaluation.tree_reading import has_tree, read_tree
-from tests.evaluation.dellma_traces import by_posterior, events, odd_events, traced
+from tests.evaluation.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
 RANKED = {"omitted": 0, "repeated": 0, "invented": 0, "problem": ""}
 
@@ -94,12 +97,47 @@ def test_what_was_not_as_asked_for_is_counted_step_by_step() -> None:
         "repeated": 1,
         "invented": 0,
         "unreadable": 0,
+        "replies_without_summary": 0,
+        "replies_without_factors": 0,
+        "replies_without_beliefs": 0,
+        "replies_without_ranking": 0,
+        "replies_unusable": 0,
     }
     assert (tree.context.left_out, tree.context.rules_summarised) == (("odd", 9, "x"), True)
     assert len(tree.warnings) == 10
     assert tree.warnings[0] == "queries of the context that failed: 1"
     assert "factors with fewer values than asked for: 2" in tree.warnings
     assert tree.to_json()["warnings"] == tree.warnings
+
+
+def test_replies_that_could_not_be_used_count_also_where_a_later_one_mended_them() -> None:
+    """By what they were asked for, where the trace tells, each with what was wrong."""
+    other = asked("a plugin's own", "Odd.", step=20)
+    unknown = [Event("prompt", 30, {}), Event("parse_failure", 31, {"problem": "Empty."})]
+    told = {
+        "summed": asked("summary", "Too long."),
+        "named": asked("state enumeration", "No JSON.", "No JSON.", step=2),
+        "judged": asked("state forecasting", "'wet' is 'certain'.", step=5),
+        "placed": asked("utility elicitation", "No JSON.", step=7),
+        "mended": asked("utility elicitation", step=9),
+        "other": other + unknown,
+    }
+    tree = read_tree(traced(told | events()))
+    assert {name: n for name, n in tree.defects.items() if n and name.startswith("replies_")} == {
+        "replies_without_summary": 1,
+        "replies_without_factors": 2,
+        "replies_without_beliefs": 1,
+        "replies_without_ranking": 1,
+        "replies_unusable": 2,
+    }
+    assert tree.failures[3] == Failure(5, "state forecasting", "'wet' is 'certain'.")
+    assert [(one.step, one.purpose) for one in tree.failures[-2:]] == [
+        (20, "a plugin's own"),
+        (31, ""),
+    ]
+    words = "replies that did not judge every value in one of the six words: 1"
+    assert words in tree.warnings
+    assert read_tree(traced()).failures == ()
 
 
 def test_what_speaks_for_the_choice_is_worked_out_from_the_trace() -> None:
@@ -132,6 +170,14 @@ def test_the_tree_is_json() -> None:
     assert document["defects"]["omitted"] == 2
 
 
+@pytest.mark.parametrize("trace", [traced(), refused(), refused(purpose="summary")])
+def test_the_json_follows_its_schema(trace: Trace) -> None:
+    """Of a decision, and of runs that ended early."""
+    schemas = Path(__file__).parents[2] / "schemas" / "exchange"
+    schema = json.loads((schemas / "decision_tree.schema.json").read_text("utf-8"))
+    jsonschema.validate(json.loads(json.dumps(read_tree(trace).to_json())), schema)
+
+
 def test_an_early_end_leaves_what_there_was() -> None:
     """Actions, beliefs and rankings, without a choice; the sentence says what ended the run."""
     told = events()
@@ -154,6 +200,35 @@ def test_a_run_that_ended_after_the_factors_has_them() -> None:
     assert (tree.warnings, tree.actions[0].decisive) == ((), None)
 
 
+@pytest.mark.parametrize("decider", ["dellma-pairs", "a-plugin"])
+def test_a_run_that_ended_before_its_factors_has_its_context(decider: str) -> None:
+    """And why it ended; what was asked for tells DeLLMa, whatever the decider is called."""
+    tree = read_tree(refused(decider))
+    assert (tree.chosen, tree.factors, tree.rankings) == (None, (), ())
+    assert tree.why == "Nothing was chosen; the run ended as unparsable: 2 replies."
+    assert [action.action for action in tree.actions] == ["fig", "plum", 7]
+    assert tree.context.text == "rows"
+    assert tree.warnings == ("replies that named no factor: 2",)
+
+
+def test_a_run_that_ended_in_its_context_has_what_was_read() -> None:
+    """Nothing says yet which actions are compared."""
+    told = {"retrieval": events()["retrieval"], "asked": asked("summary", "Too long.")}
+    tree = read_tree(traced(told, ending=Ending.BUDGET, error="9 tokens left", choice=None))
+    assert (tree.chosen, tree.actions, tree.context.text) == (None, (), "")
+    assert tree.why.endswith("budget: 9 tokens left")
+    assert len(tree.context.statements) == 1
+    assert tree.warnings == ("replies without a usable summary: 1",)
+
+
+def test_a_run_of_dellma_that_read_nothing_has_no_tree() -> None:
+    """The error does not ask for another decider, and says what ended it."""
+    trace = traced({"infrastructure": [Event("infrastructure", 0, {})]}, error="No database.")
+    assert not has_tree(trace)
+    with pytest.raises(UsageError, match=r"not come as far as its context.*early: No database\.$"):
+        read_tree(trace)
+
+
 def test_one_action_needs_no_ranking() -> None:
     """And the tree says so."""
     context = {"actions": ["fig"], "text": "", "summarised": False, "failed": 0, "cut": 0}
@@ -172,6 +247,8 @@ def test_another_deciders_trace_has_no_tree() -> None:
     assert not has_tree(other)
     with pytest.raises(UsageError, match=r"zero-shot on sqlite has no decision tree.*dqa trace"):
         read_tree(other)
+    assert not has_tree(refused("zero-shot", "decision"))
+    assert not has_tree(refused("chain-of-thought", "summary"))
 
 
 @pytest.mark.parametrize(
@@ -190,6 +267,8 @@ def test_another_deciders_trace_has_no_tree() -> None:
         ("utilities", {**events()["utilities"][0].data, "rule": "whim"}),
         ("factors", {"factors": {"rain": ["dry", "wet"], "demand": ["low", "high"]}}),
         ("confidence", []),
+        ("parse_failure", {}),
+        ("parse_failure", []),
     ],
 )
 def test_a_trace_of_another_version_is_an_error_of_use(kind: str, data: Any) -> None:

@@ -14,7 +14,7 @@ from dqa.evaluation.pages import write_page
 from dqa.evaluation.tree import Tree
 from dqa.evaluation.tree_page import render_tree
 from dqa.evaluation.tree_reading import read_tree
-from tests.evaluation.dellma_traces import by_posterior, events, odd_events, traced
+from tests.evaluation.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
 HOSTILE = "</summary><script>alert(1)</script>'\"\x1b[31m\u202egnp \ud800 {{ 7 * 7 }}"
 
@@ -122,6 +122,19 @@ def test_what_was_not_as_asked_for_is_one_line() -> None:
     )
 
 
+def test_replies_that_could_not_be_used_are_listed() -> None:
+    """Each with what was wrong, as text, up to a cap; a page without any has no such heading."""
+    title = "Replies that could not be used"
+    told = events() | {"asked": asked(HOSTILE, *[HOSTILE] * 41)}
+    page = render_tree(read_tree(traced(told)))
+    assert "script" not in Page(page).tags
+    assert f"<h2>{title}</h2>" in page
+    assert page.count("<li>Reply ") == 40
+    assert "Of 41 such replies the first 40 are here" in page
+    assert "other replies that could not be used: 41." in page
+    assert title not in render_tree(read_tree(traced()))
+
+
 def test_a_factor_of_one_value_is_certain() -> None:
     """And has no bar, which would say nothing."""
     tree = read_tree(traced())
@@ -149,6 +162,17 @@ def test_a_run_without_a_decision_has_a_page_as_well() -> None:
     assert "<h1>No decision</h1>" in page
     assert "no utility was found" in page
     assert "circle" not in Page(page).tags
+
+
+def test_a_run_that_ended_before_its_factors_has_a_page_as_well() -> None:
+    """Without beliefs, and, where it did not come as far, without actions."""
+    page = render_tree(read_tree(refused()))
+    assert "the run ended as unparsable: 2 replies." in page
+    assert "<li>Reply 1, state enumeration: No JSON.</li>" in page
+    assert "<h2>Beliefs</h2>" not in page
+    early = replace(read_tree(refused()), actions=())
+    assert "The run ended before any were compared." in render_tree(early)
+    assert "The run ended before" not in page
 
 
 def test_a_file_that_cannot_be_written_is_an_error_of_use(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dqa.errors import UsageError
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.tree_report import INDEX, write_tree_report
-from tests.evaluation.dellma_traces import events, odd_events, traced
+from tests.evaluation.dellma_traces import events, odd_events, refused, traced
 from tests.evaluation.test_tree_page import HOSTILE, Page
 
 
@@ -71,6 +71,15 @@ def test_the_index_tells_of_every_decision(tmp_path: Path) -> None:
     assert "1 of 2 judged decisions are right" in text
     page = (tmp_path / "3-agriculture-1-ladybug-dellma-pairs.html").read_text("utf-8")
     assert f'href="{INDEX}"' in page
+
+
+def test_the_index_tells_of_refusals_and_of_early_ends(tmp_path: Path) -> None:
+    """Such a run has a page like the others."""
+    assert write_tree_report([refused()], {}, tmp_path) == ()
+    text = index_of(tmp_path)
+    assert "replies that named no factor: 2" in text
+    assert "<bdi>none</bdi>" in text
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_names_of_files_are_safe(tmp_path: Path) -> None:

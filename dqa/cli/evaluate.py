@@ -224,6 +224,9 @@ def _run(
     except KeyboardInterrupt:
         _leave(store, setup.size)
         raise
+    except UsageError:
+        store.discard()
+        raise
 
 
 def _leave(store: RunStore, total: int) -> None:

@@ -67,23 +67,26 @@ class RunStore:
         self.folder = folder
         self._results: dict[tuple[str, str, str], Result] = {}
         self._files: tuple[TextIO, TextIO] | None = None
+        self._fresh = folder is not None and not _is_used(folder)
         if folder is None:
             return
         run = {"settings": redacted(settings), **redacted(record)}
-        if _is_used(folder):
-            if not resume:
-                raise UsageError(
-                    f"{folder} is not empty: name another --out, or go on with --resume."
-                )
-            _compare(folder, json.loads(json.dumps(run["settings"])))
-            for result in read_results(folder, mend=True):
-                if result.outcome.judged:
-                    self._results[result.key] = result
-            _drop_half_line(folder / TRACES)
-        else:
+        if self._fresh:
             _make(folder)
             (folder / _RUN).write_text(json.dumps(run, indent=2) + "\n", "utf-8")
+        else:
+            self._go_on(folder, run["settings"], resume)
         self._files = (_appending(folder / TRACES), _appending(folder / _RESULTS))
+
+    def _go_on(self, folder: Path, settings: Mapping[str, Any], resume: bool) -> None:
+        """Read what a folder holds of the same run."""
+        if not resume:
+            raise UsageError(f"{folder} is not empty: name another --out, or go on with --resume.")
+        _compare(folder, json.loads(json.dumps(settings)))
+        for result in read_results(folder, mend=True):
+            if result.outcome.judged:
+                self._results[result.key] = result
+        _drop_half_line(folder / TRACES)
 
     @property
     def results(self) -> Mapping[tuple[str, str, str], Result]:
@@ -109,6 +112,13 @@ class RunStore:
                 file.writelines(_line(_kept(result)) for result in ordered)
             fresh.replace(target)
         return ordered
+
+    def discard(self) -> None:
+        """Empty a new folder in which nothing was decided, so that the command can be repeated."""
+        self.close()
+        if self.folder is not None and self._fresh and not self._results:
+            for name in (_RUN, TRACES, _RESULTS):
+                (self.folder / name).unlink()
 
     def close(self) -> None:
         """Close the files; what was added stays."""

@@ -53,10 +53,15 @@ def test_replaying_another_run_stops_and_says_what_differs(
     """A prompt with another number in it is another request."""
     tape, common = tmp_path / "tape.jsonl", ("eval", "--generated", generated, *SMALL)
     assert dqa(*common, "--record", tape).code == 0
-    ran = dqa(*common, "--replay", tape, "--max-steps", "7")
+    out = ("--out", tmp_path / "run", "--workers", 1)
+    ran = dqa(*common, "--replay", tape, "--max-steps", "7", *out)
     assert ran.code == 2
     assert "no reply to request 1 about" in ran.err
     assert "differs at message 1 (system)" in ran.err
+    # Nothing was decided, so nothing is in the way of the right command.
+    assert dqa(*common, "--replay", tape, *out).code == 0
+    again = dqa(*common, "--replay", tape, *out)
+    assert (again.code, "not empty" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,25 @@ from typing import Any, Literal
 
 from dqa.question import Candidate
 
-__all__ = ["Decision", "Ending", "Event", "Evidence", "Usage"]
+__all__ = [
+    "COMPARE",
+    "ENDING_EVENTS",
+    "QUERY",
+    "SIMULATE",
+    "SIMULATING",
+    "Decision",
+    "Ending",
+    "Event",
+    "Evidence",
+    "Usage",
+]
+
+QUERY = "query_database"
+"""The tool that asks the database."""
+SIMULATE = "simulate"
+COMPARE = "compare"
+SIMULATING = (SIMULATE, COMPARE)
+"""The tools that ask the simulator instead."""
 
 
 class Ending(StrEnum):
@@ -20,6 +38,10 @@ class Ending(StrEnum):
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
+
+
+ENDING_EVENTS = frozenset({"answer", *Ending}) - {Ending.ANSWERED}
+"""Kinds of the events that say how a run ended, and nothing of how it got there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +81,7 @@ class Evidence:
     translated
         The statement as it ran, where it was translated from another dialect.
     tool
-        The tool that was asked: ``query_database``, ``simulate`` or ``compare``.
+        The tool that was asked: `QUERY` or one of `SIMULATING`.
     """
 
     statement: str
@@ -69,7 +91,7 @@ class Evidence:
     cut: str | None = None
     seconds: float = 0.0
     translated: str | None = None
-    tool: str = "query_database"
+    tool: str = QUERY
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,11 @@ def _kinds(analysis: Analysis) -> Table:
             row.group,
             row.kind.value,
             _percent(row.questions),
-            str(row.times),
+            f"{100 * row.per_question:.1f} ({row.times}/{row.questions.of})",
         ]
         for row in analysis.kinds
     )
-    return _table(["Scenario", "Decider", "Steps", "Kind"], ["Questions", "Times"], rows)
+    return _table(["Scenario", "Decider", "Steps", "Kind"], ["Questions", "Re-plannings"], rows)
 
 
 def _missed(analysis: Analysis) -> Table:

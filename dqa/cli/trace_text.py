@@ -16,6 +16,7 @@ import typer
 from dqa.cli.asking import model_line
 from dqa.cli.trace_verdict import verdict_lines
 from dqa.cli.untrusted import visible
+from dqa.decision import COMPARE, QUERY, SIMULATE
 from dqa.evaluation.passages import (
     Answer,
     Called,
@@ -44,7 +45,7 @@ _LINES, _TASK_LINES, _ROWS = 30, 6, 10
 _LINE, _CELL = 1_000, 40
 _MARKS = {"kept": " ", "new": "+", "gone": "-"}
 _STYLES = {"new": "green", "gone": "red", "kept": ""}
-_TITLES = {"query_database": "statement", "simulate": "simulation", "compare": "comparison"}
+_TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class _Showing:
             mark = f"{_MARKS[step.change]} " if plan.number > 1 else ""
             text = f"{mark}{number} {self._short(step.text)}"
             lines.append(_Line(text, _STYLES[step.change]))
+        lines += [_Line(self._short(line), "dim") for line in plan.beside]
         yield _Block(title, "magenta", self._few(lines, _LINES))
 
     def _thought(self, thought: Thought) -> Iterator[_Block]:
@@ -188,7 +190,7 @@ class _Showing:
         if hidden := len(called.rows) - len(shown):
             lines.append(_Line(f"... {_count(hidden, 'more row')}, --full shows all", "dim"))
         # The note on how many there are has been said.
-        notes = [note for note in called.notes if called.tool != "query_database" and note][1:]
+        notes = [note for note in called.notes if called.tool != QUERY and note][1:]
         return lines + [_Line(self._short(note), "dim") for note in notes]
 
     def _cut(self, called: Called) -> str:

@@ -15,7 +15,6 @@ from threading import Lock
 from time import perf_counter
 from typing import Annotated, Self
 
-from langchain_core.tools import StructuredTool
 from pydantic import BeforeValidator, Field
 
 from dqa import plugins
@@ -23,14 +22,14 @@ from dqa.databases.base import DEFAULT_LIMITS, Database, Limits, Rows
 from dqa.databases.bounded import collect
 from dqa.databases.tools import Arguments
 from dqa.deciders.matching import match_candidate
-from dqa.decision import Evidence
+from dqa.decision import COMPARE, SIMULATE, Evidence
 from dqa.errors import QueryError, UnknownNameError, UsageError
 from dqa.loaders.readback import read_situation
 from dqa.question import Candidate, Question
 from dqa.simulator import Outcomes, Simulator
 from dqa.situation import Cell, Schema, Situation
 
-__all__ = ["CompareArguments", "SimulateArguments", "Simulation", "simulation_tools"]
+__all__ = ["CompareArguments", "SimulateArguments", "Simulation"]
 
 _SHOWN = 80
 """Most characters of what a model wrote that an error says back."""
@@ -132,7 +131,7 @@ class Simulation:
         DataError, InfrastructureError, UnknownNameError
             As `outcomes` does: nothing that the model could mend.
         """
-        return self._evidence("simulate", decision, [decision], limits)
+        return self._evidence(SIMULATE, decision, [decision], limits)
 
     def compare(
         self, candidates: Sequence[str] | None = None, limits: Limits = DEFAULT_LIMITS
@@ -160,14 +159,14 @@ class Simulation:
             As `outcomes` does: nothing that the model could mend.
         """
         names = [candidates] if isinstance(candidates, str) else list(candidates or ())
-        return self._evidence("compare", ", ".join(names) or "all", names, limits)
+        return self._evidence(COMPARE, ", ".join(names) or "all", names, limits)
 
     def _evidence(self, tool: str, statement: str, names: list[str], limits: Limits) -> Evidence:
         started = perf_counter()
         try:
             outcomes = self.outcomes()
             candidates = self._question.candidates or outcomes.candidates
-            everyone = tool == "compare" and _means_everyone(names, candidates)
+            everyone = tool == COMPARE and _means_everyone(names, candidates)
             chosen = list(candidates) if everyone else self._understood(names, candidates)
         except QueryError as error:
             return Evidence(
@@ -242,47 +241,6 @@ class CompareArguments(Arguments):
 
     candidates: Annotated[list[str], BeforeValidator(_alone)] = Field(
         default=[], description="the candidates to compare; an empty list compares all"
-    )
-
-
-def simulation_tools(
-    simulation: Simulation, limits: Limits = DEFAULT_LIMITS
-) -> tuple[StructuredTool, StructuredTool]:
-    """Return the tools ``simulate(decision)`` and ``compare(candidates)``.
-
-    Their content is what the model is shown, their artifact the whole `Evidence`.
-    """
-    noun, unit = simulation.noun, simulation.unit
-
-    def simulate(decision: str) -> tuple[str, Evidence]:
-        evidence = simulation.simulate(decision, limits)
-        return evidence.observation, evidence
-
-    def compare(candidates: list[str]) -> tuple[str, Evidence]:
-        evidence = simulation.compare(candidates, limits)
-        return evidence.observation, evidence
-
-    return (
-        StructuredTool.from_function(
-            simulate,
-            name="simulate",
-            description=(
-                f"Run the business rules on the database as it would be with one {noun} chosen, "
-                f"and return the {unit} that this leads to."
-            ),
-            args_schema=SimulateArguments,
-            response_format="content_and_artifact",
-        ),
-        StructuredTool.from_function(
-            compare,
-            name="compare",
-            description=(
-                f"Run the business rules for each {noun} named, or for every one, and return the "
-                f"{unit} that each leads to, best first, at most {limits.rows} rows."
-            ),
-            args_schema=CompareArguments,
-            response_format="content_and_artifact",
-        ),
     )
 
 

@@ -25,10 +25,10 @@ __all__ = [
     "Other",
     "Passage",
     "Plan",
-    "PlanStep",
     "Prompt",
     "Reply",
     "Section",
+    "ShownStep",
     "Spent",
     "Thought",
     "Unjudged",
@@ -77,7 +77,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanStep:
+class ShownStep:
     """One step of a plan; `gone` is a step of the plan before that this one has no more."""
 
     text: str
@@ -96,13 +96,16 @@ class Plan:
         1 for the first plan.
     steps
         Every step of the first plan is `kept`; later plans also list what is gone, in its place.
+    beside
+        Lines around the steps that belong to none; see `dqa.plan_steps.read_plan`.
     """
 
     kind: ClassVar[str] = "plan"
     step: int
     role: str
     number: int
-    steps: tuple[PlanStep, ...]
+    steps: tuple[ShownStep, ...]
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ class Called:
     step
         The reply that asked for it; None where no model did.
     tool
-        ``query_database``, ``simulate`` or ``compare``.
+        As in `dqa.decision.Evidence`.
     asked, translated
         As it was written, and as it ran where that differs.
     columns, rows, notes

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from dqa.decision import Event
+from dqa.decision import ENDING_EVENTS, QUERY, SIMULATING, Event
 from dqa.evaluation.passages import (
     Answer,
     Called,
@@ -20,10 +20,10 @@ from dqa.evaluation.passages import (
     Other,
     Passage,
     Plan,
-    PlanStep,
     Prompt,
     Reply,
     Section,
+    ShownStep,
     Spent,
     Thought,
     Unjudged,
@@ -31,6 +31,7 @@ from dqa.evaluation.passages import (
 from dqa.evaluation.reading_dellma import KINDS, noted
 from dqa.evaluation.score import Result
 from dqa.evaluation.traces import Trace
+from dqa.plan_steps import PlanStep, read_plan
 
 __all__ = ["read"]
 
@@ -66,7 +67,7 @@ class _Events:
     def __init__(self) -> None:
         self._role = ""
         self._task: tuple[Section, ...] = ()
-        self._plans: list[tuple[str, ...]] = []
+        self._plans: list[tuple[PlanStep, ...]] = []
         self._pending: list[Mapping[str, Any]] = []
 
     def read(self, events: Sequence[Event]) -> Iterator[Passage]:
@@ -90,7 +91,7 @@ class _Events:
                 passages = None
             if passages is not None:
                 yield from passages
-            elif event.kind not in _ENDINGS:
+            elif event.kind not in ENDING_EVENTS:  # the trace itself has the words of these
                 yield Other(event.step, event.kind, event.data)
 
     def _prompt(self, event: Event) -> Iterator[Passage]:
@@ -103,7 +104,7 @@ class _Events:
     def _reply(self, event: Event) -> Iterator[Passage]:
         data, self._role = event.data, _words(event, "role")
         called = list(data.get("calls") or ())
-        self._pending = [call for call in called if call["tool"] in _TOOLS]
+        self._pending = [call for call in called if call["tool"] in (QUERY, *SIMULATING)]
         thought = data.get("thought")
         if thought is None:
             calls = (f"{call['tool']}: {_asked(call['input'])}" for call in called)
@@ -113,10 +114,11 @@ class _Events:
             yield Thought(event.step, self._role, str(thought))
 
     def _plan(self, event: Event) -> Iterator[Passage]:
-        new = _plan_steps(_words(event, "text"))
-        old = self._plans[-1] if self._plans else new
-        self._plans.append(new)
-        yield Plan(event.step, self._role, len(self._plans), tuple(_changes(old, new)))
+        plan = read_plan(_words(event, "text"))
+        old = self._plans[-1] if self._plans else plan.steps
+        self._plans.append(plan.steps)
+        steps = tuple(_changes(old, plan.steps))
+        yield Plan(event.step, self._role, len(self._plans), steps, plan.beside)
 
     def _retrieval(self, event: Event) -> Iterator[Passage]:
         self._pending = self._pending[1:]
@@ -141,11 +143,7 @@ class _Events:
             yield Called(event.step, call["tool"], _asked(call["input"]), done=False)
 
 
-_ENDINGS = {"answer", "step_limit", "unparsable", "budget", "infrastructure"}
-"""Events whose words the trace itself has, and which are shown at its end."""
-_TOOLS = ("query_database", "simulate", "compare")
 _TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-_NUMBERED = re.compile(r"^(?:\d+[.):]|[-*])\s+")
 
 
 def _words(event: Event, name: str) -> str:
@@ -164,32 +162,14 @@ def _sections(text: str) -> tuple[Section, ...]:
     return (*found, *(Section(title.strip(), body.strip()) for title, body in pairs))
 
 
-def _plan_steps(text: str) -> tuple[str, ...]:
-    """Return a plan's steps without their numbers; a line without one goes on with its step."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not any(_NUMBERED.match(line) for line in lines):
-        return tuple(lines)
-    steps: list[str] = []
-    for line in lines:
-        if _NUMBERED.match(line) or not steps:
-            steps.append(_NUMBERED.sub("", line))
-        else:
-            steps[-1] += f" {line}"
-    return tuple(steps)
-
-
-def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[PlanStep]:
+def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[ShownStep]:
     """Yield the new steps, and the old ones that are gone in the place where they were."""
-    matched = SequenceMatcher(None, [*map(_bare, old)], [*map(_bare, new)])
+    matched = SequenceMatcher(None, [step.bare for step in old], [step.bare for step in new])
     for tag, old_from, old_to, new_from, new_to in matched.get_opcodes():
         if tag != "equal":
-            yield from (PlanStep(text, "gone") for text in old[old_from:old_to])
+            yield from (ShownStep(step.text, "gone") for step in old[old_from:old_to])
         change: Literal["kept", "new"] = "kept" if tag == "equal" else "new"
-        yield from (PlanStep(text, change) for text in new[new_from:new_to])
-
-
-def _bare(step: str) -> str:
-    return " ".join(step.casefold().split()).rstrip(".")
+        yield from (ShownStep(step.text, change) for step in new[new_from:new_to])
 
 
 def _asked(given: object) -> str:
@@ -209,7 +189,7 @@ def _called(step: int | None, data: Mapping[str, Any]) -> Called:
     notes = observation.split("\n")[len(lines) :] if lines else []
     return Called(
         step=step,
-        tool=str(data.get("tool") or _TOOLS[0]),
+        tool=str(data.get("tool") or QUERY),
         asked=str(data.get("statement") or ""),
         translated=None if data.get("translated") is None else str(data["translated"]),
         columns=lines[0] if lines else (),

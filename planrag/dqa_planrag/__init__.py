@@ -1,1 +1,1 @@
-"""SingleRAG, IterRAG, PlanRAG and PlanRAG without re-planning (PlanRAG, section 4)."""
+"""SingleRAG, IterRAG and PlanRAG (PlanRAG, section 4) with their variants, as deciders."""

@@ -231,15 +231,13 @@ class AgentFactory:
 FACTORIES = {recipe.name: AgentFactory(recipe) for recipe in RECIPES}
 """Every agent's factory by name."""
 
-(
-    SINGLERAG,
-    ITERRAG,
-    PLANRAG,
-    PLANRAG_NO_REPLAN,
-    PLANRAG_NO_THOUGHT,
-    PLANRAG_THOUGHT_FIRST,
-    ITERRAG_ONE_SHOT,
-    PLANRAG_ONE_SHOT,
-    PLANRAG_TWO_MODELS,
-    PLANRAG_SIM,
-) = FACTORIES.values()
+SINGLERAG = FACTORIES["singlerag"]
+ITERRAG = FACTORIES["iterrag"]
+PLANRAG = FACTORIES["planrag"]
+PLANRAG_NO_REPLAN = FACTORIES["planrag-no-replan"]
+PLANRAG_NO_THOUGHT = FACTORIES["planrag-no-thought"]
+PLANRAG_THOUGHT_FIRST = FACTORIES["planrag-thought-first"]
+ITERRAG_ONE_SHOT = FACTORIES["iterrag-one-shot"]
+PLANRAG_ONE_SHOT = FACTORIES["planrag-one-shot"]
+PLANRAG_TWO_MODELS = FACTORIES["planrag-two-models"]
+PLANRAG_SIM = FACTORIES["planrag-sim"]

@@ -28,6 +28,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from dqa.deciders.base import ProtocolName
 from dqa.errors import UnparsableReplyError
 from dqa.models.calling import ChatRunnable
+from dqa.plan_steps import STEP_NUMBER
 from dqa_planrag.reply import Call, Reply
 
 __all__ = ["ReAct", "parse_reply", "parse_verdict", "spoken"]
@@ -39,8 +40,6 @@ _LABEL = re.compile(
 )
 _ENDS_A_STATEMENT = ("observation", "final answer")
 _STATEMENT_NAMES = ("statement", "query", "sql", "cypher", "decision", "input")
-_OVER = re.compile(r"(?:;[ \t]*\n|\n[ \t]*\n)[ \t]*\Z")
-"""What a statement ends with before a label that could also be a column or a key."""
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _STRAY_THINKING = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _KEPT = re.compile(
@@ -58,9 +57,6 @@ _KEEPING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Words of a verdict that lists no steps and lets the plan stand."""
-_NUMBERED = re.compile(
-    r"^[ \t>*_#-]*(?:step[ \t]*)?\d+[ \t]*[.):](?!\d)", re.IGNORECASE | re.MULTILINE
-)
 _FENCE = re.compile(
     r"```(?:[a-z]++[ \t]*+\n|[ \t]*+\n?)?(?P<inside>.*?)```", re.DOTALL | re.IGNORECASE
 )
@@ -192,7 +188,7 @@ def parse_verdict(text: str) -> Reply:
     sections = _sections(text)
     if "replan" in sections:
         return Reply(replan=_replan(sections["replan"]), thought=sections.get("thought", ""))
-    plan = sections.get("plan") or (text if _NUMBERED.search(text) else "")
+    plan = sections.get("plan") or (text if STEP_NUMBER.search(text) else "")
     if plan and not _KEPT.fullmatch(plan):
         return Reply(plan=plan, thought=sections.get("thought", ""))
     if text and _KEPT.fullmatch(plan or text):
@@ -208,19 +204,30 @@ def _sections(text: str) -> dict[str, str]:
     marks: list[re.Match[str]] = []
     for mark in _LABEL.finditer(text):
         inside_statement = bool(marks) and marks[-1]["label"].lower() == "action input"
-        over = mark["label"].lower() in _ENDS_A_STATEMENT or _OVER.search(text, 0, mark.start())
+        over = mark["label"].lower() in _ENDS_A_STATEMENT or _is_over(text, mark.start())
         if not inside_statement or over:
             marks.append(mark)
     sections: dict[str, str] = {}
+    thoughts: list[str] = []
     for number, mark in enumerate(marks):
         label = mark["label"].lower().replace("-", "")
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
         body = text[mark.end() : end].strip()
-        if label == "thought" and sections.get("thought"):
-            sections[label] = f"{sections[label]}\n{body}"
-        else:
-            sections.setdefault(label, body)
-    return sections
+        if label == "thought" and body:
+            thoughts.append(body)
+        sections.setdefault(label, body)
+    return sections | ({"thought": "\n".join(thoughts)} if thoughts else {})
+
+
+def _is_over(text: str, place: int) -> bool:
+    """Whether the line above a label, which begins at `place`, ends a statement.
+
+    An empty line and a semicolon do: the label could also be a column or a key. Only that line is
+    looked at, since a reply may have as many labels as lines.
+    """
+    begin = text.rfind("\n", 0, max(place - 1, 0)) + 1
+    above = text[begin : max(place - 1, 0)].rstrip(" \t")
+    return above.endswith(";") or (begin > 0 and not above)
 
 
 def _replan(verdict: str) -> str | None:
@@ -231,7 +238,7 @@ def _replan(verdict: str) -> str | None:
     UnparsableReplyError
         It neither says that the plan is kept nor lists the steps of another.
     """
-    listed = _NUMBERED.search(verdict)
+    listed = STEP_NUMBER.search(verdict)
     if listed is not None:
         # "keep" before a list says nothing about whether it is another one: the loop compares.
         bare = _KEPT.fullmatch(verdict[: listed.start()]) is not None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from dqa.plan_steps import STEP_NUMBER
 
 __all__ = ["MOST_CALLS", "STEP_NUMBER", "Call", "Given", "Reply"]
 
@@ -13,9 +14,6 @@ MOST_CALLS = 8
 
 Given: TypeAlias = str | tuple[str, ...]
 """What a tool is given: a text, or a list of texts."""
-
-STEP_NUMBER = re.compile(r"\A[\s*_#-]*(?:step\s*)?\d+\s*[.):](?!\d)[*_]*\s*", re.IGNORECASE)
-"""The number that a step of a plan begins with."""
 
 
 @dataclass(frozen=True, slots=True)

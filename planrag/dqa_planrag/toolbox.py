@@ -9,16 +9,11 @@ from dataclasses import dataclass
 from dqa.databases.base import Database, Limits
 from dqa.databases.tools import observe
 from dqa.deciders.simulation import Simulation
-from dqa.decision import Evidence
+from dqa.decision import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.errors import UnparsableReplyError
 from dqa_planrag.reply import Call
 
 __all__ = ["QUERY", "SIMULATING", "Toolbox"]
-
-QUERY = "query_database"
-"""The tool that every agent has."""
-SIMULATING = ("simulate", "compare")
-"""The tools of an agent that may simulate."""
 
 _SEPARATED = re.compile(r"[,;\n]")
 
@@ -58,9 +53,9 @@ class Toolbox:
         """
         if call.tool == QUERY:
             return observe(self.database, _text(call), self.limits)
-        if self.simulation is not None and call.tool == "simulate":
+        if self.simulation is not None and call.tool == SIMULATE:
             return self.simulation.simulate(_text(call), self.limits)
-        if self.simulation is not None and call.tool == "compare":
+        if self.simulation is not None and call.tool == COMPARE:
             return self.simulation.compare(_listed(call), self.limits)
         raise UnparsableReplyError(
             f"There is no tool '{call.tool}'. The tools are: {', '.join(self.names)}."

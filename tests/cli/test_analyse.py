@@ -56,6 +56,8 @@ def test_json_tells_of_every_run(dqa: Callable[..., Any], folder: Path) -> None:
             assert "missed" not in run["critical_values"].values()
         if decider == "singlerag":
             assert run["retrievals"] == 1
+    for row in found["kinds"]:
+        assert row["per_question"] == row["times"] / row["questions"]["of"]
     locating = [r for r in found["missed"] if r["scenario"] == "locating"]
     assert [row["missed"]["count"] for row in locating] == [0, 0, 0, 0]
 

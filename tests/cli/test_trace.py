@@ -21,10 +21,10 @@ from dqa.evaluation.passages import (
     Other,
     Passage,
     Plan,
-    PlanStep,
     Prompt,
     Reply,
     Section,
+    ShownStep,
     Spent,
     Thought,
     Unjudged,
@@ -261,13 +261,13 @@ def test_a_file_of_ask_needs_no_question(dqa: Command, generated: Path, tmp_path
 
 def test_every_kind_of_passage_has_its_place(capsys: pytest.CaptureFixture[str]) -> None:
     """By hand, so that the words are pinned."""
-    steps = (PlanStep("Look", "kept"), PlanStep("Add", "gone"), PlanStep("Weigh", "new"))
+    steps = (ShownStep("Look", "kept"), ShownStep("Add", "gone"), ShownStep("Weigh", "new"))
     text = shown(
         capsys,
         Heading("locating/1", "sqlite", "planrag", "openai:x"),
         Prompt("planner", (Section("Question", "Where?"),), (Section("system", "Plan."),)),
         Thought(1, "planner", "hm"),
-        Plan(2, "planner", 2, steps),
+        Plan(2, "planner", 2, steps, ("So be it.",)),
         Fault(2, "rate_limit", "E", "slow down", 1, 0.5),
         Reply(2, "agent", "what?"),
         Failure(2, "agent", "no action"),
@@ -340,7 +340,7 @@ def test_hostile_text_is_spelt_out_wherever_it_stands(
         Heading(h, h, h, h),
         Prompt(h, (Section(h, h),), (Section(h, h),)),
         Thought(1, h, h),
-        Plan(1, h, 1, (PlanStep(h, "kept"),)),
+        Plan(1, h, 1, (ShownStep(h, "kept"),)),
         Reply(1, h, h),
         Failure(1, h, h),
         Fault(1, h, h, h, 1, None),
@@ -370,7 +370,7 @@ def test_long_results_are_shortened_with_what_is_left_out(
     passages = (
         Called(1, "query_database", "SELECT 1", columns=("n", "c"), rows=rows, row_count=1_200),
         Thought(2, "", "\n".join(f"line {n}" for n in range(50))),
-        Plan(3, "", 1, tuple(PlanStep(f"step {n}", "kept") for n in range(50))),
+        Plan(3, "", 1, tuple(ShownStep(f"step {n}", "kept") for n in range(50))),
     )
     short, full = shown(capsys, *passages), shown(capsys, *passages, full=True)
     assert "-> 1,200 rows" in short

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from dqa import plugins
 from dqa.databases.audited import AuditedDatabase
 from dqa.databases.base import DEFAULT_LIMITS, Database, Limits, Rows
 from dqa.databases.schema import DatabaseSchema
 from dqa.deciders import simulation
-from dqa.deciders.simulation import Simulation, simulation_tools
-from dqa.decision import Decision, Ending, Evidence
+from dqa.deciders.simulation import CompareArguments, SimulateArguments, Simulation
+from dqa.decision import Decision, Ending
 from dqa.errors import DatabaseUnavailableError, UnknownNameError, UsageError
 from dqa.evaluation.score import Judge
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 from dqa.loaders.release import read_release
 from dqa.question import Question, QuestionSet
-from dqa.situation import Cell
 
 KINDS = ("sqlite", "ladybug")
 RULES = ("released", "paper")
@@ -319,8 +319,6 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
     for _ in range(2):
         with pytest.raises(DatabaseUnavailableError):
             simulated.simulate("anything")
-    with pytest.raises(DatabaseUnavailableError):
-        simulation_tools(simulated)[1].invoke({"candidates": []})
 
 
 def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Database]) -> None:
@@ -343,29 +341,22 @@ def test_a_question_is_checked_without_its_database(located: tuple[Question, Dat
         Simulation.check(question, "house")
 
 
-def call(tool: Any, arguments: dict[str, Cell | list[Cell]]) -> Any:
-    """Call a tool as an agent does, and return its message."""
-    return tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
-
-
-def test_the_tools_hand_on_text_and_evidence(
-    questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
+@pytest.mark.parametrize(
+    ("given", "candidates"),
+    [({}, []), ({"candidates": "all"}, ["all"]), ({"candidates": 7}, None)],
+)
+def test_the_list_to_compare_may_be_left_away_or_be_one_name(
+    given: dict[str, object], candidates: list[str] | None
 ) -> None:
-    """Ids may come as numbers, and the list to compare may be left away."""
-    question = questions.select(("building",)).questions[0]
-    simulated = Simulation.of(question, databases["sqlite", question.situation])
-    simulate, compare = simulation_tools(simulated, Limits(rows=3))
-    building = (question.candidates or ())[0]
-    assert (simulate.name, compare.name) == ("simulate", "compare")
-    one = call(simulate, {"decision": building})
-    assert isinstance(one.artifact, Evidence)
-    assert one.content == one.artifact.observation
-    assert read(one.content)[1][0][0] == building
-    assert call(compare, {}).artifact.cut == "rows"
-    assert call(compare, {"candidates": [building]}).artifact.row_count == 1
-    assert call(compare, {"candidates": str(building)}).artifact.row_count == 1
-    assert call(compare, {"candidates": "all"}).artifact.cut == "rows"
-    assert set(simulate.args) == {"decision"}
-    assert set(compare.args) == {"candidates"}
-    assert "building id" in simulate.description
-    assert "price" in compare.description
+    """Whatever a model calls the tool with, as long as it can be understood."""
+    if candidates is None:
+        with pytest.raises(ValidationError):
+            CompareArguments.model_validate(given)
+    else:
+        assert CompareArguments.model_validate(given).candidates == candidates
+
+
+def test_ids_may_come_as_numbers() -> None:
+    """They are numbers in the database, and models write them as such."""
+    assert SimulateArguments.model_validate({"decision": 7}).decision == "7"
+    assert CompareArguments.model_validate({"candidates": [7, "b"]}).candidates == ["7", "b"]

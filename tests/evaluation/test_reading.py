@@ -19,10 +19,10 @@ from dqa.evaluation.passages import (
     Other,
     Passage,
     Plan,
-    PlanStep,
     Prompt,
     Reply,
     Section,
+    ShownStep,
     Spent,
     Thought,
     Unjudged,
@@ -31,6 +31,7 @@ from dqa.evaluation.passages import (
 from dqa.evaluation.reading import read
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace
+from dqa.plan_steps import steps_of
 
 ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'
 
@@ -103,7 +104,7 @@ def test_passages_follow_the_events() -> None:
     )
     thought, plan, statement, simulation, last = between(told(*events))
     assert thought == Thought(1, "agent", "first this")
-    assert plan == Plan(1, "agent", 1, (PlanStep("Look", "kept"), PlanStep("Decide", "kept")))
+    assert plan == Plan(1, "agent", 1, (ShownStep("Look", "kept"), ShownStep("Decide", "kept")))
     assert statement == Called(
         step=1,
         tool="query_database",
@@ -134,6 +135,16 @@ def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
         ("new", "Multiply"),
         ("kept", "Decide"),
     ]
+
+
+def test_a_trace_has_the_steps_that_are_measured() -> None:
+    """`dqa trace` and `dqa analyse` never differ on how long a plan is, and no word is lost."""
+    text = "My plan:\n\nStep 1: Look up\n  the nodes\nStep 2: Compute\n\nLet me begin."
+    (plan,) = between(told(Event("plan", 1, {"text": text})))
+    assert isinstance(plan, Plan)
+    assert [step.text for step in plan.steps] == ["Look up the nodes", "Compute"]
+    assert [step.text for step in steps_of(text)] == [step.text for step in plan.steps]
+    assert plan.beside == ("My plan:", "Let me begin.")
 
 
 def test_faults_and_failures_stand_where_they_happened() -> None:

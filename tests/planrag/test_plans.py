@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from dqa.databases.base import Database
 from dqa.deciders.base import Settings
 from dqa.decision import Decision, Ending
 from dqa.question import QuestionSet
+from dqa_planrag.deciders import FACTORIES
 from dqa_planrag.react import ReAct
 from dqa_planrag.tool_calls import ToolCalls
 from tests.planrag.conftest import COUNT, Replies, assert_alternating, assert_sendable, calling
@@ -54,6 +56,12 @@ def kinds(decision: Decision) -> list[str]:
 def problems(decision: Decision) -> list[str]:
     """What models were told about replies that could not be read."""
     return [e.data["problem"] for e in decision.trace if e.kind == "parse_failure"]
+
+
+def test_every_agent_goes_by_its_own_name() -> None:
+    """Whatever the order of the recipes, an entry point loads the agent that it names."""
+    ours = [e for e in entry_points(group="dqa.deciders") if e.module == "dqa_planrag.deciders"]
+    assert {entry.name: entry.load().name for entry in ours} == {name: name for name in FACTORIES}
 
 
 @pytest.mark.parametrize("agent", ["planrag", "planrag-no-replan", "planrag-no-thought"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -320,6 +321,24 @@ def test_no_reply_keeps_the_parser_busy(text: str) -> None:
     for read in (parse_reply, parse_verdict):
         with suppress(UnparsableReplyError):
             read(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["Thought: y", "plan: n.plan,", "Thought: y;", "Thought: y\n"], ids=repr
+)
+def test_labels_inside_a_statement_cost_what_their_lines_cost(line: str) -> None:
+    """Eight times the lines take about eight times the work, and not 64 times."""
+
+    def work(lines: int) -> float:
+        text = "\n".join(["Action: q", "Action Input: SELECT 1", *[line] * lines])
+        spent = []
+        for _ in range(3):
+            began = process_time()
+            parse_reply(text)
+            spent.append(process_time() - began)
+        return min(spent)
+
+    assert work(16_000) < 30 * work(2_000)
 
 
 @given(st.text(max_size=400))

@@ -5,6 +5,7 @@ Every measure is a written rule; ``docs/analysis.md`` states them with their sou
 
 from __future__ import annotations
 
+from dqa.evaluation.analysis.actions import Action, actions_in
 from dqa.evaluation.analysis.analyse import Analysis, analyse
 from dqa.evaluation.analysis.cases import Case, Cases, Share, read_cases
 from dqa.evaluation.analysis.critical_values import (
@@ -15,7 +16,6 @@ from dqa.evaluation.analysis.critical_values import (
     found_values,
 )
 from dqa.evaluation.analysis.failures import Failure, failure_of
-from dqa.evaluation.analysis.plan_steps import Action, PlanStep, actions_in, steps_of
 from dqa.evaluation.analysis.replanning import Replanning, kind_of
 from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
 from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
@@ -31,7 +31,6 @@ __all__ = [
     "CriticalValue",
     "Failure",
     "Found",
-    "PlanStep",
     "QuestionType",
     "Reading",
     "Replanning",
@@ -45,5 +44,4 @@ __all__ = [
     "question_types",
     "read_cases",
     "read_statement",
-    "steps_of",
 ]

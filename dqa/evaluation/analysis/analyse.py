@@ -113,6 +113,11 @@ class KindRow:
     times: int
     questions: Share
 
+    @property
+    def per_question(self) -> float:
+        """Re-plannings of this kind by re-planned question: Table 12's caption, taken literally."""
+        return self.times / self.questions.of
+
 
 @dataclass(frozen=True, slots=True)
 class MissedRow:
@@ -199,7 +204,7 @@ class Analysis:
             "kinds": [
                 _place(row)
                 | {"group": row.group, "kind": row.kind.value, "times": row.times}
-                | {"questions": row.questions.to_json()}
+                | {"per_question": row.per_question, "questions": row.questions.to_json()}
                 for row in self.kinds
             ],
             "missed": [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from dqa.decision import ENDING_EVENTS
 from dqa.errors import UsageError
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.stats import wilson
@@ -13,9 +14,6 @@ from dqa.evaluation.store import read_results
 from dqa.evaluation.traces import Trace, read_traces
 
 __all__ = ["Case", "Cases", "Share", "read_cases"]
-
-_ENDS = frozenset({"answer", "step_limit", "unparsable", "budget", "infrastructure"})
-"""Events that say how a run ended, and nothing of how it got there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,8 @@ class Case:
     @cached_property
     def told(self) -> bool:
         """Whether the trace tells how the decision was made; a baseline's does not."""
-        return bool(self.trace.evidence) or any(e.kind not in _ENDS for e in self.trace.events)
+        kinds = {event.kind for event in self.trace.events}
+        return bool(self.trace.evidence) or not kinds <= ENDING_EVENTS
 
 
 @dataclass(frozen=True, slots=True)

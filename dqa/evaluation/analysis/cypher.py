@@ -123,7 +123,8 @@ class _Sums:
         nodes = [node for edge in edges.values() for node in (edge.source, edge.target)]
         chosen = mentioned | {node.name for node in (*nodes, *alone) if node.chosen}
         for i in calls:
-            if self._is_call(i, _FUNCTIONS):
+            # Of distinct amounts, equal ones would count once.
+            if self._is_call(i, _FUNCTIONS) and self.found.keys[i + 2] != "DISTINCT":
                 yield from self._aggregate(i, edges, mentioned, chosen)
 
     def _is_call(self, i: int, names: frozenset[str]) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from dqa.decision import Evidence
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.analysis.critical_values import Found
+from dqa.evaluation.analysis.statements import brought_data, cells
 from dqa.evaluation.score import Outcome, Result
 
 __all__ = ["Failure", "FailureClass", "failure_of"]
@@ -44,8 +44,8 @@ def failure_of(case: Case, found: Mapping[str, Found]) -> Failure | None:
 
     The first rule that fits decides:
 
-    1. QUR: statements were asked, at least half of them failed or brought no row, and what a
-       decision needs never came: a critical value, or, in a scenario without any, a single row.
+    1. QUR: statements were asked, at least half of them failed or brought no data, and what a
+       decision needs never came: a critical value, or, in a scenario without any, any data.
     2. OTH: no answer could be judged (step limit, replies that could not be read), or it names
        several candidates, or no candidate and nothing else that the database returned either.
     3. CAN: it answers with something of the database that is no candidate, or with a candidate
@@ -77,7 +77,7 @@ def failure_of(case: Case, found: Mapping[str, Found]) -> Failure | None:
 
 def _query_error(case: Case, missed: list[str], *, critical: bool) -> Failure | None:
     asked = case.trace.evidence
-    vain = sum(evidence.error is not None or not evidence.row_count for evidence in asked)
+    vain = sum(not brought_data(evidence) for evidence in asked)
     lacks_data = bool(missed) if critical else vain == len(asked)
     if not asked or 2 * vain < len(asked) or not lacks_data:
         return None
@@ -115,28 +115,23 @@ def _gains_nothing(result: Result) -> bool:
 def _is_of_database(answer: str, case: Case) -> bool:
     """Whether an answer, as a whole, is a name that the database knows, as far as this run saw.
 
-    It stands in a cell that came back, or in quotes in a statement that brought rows.
+    It stands in a cell that came back, or in quotes in a statement that brought data.
     """
     name = answer.strip(_QUOTES).casefold()
     if not name or len(answer) > _LONGEST_NAME:
         return False
     quoted = (f"'{name}'", f'"{name}"')
     return any(
-        name in _cells(evidence) or any(q in evidence.statement.casefold() for q in quoted)
+        name in _names(evidence) or any(q in evidence.statement.casefold() for q in quoted)
         for evidence in case.trace.evidence
-        if evidence.row_count
+        if brought_data(evidence)
     )
 
 
-def _cells(evidence: Evidence) -> Iterator[str]:
-    """Yield the names and whole numbers that a statement brought."""
-    for line in evidence.observation.split("\n")[1:]:
-        if not line.startswith("["):
-            return
-        try:
-            row = json.loads(line)
-        except (RecursionError, ValueError):
-            return
-        for cell in row:
-            if isinstance(cell, str | int) and not isinstance(cell, bool):
-                yield str(cell).strip().casefold()
+def _names(evidence: Evidence) -> frozenset[str]:
+    """Return the names and whole numbers that a statement brought."""
+    return frozenset(
+        str(cell).strip().casefold()
+        for cell in cells(evidence)
+        if isinstance(cell, str | int) and not isinstance(cell, bool)
+    )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dqa.evaluation.analysis.plan_steps import Action, PlanStep, actions_in, steps_of
+from dqa.evaluation.analysis.actions import Action, actions_in, content_of
 from dqa.evaluation.traces import Trace
+from dqa.plan_steps import PlanStep, steps_of
 
 __all__ = ["GROUPS", "Kind", "Replanning", "kind_of", "replannings"]
 
@@ -175,8 +176,8 @@ def _equal(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> dict[int, int]:
     """Match the steps with the same words in the same order, first with first."""
     waiting: dict[str, list[int]] = {}
     for i, step in enumerate(old):
-        waiting.setdefault(_bare(step), []).append(i)
-    places = {i: waiting.get(_bare(step), []) for i, step in enumerate(new)}
+        waiting.setdefault(step.bare, []).append(i)
+    places = {i: waiting.get(step.bare, []) for i, step in enumerate(new)}
     return {i: there.pop(0) for i, there in places.items() if there}
 
 
@@ -185,8 +186,8 @@ def _similar(
 ) -> dict[int, int]:
     """Match the other steps, the most similar first, then the nearest in place."""
     taken = set(matched.values())
-    befores = {i: step.content for i, step in enumerate(old) if i not in taken}
-    afters = {i: step.content for i, step in enumerate(new) if i not in matched}
+    befores = {i: content_of(step) for i, step in enumerate(old) if i not in taken}
+    afters = {i: content_of(step) for i, step in enumerate(new) if i not in matched}
     pairs = sorted(
         (-_likeness(words, other), abs(i - j), i, j)
         for i, words in afters.items()
@@ -204,13 +205,9 @@ def _origins(
 ) -> dict[int, list[int]]:
     """Return, by whole, the parts whose content is mostly that of the whole, in the best one."""
     found: dict[int, list[int]] = {}
-    candidates = sorted(allowed)
-    for i, part in enumerate(parts):
-        shares = [
-            (len(part.content & wholes[j].content) / len(part.content), -j)
-            for j in candidates
-            if part.content
-        ]
+    contents = {j: content_of(wholes[j]) for j in sorted(allowed)}
+    for i, part in enumerate(map(content_of, parts)):
+        shares = [(len(part & whole) / len(part), -j) for j, whole in contents.items() if part]
         share, place = max(shares, default=(0.0, 0))
         if share >= _PART:
             found.setdefault(-place, []).append(i)
@@ -220,7 +217,3 @@ def _origins(
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the Dice coefficient of two sets of words."""
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
-
-
-def _bare(step: PlanStep) -> str:
-    return " ".join("".join(c if c.isalnum() else " " for c in step.text.casefold()).split())

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+from dqa.decision import SIMULATING
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.traces import Trace
 
-__all__ = ["SIMULATING", "QuestionType", "Retrievals", "question_types"]
-
-SIMULATING = frozenset({"simulate", "compare"})
-"""Tools that ask the simulator instead of the database."""
+__all__ = ["QuestionType", "Retrievals", "question_types"]
 
 
 @dataclass(frozen=True, slots=True)

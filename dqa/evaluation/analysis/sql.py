@@ -62,6 +62,8 @@ def _qualified(tree: exp.Query, dialect: str, schema: Schema) -> exp.Expr:
         schema=tables,
         expand_stars=False,
         validate_qualify_columns=False,
+        # A database has columns that no schema lists, such as SQLite's rowid.
+        allow_partial_qualification=True,
         quote_identifiers=False,
         identify=False,
     )
@@ -124,11 +126,15 @@ class _Reader:
     def _aggregates(self, scope: Scope) -> Iterator[Aggregate]:
         """Yield the sums and means of one query over tables of its own."""
         outside: dict[str, set[str]] = {}
+        alone = next(iter(scope.sources)) if len(scope.sources) == 1 else ""
         for column in scope.columns:
             if column.find_ancestor(exp.AggFunc) is None:
-                outside.setdefault(column.table, set()).add(column.name)
+                own = alone if column.parent_select is scope.expression else ""
+                outside.setdefault(column.table or own, set()).add(column.name)
         for kind, function in _FUNCTIONS:
             for call in scope.find_all(kind):
+                if isinstance(call.this, exp.Distinct):  # equal amounts would count once
+                    continue
                 columns = list(call.find_all(exp.Column))
                 aliases = {column.table for column in columns}
                 source = scope.sources.get(next(iter(aliases))) if len(aliases) == 1 else None

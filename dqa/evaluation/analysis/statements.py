@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from dqa import plugins
 from dqa.databases.base import Kind
 from dqa.decision import Evidence
 from dqa.situation import Schema
 
-__all__ = ["NOTHING", "Aggregate", "Column", "Reading", "dialects_of", "header", "read_statement"]
+__all__ = [
+    "NOTHING",
+    "Aggregate",
+    "Column",
+    "Reading",
+    "brought_data",
+    "cells",
+    "dialects_of",
+    "header",
+    "read_statement",
+]
 
 Column: TypeAlias = tuple[str, str]
 """A table of the scenario, and one of its columns."""
@@ -53,7 +64,7 @@ class Reading:
 
 
 NOTHING = Reading()
-"""What a statement reads that failed, brought no row, or that nobody can parse."""
+"""What a statement reads that failed, brought no data, or that nobody can parse."""
 
 _HELD = re.compile(r'\\"(\w+)\\": (?!null\b)')
 """A property with a value, in a cell that holds a node or relationship as JSON text."""
@@ -64,7 +75,9 @@ _BY_KIND: dict[Kind, tuple[str, ...]] = {
 
 
 def read_statement(evidence: Evidence, schema: Schema, kind: Kind, database: str = "") -> Reading:
-    """Return what a statement read, where it ran and brought at least one row.
+    """Return what a statement read, where it ran and brought data.
+
+    A sum that came out as zero is none: of no row some databases make null, and others 0.
 
     Parameters
     ----------
@@ -78,7 +91,7 @@ def read_statement(evidence: Evidence, schema: Schema, kind: Kind, database: str
         What results call the database, which tells its dialect; any dialect of the kind that can
         read the statement is taken where it does not.
     """
-    if evidence.error is not None or not evidence.row_count:
+    if not brought_data(evidence):
         return NOTHING
     if kind == "graph":
         from dqa.evaluation.analysis.cypher import read_cypher as read
@@ -91,8 +104,36 @@ def read_statement(evidence: Evidence, schema: Schema, kind: Kind, database: str
     for dialect in dialects_of(kind, database):
         found = read(evidence.translated or evidence.statement, dialect, schema, shown)
         if found is not None:
-            return found
+            return found if _has_amounts(evidence) else replace(found, aggregates=frozenset())
     return NOTHING
+
+
+def brought_data(evidence: Evidence) -> bool:
+    """Whether a statement ran and brought at least one row with a value in it.
+
+    A sum over nothing is a row, too: of nulls alone, which says as little as no row.
+    """
+    if evidence.error is not None or not evidence.row_count:
+        return False
+    found = list(cells(evidence))
+    return not found or any(cell is not None for cell in found)
+
+
+def _has_amounts(evidence: Evidence) -> bool:
+    """Whether a result holds a value that is neither null nor zero, as far as it can be read."""
+    found = list(cells(evidence))
+    return not found or any(cell is not None and cell != 0 for cell in found)
+
+
+def cells(evidence: Evidence) -> Iterator[Any]:
+    """Yield what stands in a result's rows, up to the first line that is none."""
+    for line in evidence.observation.split("\n")[1:]:
+        if not line.startswith("["):
+            return
+        try:
+            yield from json.loads(line)
+        except (RecursionError, ValueError):
+            return
 
 
 def dialects_of(kind: Kind, database: str) -> tuple[str, ...]:

@@ -86,7 +86,10 @@ def test_re_plannings_are_counted_up_to_four_and_more() -> None:
 
 
 def test_kinds_are_shares_of_the_questions_that_were_re_planned() -> None:
-    """A question counts once for each kind that it has, however often."""
+    """A question counts once for each kind that it has, however often.
+
+    The paper's own words count re-plannings instead, which is told beside it.
+    """
     old, shorter = "1. Find A\n2. Find B\n3. Choose", "1. Find A\n2. Choose"
     runs = (
         make_case(BOTH, plans=(old, shorter, old, shorter)),
@@ -94,9 +97,9 @@ def test_kinds_are_shares_of_the_questions_that_were_re_planned() -> None:
         make_case(BOTH, plans=(old,), question="locating/3"),
     )
     rows = analyse(Cases(runs)).kinds
-    assert [(row.group, row.kind, row.times, row.questions) for row in rows] == [
-        ("Increase", Kind.ADD_LOOK_UP, 1, Share(1, 2)),
-        ("Decrease", Kind.DELETE, 3, Share(2, 2)),
+    assert [(row.group, row.kind, row.times, row.questions, row.per_question) for row in rows] == [
+        ("Increase", Kind.ADD_LOOK_UP, 1, Share(1, 2), 0.5),
+        ("Decrease", Kind.DELETE, 3, Share(2, 2), 1.5),
     ]
 
 

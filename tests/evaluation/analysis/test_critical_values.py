@@ -42,6 +42,18 @@ POWER = "SELECT total_power FROM trade_node"
             [ran("SELECT SUM(flow) FROM flow WHERE source = 'a'")],
             {"IV": "missed", "TP_total": "missed"},
         ),
+        (
+            [ran("SELECT SUM(flow) FROM flow WHERE dest = 'typo'", "[null]")],
+            {"IV": "missed", "TP_total": "missed"},
+        ),
+        (
+            [ran("SELECT SUM(DISTINCT flow) FROM flow WHERE dest = 'a'")],
+            {"IV": "missed", "TP_total": "missed"},
+        ),
+        (
+            [ran("SELECT t.ingoing, t.rowid FROM trade_node t")],
+            {"IV": "queried", "TP_total": "missed"},
+        ),
         ([ran("SELECT flow FROM flow WHERE dest = 'a'")], {"IV": "missed", "TP_total": "missed"}),
         (
             [

@@ -63,6 +63,13 @@ SEEN = ran("SELECT 1", '["deccan", 1.5]', '["doab", 2]')
             "OTH",
             id="asked for in vain",
         ),
+        pytest.param(
+            [SEEN, ran("SELECT SUM(flow) FROM flow WHERE dest = 'Atlantis'", "[null]")],
+            ALL,
+            UNSEEN,
+            "OTH",
+            id="added up in vain",
+        ),
         pytest.param([SEEN], ALL, UNSEEN, "OTH", id="something that the database never said"),
         pytest.param([SEEN], ALL, LIMIT, "OTH", id="out of steps"),
         pytest.param(
@@ -73,6 +80,7 @@ SEEN = ran("SELECT 1", '["deccan", 1.5]', '["doab", 2]')
         ),
         pytest.param([failed("x")], SOME, {}, "QUR", id="the only statement failed"),
         pytest.param([empty("x")], SOME, {}, "QUR", id="the only statement found nothing"),
+        pytest.param([ran("x", "[null]")], SOME, {}, "QUR", id="the only one added nothing up"),
         pytest.param([failed("x"), SEEN], SOME, {}, "QUR", id="half of the statements failed"),
         pytest.param(
             [failed("x"), SEEN, SEEN], SOME, {}, "MIS", id="most statements brought something"

@@ -65,12 +65,25 @@ def _shown(aggregate: Aggregate) -> str:
             {"trade_node.ingoing"},
         ),
         ("EXPLAIN SELECT total_power FROM trade_node", set()),
+        ("SELECT t.ingoing, t.rowid FROM trade_node t", {"trade_node.ingoing"}),
+        ("SELECT ingoing, rowid FROM trade_node", {"trade_node.ingoing"}),
+        (
+            "SELECT n.ingoing FROM trade_node n JOIN flow f ON f.rowid = n.rowid",
+            {"trade_node.ingoing"},
+        ),
+        (
+            "SELECT x.nothing, x.ingoing FROM (SELECT ingoing FROM trade_node) x",
+            {"trade_node.ingoing"},
+        ),
         ("SELECT total_power FROM elsewhere", set()),
         ("no statement at all", set()),
     ],
 )
 def test_sql_is_resolved_to_its_tables(statement: str, columns: set[str]) -> None:
-    """Aliases, strings and comments read nothing; any clause of a query does."""
+    """Aliases, strings and comments read nothing; any clause of a query does.
+
+    Nor does a column that no table of the scenario has, and it takes nothing else with it.
+    """
     assert read(ran(statement), "relational") == columns
 
 
@@ -97,8 +110,29 @@ def test_double_quotes_are_read_as_the_database_reads_them() -> None:
 def test_what_failed_or_brought_nothing_read_nothing() -> None:
     """Only what a run has seen counts."""
     statement = "SELECT total_power FROM trade_node"
-    for evidence in (failed(statement), empty(statement)):
+    for evidence in (failed(statement), empty(statement), ran(statement, "[null]", "[null]")):
         assert read_statement(evidence, LOCATING, "relational") == Reading()
+    assert read(ran(statement, "[null]", "[0.0]"), "relational") == {"trade_node.total_power"}
+
+
+@pytest.mark.parametrize(
+    ("row", "computed"),
+    [("[null]", False), ("[0]", False), ("[0.0, null]", False), ("[2.5]", True), ('["a"]', True)],
+)
+def test_a_sum_over_nothing_is_not_worked_out(row: str, *, computed: bool) -> None:
+    """A misspelt name brings a row as well: of null in SQL, of zero in some dialects of Cypher."""
+    sql = ran("SELECT SUM(flow) FROM flow WHERE dest = 'typo'", row)
+    cypher = ran("MATCH ()-[f:source]->(h {name: 'typo'}) RETURN SUM(f.flow)", row)
+    assert bool(read_statement(sql, LOCATING, "relational").aggregates) is computed
+    assert bool(read_statement(cypher, LOCATING, "graph").aggregates) is computed
+
+
+def test_rows_that_nobody_can_read_count_as_data() -> None:
+    """What another package wrote down is taken at its word."""
+    statement = "SELECT SUM(flow) FROM flow WHERE dest = 'a'"
+    for observation in ("2.5", '["x"]\n[2.5', '["x"]'):
+        found = read_statement(Evidence(statement, observation, 1), LOCATING, "relational")
+        assert found.aggregates
 
 
 @pytest.mark.parametrize(
@@ -122,6 +156,20 @@ def test_what_failed_or_brought_nothing_read_nothing() -> None:
             {"sum node_country.calculated_trading_power by is_home+trade_node"},
         ),
         ("SELECT SUM(f.flow + n.ingoing) FROM flow f JOIN trade_node n", set()),
+        ("SELECT SUM(DISTINCT flow) FROM flow WHERE dest = 'a'", set()),
+        ("SELECT AVG(DISTINCT flow) FROM flow WHERE dest = 'a'", set()),
+        (
+            "SELECT SUM(flow) FROM flow WHERE dest = 'a' AND rowid > 5",
+            {"sum flow.flow by dest+rowid"},
+        ),
+        (
+            "SELECT SUM(f.flow) FROM flow f WHERE f.dest = 'a' AND f.rowid > 5",
+            {"sum flow.flow by dest+rowid"},
+        ),
+        (
+            "SELECT dest AS d, SUM(flow) AS total FROM flow GROUP BY d ORDER BY total",
+            {"sum flow.flow by dest"},
+        ),
     ],
 )
 def test_sums_in_sql_say_what_they_are_over(statement: str, found: set[str]) -> None:
@@ -144,6 +192,7 @@ def test_sums_in_sql_say_what_they_are_over(statement: str, found: set[str]) -> 
         ("MATCH (n:Trade_node) WITH n.ingoing AS x RETURN x", {"trade_node.ingoing"}),
         ("MATCH (:Trade_node)-[f:source]->() RETURN f.flow", {"flow.flow"}),
         ("MATCH (n:Trade_node) RETURN count(n)", set()),
+        ("MATCH (n:Trade_node) RETURN n.ingoing, n.rowid", {"trade_node.ingoing"}),
         ("no statement at all", set()),
     ],
 )
@@ -199,6 +248,8 @@ def test_a_whole_node_reads_what_the_result_shows_of_it(what: str, database: str
             set(),
         ),
         ("MATCH (n:Trade_node) RETURN SUM(n.total_power)", set()),
+        ("MATCH ()-[f:source]->(h {name: 'a'}) RETURN SUM(DISTINCT f.flow)", set()),
+        ("MATCH ()-[f:source]->(h {name: 'a'}) RETURN sum( distinct f.flow)", set()),
     ],
 )
 def test_sums_in_cypher_say_at_which_end_they_are_grouped(statement: str, found: set[str]) -> None:

@@ -1,56 +1,35 @@
-"""Plans as lists of steps, and what a step does: look something up, or work something out."""
+"""The steps of a plan as a model wrote it: one reading for agents, traces and measures."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 
-__all__ = ["Action", "PlanStep", "actions_in", "steps_of"]
+__all__ = ["STEP_NUMBER", "PlanStep", "PlanText", "read_plan", "steps_of"]
 
+STEP_NUMBER = re.compile(
+    r"""^(?P<indent>[ \t]*+)
+    (?:[>*_#-][>*_#\- \t]*+)?  # a quotation, a heading, emphasis or a bullet around it
+    (?:step[ \t]*+)?(?P<number>\d{1,3})[*_]*+[ \t]*+[.):](?!\d)[*_]*+[ \t]*+""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+"""A number that begins a step without any doubt: what tells a plan from a remark about one."""
 _MARKER = re.compile(
-    r"""^(?P<indent>[ ]*)
+    r"""^(?P<indent>[ ]*+)
     (?:\#{1,6}[ ]+)?(?:[*_]{2})?
     (?:
-      (?:第[ ]?)?(?:[(\[]|[^\W\d_]{1,20}[ ]?)?  # (1), Step 1:
+      (?:第[ ]?)?(?:[(\[]|[^\W\d_]{1,20}[ ]?)?  # (1), Schritt 1:
       (?P<number>\d{1,3}(?:\.\d{1,3})*)
-      (?:[ ]?[.):\]\u3001\uff1a\uff0e\uff09](?=\D|$) | 步[:\uff1a]? | [ ][-\u2013\u2014](?=[ ])
+      (?:[*_]*[ ]?[.):\]\u3001\uff1a\uff0e\uff09](?=\D|$) | 步[:\uff1a]? | [ ][-\u2013\u2014](?=[ ])
         | (?<=\.\d)(?=[ ]))
     | (?P<letter>\(?[a-z][.)]) (?=[ ])
     | (?P<bullet>[-*+•‣◦\u2013\u2014]) (?=[ ])
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
+"""Whatever else begins a step where there is a plan for sure."""
 _INLINE = re.compile(r"(?:^|(?<=\s))\(?(\d{1,3})[.)]\s+")
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|(?<=[\u3002\uff1b\uff01\uff1f])\s*")
-_WORD = re.compile(r"[^\W_]+")
-_CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b", re.IGNORECASE)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-class Action(StrEnum):
-    """What a step of a plan does with data."""
-
-    LOOK_UP = "look-up"
-    CALCULATE = "calculation"
-
-
-_LOOK_UP = _words("""
-    access check collect examine extract fetch find gather get identify inspect list locate look
-    lookup obtain query read retrieve search select
-    """)
-_CALCULATE = _words("""
-    add aggregate apply calculate compute derive divide estimate evaluate multiply predict project
-    quantify recalculate simulate subtract sum
-    """)
-_EMPTY = _words("""
-    a again all also an and any are as at be by each every first for from if in into is it its next
-    of on or our that the their them then there these they this those to up using we what where
-    which will with
-    """)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +48,27 @@ class PlanStep:
     parent: int | None = None
 
     @property
-    def words(self) -> frozenset[str]:
-        """All words in small letters, without plural endings."""
-        return frozenset(_stem(word) for word in _WORD.findall(self.text.casefold()))
+    def bare(self) -> str:
+        """What it says without capitals and punctuation: equal in two plans that share the step."""
+        letters = (c if c.isalnum() else " " for c in self.text.casefold())
+        return " ".join("".join(letters).split())
 
-    @property
-    def content(self) -> frozenset[str]:
-        """The words that say what it is about; all words where nothing else is left."""
-        words = self.words
-        return words - _EMPTY - _LOOK_UP - _CALCULATE or words
+
+@dataclass(frozen=True, slots=True)
+class PlanText:
+    """A plan's steps in order, and the lines beside them that belong to none."""
+
+    steps: tuple[PlanStep, ...]
+    beside: tuple[str, ...] = ()
 
 
 def steps_of(plan: str) -> tuple[PlanStep, ...]:
-    """Return a plan's steps in order.
+    """Return a plan's steps in order; see `read_plan`."""
+    return read_plan(plan).steps
+
+
+def read_plan(plan: str) -> PlanText:
+    """Return a plan's steps, and what stands beside them.
 
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
     numbered plan, bullets, letters, dotted and further indented numbers are sub-steps. Other lines
@@ -94,13 +81,14 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
         As a model wrote it.
     """
     lines = [line.rstrip().expandtabs(4) for line in plan.split("\n")]
-    marks = [_MARKER.match(line) for line in lines]
-    if sum(mark is not None for mark in marks) < 2:
-        return _unmarked([line for line in lines if line.strip()])
+    marks = [_mark(line) for line in lines]
+    if not _is_list(lines, marks):
+        return PlanText(_unmarked([line for line in lines if line.strip()]))
     numbered = any(mark and mark["number"] for mark in marks)
     indent = _indent_of([mark for mark in marks if mark], numbered=numbered)
     steps: list[list[str]] = []
     parents: list[int | None] = []
+    beside: list[str] = []
     top, open_step = None, False
     for line, mark in zip(lines, marks, strict=True):
         if mark is not None:
@@ -113,25 +101,26 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
             open_step = False
         elif steps and (open_step or line.startswith(" ")):
             steps[-1].append(line)
-    return tuple(
-        PlanStep(_one_line(" ".join(step)), parent)
-        for step, parent in zip(steps, parents, strict=True)
-    )
+        else:
+            beside.append(line.strip())
+    texts = (_one_line(" ".join(step)) for step in steps)
+    return PlanText(tuple(map(PlanStep, texts, parents)), tuple(beside))
 
 
-def actions_in(step: PlanStep) -> frozenset[Action]:
-    """Return what a step does: by the words that begin its clauses, else by its first verb.
+def _mark(line: str) -> re.Match[str] | None:
+    return STEP_NUMBER.match(line) or _MARKER.match(line)
 
-    The words are English; a step in another language, or one that only chooses, does neither.
-    """
-    clauses = [_WORD.findall(part.casefold()) for part in _CLAUSE.split(step.text)]
-    openings = [_action(word) for words in clauses for word in words[:1]]
-    found = frozenset(action for action in openings if action is not None)
-    if found:
-        return found
-    anywhere = (_action(word) for words in clauses for word in words)
-    first = next((action for action in anywhere if action is not None), None)
-    return frozenset() if first is None else frozenset({first})
+
+def _is_list(lines: list[str], marks: list[re.Match[str] | None]) -> bool:
+    """Whether marks begin the steps: one alone does where it is a 1, with lines around it."""
+    found = [mark for mark in marks if mark is not None]
+    several_lines = sum(bool(line.strip()) for line in lines) > 1
+    return len(found) > 1 or any(several_lines and _is_first(mark) for mark in found)
+
+
+def _is_first(mark: re.Match[str]) -> bool:
+    number: str | None = mark["number"]
+    return number is not None and number.isdecimal() and int(number) == 1
 
 
 def _indent_of(marks: list[re.Match[str]], *, numbered: bool) -> int:
@@ -159,19 +148,10 @@ def _unmarked(lines: list[str]) -> tuple[PlanStep, ...]:
         ends = [*(mark.start() for mark in marks[1:]), len(lines[0])]
         parts = [lines[0][m.end() : end] for m, end in zip(marks, ends, strict=True)]
     else:
-        parts = _SENTENCE.split(_MARKER.sub("", lines[0]))
+        mark = _mark(lines[0])
+        parts = _SENTENCE.split(lines[0][mark.end() :] if mark else lines[0])
     return tuple(PlanStep(_one_line(part)) for part in parts if part.strip())
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.replace("**", "").split())
-
-
-def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _action(word: str) -> Action | None:
-    if word in _LOOK_UP:
-        return Action.LOOK_UP
-    return Action.CALCULATE if word in _CALCULATE else None

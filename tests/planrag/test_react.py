@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -327,18 +326,9 @@ def test_no_reply_keeps_the_parser_busy(text: str) -> None:
     "line", ["Thought: y", "plan: n.plan,", "Thought: y;", "Thought: y\n"], ids=repr
 )
 def test_labels_inside_a_statement_cost_what_their_lines_cost(line: str) -> None:
-    """Eight times the lines take about eight times the work, and not 64 times."""
-
-    def work(lines: int) -> float:
-        text = "\n".join(["Action: q", "Action Input: SELECT 1", *[line] * lines])
-        spent = []
-        for _ in range(3):
-            began = process_time()
-            parse_reply(text)
-            spent.append(process_time() - began)
-        return min(spent)
-
-    assert work(16_000) < 30 * work(2_000)
+    """Their number squared would be half an hour."""
+    text = "\n".join(["Action: q", "Action Input: SELECT 1", *[line] * 200_000])
+    assert parse_reply(text).calls
 
 
 @given(st.text(max_size=400))

@@ -22,6 +22,7 @@
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
         └── ModelUnavailableError
+            └── RequestTooLongError      one request is longer than the model takes
 
 The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
 something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
@@ -50,6 +51,7 @@ __all__ = [
     "PluginError",
     "QueryError",
     "RefusedStatementError",
+    "RequestTooLongError",
     "SituationError",
     "StatementError",
     "StatementTimeoutError",
@@ -181,3 +183,7 @@ class DatabaseUnavailableError(InfrastructureError):
 
 class ModelUnavailableError(InfrastructureError):
     """A chat model cannot be reached, or its provider keeps failing."""
+
+
+class RequestTooLongError(ModelUnavailableError):
+    """A request is longer than the model takes; a shorter one may be answered."""

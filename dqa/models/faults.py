@@ -14,10 +14,24 @@ from enum import StrEnum
 from json import JSONDecodeError
 from typing import Any
 
-from dqa.errors import DqaError, MalformedReplyError, ModelUnavailableError, UsageError
+from dqa.errors import (
+    DqaError,
+    MalformedReplyError,
+    ModelUnavailableError,
+    RequestTooLongError,
+    UsageError,
+)
 from dqa.secrets import redact
 
-__all__ = ["Fault", "FaultKind", "diagnose", "refused_setting", "retry_after", "words_of"]
+__all__ = [
+    "Fault",
+    "FaultKind",
+    "diagnose",
+    "refused_setting",
+    "retry_after",
+    "told_too_long",
+    "words_of",
+]
 
 _LONGEST_WORDS = 400
 
@@ -37,6 +51,7 @@ class FaultKind(StrEnum):
     KEY = "key"
     NOT_FOUND = "not_found"
     REQUEST = "request"
+    TOO_LONG = "too_long"
     UNSUPPORTED = "unsupported"
     AFTER_STOP = "after_stop"
     UNKNOWN = "unknown"
@@ -51,6 +66,8 @@ class FaultKind(StrEnum):
         hint = _HINTS.get(self)
         if hint is None:
             return ModelUnavailableError(f"The model failed: {words}")
+        if self is FaultKind.TOO_LONG:
+            return RequestTooLongError(f"{hint} It says: {words}")
         if self is FaultKind.REQUEST:
             return ModelUnavailableError(f"{hint} It says: {words}")
         return UsageError(f"{hint} It says: {words}")
@@ -73,6 +90,9 @@ _HINTS = {
     FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
     "or --max-steps, or for DeLLMa and its baselines --set dellma.context=... (characters).",
+    FaultKind.TOO_LONG: "The request is longer than the model takes: lower --row-limit or "
+    "--max-steps, or for DeLLMa and its baselines --set dellma.context=... (characters) or --set "
+    "dellma.batch=... (items).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,
@@ -80,6 +100,7 @@ _BY_STATUS = {
     404: FaultKind.NOT_FOUND,
     408: FaultKind.TIMEOUT,
     409: FaultKind.SERVER,
+    413: FaultKind.TOO_LONG,
     425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
 }
@@ -130,9 +151,12 @@ def diagnose(error: Exception) -> FaultKind:
         return FaultKind.MALFORMED
     status = _status(error)
     if status is not None:
-        return _by_status(status, getattr(error, "code", None))
+        too_long = _tells_too_long(error, status)
+        code = getattr(error, "code", None)
+        return FaultKind.TOO_LONG if too_long else _by_status(status, code)
     names = {kind.__name__ for kind in type(error).__mro__}
     for known, kind in (
+        ({"ContextOverflowError"}, FaultKind.TOO_LONG),
         ({"APIResponseValidationError"}, FaultKind.MALFORMED),
         (_TIMEOUTS, FaultKind.TIMEOUT),
         (_CONNECTIONS, FaultKind.CONNECTION),
@@ -140,7 +164,7 @@ def diagnose(error: Exception) -> FaultKind:
     ):
         if names & known:
             return kind
-    return FaultKind.UNKNOWN
+    return FaultKind.TOO_LONG if _TOO_LONG.search(str(error)) else FaultKind.UNKNOWN
 
 
 def _by_status(status: int, code: object) -> FaultKind:
@@ -149,6 +173,34 @@ def _by_status(status: int, code: object) -> FaultKind:
     if status >= 500:
         return FaultKind.SERVER
     return _BY_STATUS.get(status, FaultKind.REQUEST)
+
+
+def _tells_too_long(error: Exception, status: int) -> bool:
+    """Whether an error response says that the request is longer than its model takes.
+
+    OpenAI has a code for it; others say it in their words alone, each in their own.
+    """
+    if status == 429:
+        # All other requests may pass after a while; this one is beyond what a minute allows.
+        return bool(_BEYOND_A_MINUTE.search(str(error)))
+    if status not in _REFUSING:
+        return False
+    return getattr(error, "code", None) in _LENGTHS or bool(_TOO_LONG.search(str(error)))
+
+
+def told_too_long(words: str) -> bool:
+    """Whether words are of `RequestTooLongError`: a cassette keeps nothing else of a failure."""
+    return words.startswith(_HINTS[FaultKind.TOO_LONG])
+
+
+_LENGTHS = frozenset({"context_length_exceeded", "string_above_max_length"})
+_BEYOND_A_MINUTE = re.compile(r"request too large", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size|limit)|maximum (?:model|prompt|input) length"
+    r"|\b(?:prompt|input|request)\b[^.]{0,40} too (?:long|large)\b|request_too_large"
+    r"|input token count|tokens in the prompt|reduce the length of|model token limit",
+    re.IGNORECASE,
+)
 
 
 def _status(error: Exception) -> int | None:

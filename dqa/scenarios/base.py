@@ -1,9 +1,9 @@
 """What a scenario is, and how its folder under ``schemas/`` becomes one.
 
-A scenario's folder holds ``scenario.toml`` (tables and graph mapping), ``rules.md`` (business
-rules), ``question.txt`` (a `string.Template` over the question's target and, below an empty line,
-how it is to be answered) and, where deciders are to be told what to read, ``context.sql`` and
-``context.cypher`` (`dqa.scenarios.statements`).
+A scenario's folder holds ``scenario.toml`` (tables, graph mapping, and settings of deciders that
+differ here), ``rules.md`` (business rules), ``question.txt`` (a `string.Template` over the
+question's target and, below an empty line, how it is to be answered) and, where deciders are to be
+told what to read, ``context.sql`` and ``context.cypher`` (`dqa.scenarios.statements`).
 """
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ class Scenario:
     targets
         Lists what a situation can be asked about: by key of the target the values it can have,
         given the others. Keys that may have any are not there.
+    settings
+        Of deciders, by name as ``--set`` has them: what the scenario's authors chose for it, where
+        it differs from what is usual. Those that a user gives go first.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Scenario:
     contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
     answer_form: str = ""
     targets: Targets = _anything
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def question(
         self,
@@ -194,6 +198,9 @@ def read_scenario(  # noqa: PLR0913  (one parameter a fact)
         contexts=read_statements(folder),
         answer_form=answer_form.strip(),
         targets=targets,
+        settings={
+            option: str(value) for option, value in _document(name).get("settings", {}).items()
+        },
     )
 
 
@@ -223,7 +230,7 @@ def listed_in(names: NDArray[Any], target: Mapping[str, str], key: str) -> tuple
 @cache
 def read_schema(name: str) -> Schema:
     """Read tables and graph mapping from a shipped scenario's ``scenario.toml``."""
-    document = tomllib.loads((scenario_folder(name) / "scenario.toml").read_text("utf-8"))
+    document = _document(name)
     tables = tuple(_table(table) for table in document["tables"])
     return Schema(
         scenario=name,
@@ -243,6 +250,10 @@ def read_schema(name: str) -> Schema:
             for e in document["edges"]
         ),
     )
+
+
+def _document(name: str) -> Mapping[str, Any]:
+    return tomllib.loads((scenario_folder(name) / "scenario.toml").read_text("utf-8"))
 
 
 def _table(document: Mapping[str, Any]) -> TableSchema:

@@ -9,8 +9,20 @@ from typing import Any
 
 import pytest
 
-from dqa.errors import MalformedReplyError, ModelUnavailableError, UsageError
-from dqa.models.faults import FaultKind, diagnose, refused_setting, retry_after, words_of
+from dqa.errors import (
+    MalformedReplyError,
+    ModelUnavailableError,
+    RequestTooLongError,
+    UsageError,
+)
+from dqa.models.faults import (
+    FaultKind,
+    diagnose,
+    refused_setting,
+    retry_after,
+    told_too_long,
+    words_of,
+)
 from dqa.models.policy import Retry
 
 
@@ -46,6 +58,7 @@ def failed(status: int | None = None, headers: dict[str, str] | None = None, **m
         (failed(404), FaultKind.NOT_FOUND),
         (failed(400), FaultKind.REQUEST),
         (failed(422), FaultKind.REQUEST),
+        (failed(413), FaultKind.TOO_LONG),
         (APIConnectionError(), FaultKind.CONNECTION),
         (ConnectionResetError(), FaultKind.CONNECTION),
         (ReadTimeoutError(), FaultKind.TIMEOUT),
@@ -73,6 +86,56 @@ def worded(words: str, status: int = 400, **more: Any) -> Any:
     for name, value in more.items():
         setattr(error, name, value)
     return error
+
+
+class ContextOverflowError(Exception):
+    """As LangChain calls it."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        worded("no", code="context_length_exceeded"),
+        worded("This model's maximum context length is 8192 tokens. However, you asked for more."),
+        worded("Your input exceeds the context window of this model."),
+        worded("prompt is too long: 214850 tokens > 200000 maximum"),
+        worded("The input token count (1200000) exceeds the maximum number of tokens allowed."),
+        worded("the request exceeds the available context size, try increasing it"),
+        worded("The prompt (length 5000) is longer than the maximum model length of 4096."),
+        worded("Prompt contains 40000 tokens, too large for model with 32768 maximum", 422),
+        worded("Please reduce the length of the messages or completion."),
+        worded("Request too large for m on tokens per min (TPM): Limit 10, Requested 20.", 429),
+        ContextOverflowError("no"),
+        RuntimeError("ValidationException: Input is too long for requested model."),
+    ],
+)
+def test_a_request_that_is_too_long_is_told_by_code_or_words(error: Exception) -> None:
+    """Asking again cannot help; asking for less can."""
+    assert diagnose(error) is FaultKind.TOO_LONG
+    found = FaultKind.TOO_LONG.to_error(words_of(error))
+    assert isinstance(found, RequestTooLongError)
+    assert told_too_long(str(found))
+    assert "--set dellma.context=" in str(found)
+    assert not FaultKind.TOO_LONG.retryable
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (worded("max_tokens is too large: 5000. At most 4096 are supported."), FaultKind.REQUEST),
+        (worded("This would exceed your limit of 40,000 input tokens.", 429), FaultKind.RATE_LIMIT),
+        (worded("Too many tokens, please wait before trying again.", 429), FaultKind.RATE_LIMIT),
+        (worded("The context window of the worker crashed.", 500), FaultKind.SERVER),
+        (ReadTimeoutError("The request took too long."), FaultKind.TIMEOUT),
+        (RuntimeError("no"), FaultKind.UNKNOWN),
+    ],
+)
+def test_what_only_sounds_like_it_is_no_request_that_is_too_long(
+    error: Exception, kind: FaultKind
+) -> None:
+    """A shorter one would fail alike, or the same one succeed later."""
+    assert diagnose(error) is kind
+    assert not told_too_long(str(kind.to_error("no")))
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,15 @@ from dqa.databases.base import Database
 from dqa.databases.tools import observe
 from dqa.deciders.base import Settings
 from dqa.decision import Event, Evidence, Usage
-from dqa.errors import UnparsableReplyError
+from dqa.errors import ModelUnavailableError, RequestTooLongError, UnparsableReplyError
 from dqa.models.calling import Called, ChatRunnable, call_model
+from dqa.models.faults import Fault, told_too_long
 
 __all__ = ["Asker", "folded", "one_line", "prompt", "read_object"]
 
 _Read = TypeVar("_Read")
+_LASTING = frozenset({"context", "retrieval", "prompt", "reply", "parse_failure", "fault"})
+"""Kinds of events that stay true when a run begins anew."""
 _THINKING = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
@@ -98,6 +101,15 @@ class Asker:
         """Write an event down."""
         self.events.append(Event(kind, self.steps, data))
 
+    def begin_anew(self, fault: Fault) -> None:
+        """Forget what the steps found, for they begin anew, and write down why.
+
+        What was read, asked and said stays: it happened, and was paid for. What was made of it
+        would be counted twice.
+        """
+        self.events[:] = [event for event in self.events if event.kind in _LASTING]
+        self.note("fault", **fault.to_data())
+
     def retrieve(self, database: Database, statement: str) -> Evidence:
         """Run a statement and write down what came back, also where it cannot run."""
         found = observe(database, statement, self.settings.limits)
@@ -154,14 +166,20 @@ class Asker:
 
     def _reply(self, model: ChatRunnable, messages: Sequence[BaseMessage]) -> tuple[Called, str]:
         """Call the model once; return what came, and what of it was said and not only thought."""
-        called = call_model(
-            model,
-            messages,
-            policy=self.settings.calls,
-            on_fault=lambda fault: self.events.append(
-                Event("fault", self.steps + 1, fault.to_data())
-            ),
-        )
+        try:
+            called = call_model(
+                model,
+                messages,
+                policy=self.settings.calls,
+                on_fault=lambda fault: self.events.append(
+                    Event("fault", self.steps + 1, fault.to_data())
+                ),
+            )
+        except ModelUnavailableError as failure:
+            if told_too_long(str(failure)):
+                # A cassette plays a failure by its words, whatever class it had.
+                raise RequestTooLongError(str(failure)) from failure
+            raise
         self.steps += 1
         self.usage += called.usage
         thought, said = _parts(called.reply.text)

@@ -2,89 +2,160 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Self
 
 from dqa import plugins
 from dqa.databases.base import Database, Kind
 from dqa.deciders.candidates import queried_candidates
-from dqa.deciders.dellma.asking import Asker, folded, prompt
+from dqa.deciders.dellma.asking import Asker, prompt
+from dqa.deciders.dellma.naming import named_in
 from dqa.deciders.dellma.problem import Problem
 from dqa.deciders.dellma.summaries import Shortener
 from dqa.errors import UsageError
 from dqa.question import Candidate, Question
 
-__all__ = ["actions_of", "check_question", "read_problem"]
+__all__ = ["Reading", "actions_of", "check_question"]
 
 _LEAST_CONTEXT = 200
 """Fewest characters that goal and actions have to leave to rules and rows."""
 
 
-def read_problem(
-    question: Question,
-    actions: tuple[Candidate, ...],
-    database: Database,
-    asker: Asker,
-    most: int,
-) -> Problem:
-    """Make the decision problem of a question: goal, actions and context.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question and its database say, read once, from which problems of any length are made.
 
-    An action that no row names cannot be told from others like it, so it is left out of the
-    comparison, and the trace says so; all stay where fewer than two are named.
-
-    Parameters
+    Attributes
     ----------
-    question
-        Its text is the goal, without how its scenario has it answered.
+    goal
+        The question's text, without how its scenario has it answered.
     actions
-        What can be chosen.
-    database
-        The context is what the question's own queries, or its scenario's, return from it.
-    asker
-        Asked to shorten what is too long; it keeps every query with what it returned.
-    most
-        Most characters of goal, actions, rules and rows together. Rules and rows that are longer
-        than what the others leave are summarised piece by piece.
-
-    Raises
-    ------
-    UsageError
-        Nothing says which rows to read, no statement that says it can run, or goal and actions
-        alone are too long.
-    UnparsableReplyError
-        Rules or rows are too long, and no reply shortens them.
-    InfrastructureError, BudgetSpentError
-        The database or the model failed, or nothing is left to spend.
+        Those that are compared.
+    left_out
+        Those that cannot be told from others like them, because no row names them.
+    rules
+        The business rules.
+    tables
+        What each query that could run returned.
+    failed, cut
+        How many queries could not run, and how many results a limit cut.
     """
-    found = [asker.retrieve(database, query) for query in _queries(question, database.kind)]
-    told = [one.observation for one in found if one.error is None]
-    if not told:
-        raise UsageError(
-            f"No query of the context can run: {found[0].statement!r} gives {found[0].observation}"
+
+    goal: str
+    actions: tuple[Candidate, ...]
+    left_out: tuple[Candidate, ...]
+    rules: str
+    tables: tuple[str, ...]
+    failed: int
+    cut: int
+
+    @classmethod
+    def of(
+        cls,
+        question: Question,
+        actions: tuple[Candidate, ...],
+        database: Database,
+        asker: Asker,
+    ) -> Self:
+        """Run the question's own queries, or its scenario's; `asker` keeps what they return.
+
+        Raises
+        ------
+        UsageError
+            Nothing says which rows to read, or no statement that says it can run.
+        InfrastructureError
+            The database failed.
+        """
+        found = [asker.retrieve(database, query) for query in _queries(question, database.kind)]
+        told = tuple(one.observation for one in found if one.error is None)
+        if not told:
+            first = found[0]
+            raise UsageError(
+                f"No query of the context can run: {first.statement!r} gives {first.observation}"
+            )
+        compared = named_in(actions, told)
+        kept = set(compared)
+        return cls(
+            goal=_goal_of(question),
+            actions=compared,
+            left_out=tuple(action for action in actions if action not in kept),
+            rules=question.rules,
+            tables=told,
+            failed=len(found) - len(told),
+            cut=sum(one.cut is not None for one in found if one.error is None),
         )
-    goal, compared = _goal_of(question), _told_of(actions, told)
-    room = _room(goal, compared, most)
-    rules, rows = question.rules, "\n\n".join(told)
-    for_rules, for_rows = _shares(len(rules), len(rows), room)
-    shortener = Shortener(goal, compared, asker)
-    if len(rules) > for_rules:
-        rules = shortener.shorten("rules", [rules], for_rules)
-    summarised = len(rows) > for_rows
-    if summarised:
-        rows = shortener.shorten("rows", told, for_rows)
-    kept = set(compared)
-    asker.note(
-        "context",
-        actions=list(compared),
-        left_out=[action for action in actions if action not in kept],
-        text=rows,
-        summarised=summarised,
-        rules_summarised=rules is not question.rules,
-        failed=len(found) - len(told),
-        cut=sum(one.cut is not None for one in found if one.error is None),
-    )
-    return Problem(goal, compared, _context(rules, rows))
+
+    @property
+    def least(self) -> int:
+        """Fewest characters of a problem: its goal and actions, and some for rules and rows."""
+        return self._taken + _LEAST_CONTEXT
+
+    @property
+    def size(self) -> int:
+        """Characters of the problem with all of its rules and rows."""
+        return self._taken + len(self.rules) + len(self._rows)
+
+    def problem(self, asker: Asker, most: int) -> Problem:
+        """Make the decision problem: goal, actions and context.
+
+        Parameters
+        ----------
+        asker
+            Asked to shorten what is too long, and told what the context is.
+        most
+            Most characters of goal, actions, rules and rows together. Rules and rows that are
+            longer than what the others leave are summarised piece by piece.
+
+        Raises
+        ------
+        UsageError
+            Goal and actions alone are too long.
+        UnparsableReplyError
+            Rules or rows are too long, and no reply shortens them.
+        InfrastructureError, BudgetSpentError
+            The model failed, or nothing is left to spend.
+        """
+        rules, rows = self.rules, self._rows
+        for_rules, for_rows = _shares(len(rules), len(rows), self._room(most))
+        shortener = Shortener(self.goal, self.actions, asker)
+        rules_summarised, summarised = len(rules) > for_rules, len(rows) > for_rows
+        if rules_summarised:
+            rules = shortener.shorten("rules", [rules], for_rules)
+        if summarised:
+            rows = shortener.shorten("rows", self.tables, for_rows)
+        asker.note(
+            "context",
+            actions=list(self.actions),
+            left_out=list(self.left_out),
+            text=rows,
+            summarised=summarised,
+            rules_summarised=rules_summarised,
+            failed=self.failed,
+            cut=self.cut,
+        )
+        return Problem(self.goal, self.actions, _context(rules, rows))
+
+    @property
+    def _rows(self) -> str:
+        return "\n\n".join(self.tables)
+
+    @property
+    def _taken(self) -> int:
+        """How many characters goal and actions take."""
+        bare = Problem(self.goal, self.actions, _context("", ""))
+        return len(prompt("task", problem=bare))
+
+    def _room(self, most: int) -> int:
+        """Return how many characters goal and actions leave to rules and rows."""
+        taken = self._taken
+        if most - taken < _LEAST_CONTEXT:
+            raise UsageError(
+                f"The goal and {len(self.actions)} actions alone take {taken} of the {most} "
+                "characters that dellma.context allows, which leaves no room for what the database "
+                f"holds: raise it with --set dellma.context={2 * (taken + _LEAST_CONTEXT)}, or "
+                "list fewer actions."
+            )
+        return most - taken
 
 
 def actions_of(question: Question, database: Database) -> tuple[Candidate, ...]:
@@ -133,41 +204,6 @@ def _goal_of(question: Question) -> str:
     if question.scenario not in plugins.names("scenario"):
         return question.text
     return plugins.scenario(question.scenario).goal_of(question)
-
-
-def _told_of(actions: tuple[Candidate, ...], told: Sequence[str]) -> tuple[Candidate, ...]:
-    """Return the actions that a cell of the tables names; all where those are fewer than two."""
-    cells = {folded(cell) for table in told for cell in _cells(table)}
-    named = tuple(action for action in actions if folded(action) in cells)
-    return named if len(named) > 1 else actions
-
-
-def _cells(table: str) -> Iterator[Any]:
-    """Yield what stands in a table's cells below its header, also inside of lists."""
-    _, *lines = table.split("\n")
-    for line in lines:
-        if line.startswith("["):
-            yield from _leaves(json.loads(line))
-
-
-def _leaves(cell: Any) -> Iterator[Any]:  # noqa: ANN401  (any JSON value)
-    if not isinstance(cell, list | dict):
-        yield cell
-        return
-    for inner in cell.values() if isinstance(cell, dict) else cell:
-        yield from _leaves(inner)
-
-
-def _room(goal: str, actions: tuple[Candidate, ...], most: int) -> int:
-    """Return how many characters goal and actions leave to rules and rows."""
-    taken = len(prompt("task", problem=Problem(goal, actions, _context("", ""))))
-    if most - taken < _LEAST_CONTEXT:
-        raise UsageError(
-            f"The goal and {len(actions)} actions alone take {taken} of the {most} characters that "
-            "dellma.context allows, which leaves no room for what the database holds: raise it "
-            f"with --set dellma.context={2 * (taken + _LEAST_CONTEXT)}, or list fewer actions."
-        )
-    return most - taken
 
 
 def _shares(rules: int, rows: int, room: int) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import count
 from typing import Literal, Self
 
 import numpy as np
@@ -13,7 +15,8 @@ from langchain_core.language_models import BaseChatModel
 from dqa.databases.base import Database
 from dqa.deciders.base import ProtocolName, Settings
 from dqa.deciders.dellma.asking import Asker
-from dqa.deciders.dellma.context import actions_of, check_question, read_problem
+from dqa.deciders.dellma.by_scenario import ByScenario
+from dqa.deciders.dellma.context import Reading, actions_of, check_question
 from dqa.deciders.dellma.direct import (
     ChainOfThought,
     DirectMethod,
@@ -34,10 +37,12 @@ from dqa.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
     InfrastructureError,
+    RequestTooLongError,
     UnknownNameError,
     UnparsableReplyError,
     UsageError,
 )
+from dqa.models.faults import Fault, FaultKind
 from dqa.question import Candidate, Question
 
 __all__ = [
@@ -53,6 +58,9 @@ __all__ = [
     "DirectFactory",
     "Steps",
 ]
+
+_HALVINGS = 6
+"""How often what is read is halved: from 40,000 characters to 625."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +131,23 @@ class _Decider:
             asker.note("context", actions=list(actions), text="", summarised=False, failed=0, cut=0)
             asker.note("only_action", action=actions[0])
             return _Chosen(str(actions[0]), actions[0])
-        problem = read_problem(question, actions, database, asker, self._context)
-        return self._choose(problem, question, asker)
+        return self._read(Reading.of(question, actions, database, asker), question, asker)
+
+    def _read(self, reading: Reading, question: Question, asker: Asker) -> _Chosen:
+        """Decide, anew with half the characters where a request is longer than the model takes."""
+        # With a context that is shorter than allowed, half of what is allowed changes nothing.
+        most = min(self._context, max(reading.size, reading.least))
+        for attempt in count(1):
+            try:
+                return self._choose(reading.problem(asker, most), question, asker)
+            except RequestTooLongError:
+                shorter = max(most // 2, reading.least)
+                if attempt > _HALVINGS or shorter >= most:
+                    raise
+            most = shorter
+            words = f"Goal, actions, rules and rows are read anew in at most {most} characters."
+            asker.begin_anew(Fault(FaultKind.TOO_LONG, "RequestTooLongError", words, attempt, 0.0))
+        raise AssertionError("the last attempt raises")
 
     def _choose(self, problem: Problem, question: Question, asker: Asker) -> _Chosen:
         raise NotImplementedError
@@ -264,12 +287,14 @@ class DellmaFactory:
         """What its settings are called: for all of DeLLMa's deciders, and for this one only."""
         return options_of(self.name, self.heeded)
 
-    def __call__(self, model: BaseChatModel | None, settings: Settings) -> Dellma:
+    def __call__(self, model: BaseChatModel | None, settings: Settings) -> ByScenario:
         """Make the decider; `UsageError` without a model or for a setting that cannot be."""
+        return ByScenario(partial(self._made, _needed(self.name, model)), settings)
+
+    def _made(self, model: BaseChatModel, settings: Settings) -> Dellma:
         _check_options(self.name, self.options, settings)
         chosen = changed(self.settings, settings.options, self.options)
-        asked = _needed(self.name, model)
-        return Dellma(self.name, asked, settings, chosen, self.steps(chosen))
+        return Dellma(self.name, model, settings, chosen, self.steps(chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,12 +322,15 @@ class DirectFactory:
         """What its settings are called: the length of the context, and the method's own."""
         return options_of(self.name, ("context",), (field.name for field in fields(self.method)))
 
-    def __call__(self, model: BaseChatModel | None, settings: Settings) -> Direct:
+    def __call__(self, model: BaseChatModel | None, settings: Settings) -> ByScenario:
         """Make the decider; `UsageError` without a model or for a setting that cannot be."""
+        return ByScenario(partial(self._made, _needed(self.name, model)), settings)
+
+    def _made(self, model: BaseChatModel, settings: Settings) -> Direct:
         _check_options(self.name, self.options, settings)
         method = changed(self.method, settings.options, self.options)
         context = changed(DellmaSettings(), settings.options, self.options).context
-        return Direct(self.name, _needed(self.name, model), settings, method, context)
+        return Direct(self.name, model, settings, method, context)
 
 
 def _check_options(name: str, heeded: tuple[str, ...], settings: Settings) -> None:

@@ -6,7 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from dqa.deciders.dellma.asking import folded, one_line, prompt, read_object
-from dqa.errors import UnparsableReplyError
+from dqa.errors import ModelUnavailableError, RequestTooLongError, UnparsableReplyError
+from dqa.models.faults import Fault, FaultKind
 from tests.deciders.dellma.talking import PROBLEM, asker, noted, said_to
 
 
@@ -63,6 +64,27 @@ def test_it_ends_after_as_many_bad_replies_as_settings_allow(bad: object) -> Non
     with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
         found.ask("test", "Say it.", lambda text: read_object(text, "a"))
     assert found.steps == len(noted(found.events, "parse_failure")) == 3
+
+
+def test_beginning_anew_forgets_findings_and_keeps_what_was_paid_for() -> None:
+    """A tree counts every ranking that a trace tells; replies and their tokens were there."""
+    found = asker('{"a": 1}')
+    found.ask("test", "Say it.", lambda text: read_object(text, "a"))
+    for kind in ("factors", "pairs", "ranking"):
+        found.note(kind)
+    found.begin_anew(Fault(FaultKind.TOO_LONG, "RequestTooLongError", "Less.", 1, 0.0))
+    assert [event.kind for event in found.events] == ["prompt", "reply", "fault"]
+    assert noted(found.events, "fault")[0]["message"] == "Less."
+    assert (found.steps, found.usage.calls) == (1, 1)
+
+
+@pytest.mark.parametrize("words", [FaultKind.TOO_LONG.to_error("no"), "The model failed: no"])
+def test_a_failure_that_is_played_is_told_by_its_words(words: object) -> None:
+    """A cassette knows of one class only."""
+    found = asker(ModelUnavailableError(str(words)))
+    with pytest.raises(ModelUnavailableError, match="no") as failed:
+        found.ask("test", "Say it.", lambda text: text)
+    assert isinstance(failed.value, RequestTooLongError) is not isinstance(words, str)
 
 
 def test_what_a_model_thinks_aloud_is_kept_apart() -> None:

@@ -14,10 +14,11 @@ from dqa import plugins
 from dqa.databases.base import Database, Limits
 from dqa.deciders.base import Settings
 from dqa.deciders.dellma.asking import Asker, prompt
-from dqa.deciders.dellma.context import actions_of, check_question, read_problem
+from dqa.deciders.dellma.context import Reading, actions_of, check_question
+from dqa.deciders.dellma.problem import Problem
 from dqa.errors import UnparsableReplyError, UsageError
 from dqa.models.scripted import scripted_model
-from dqa.question import Question
+from dqa.question import Candidate, Question
 from tests.deciders.dellma.talking import Talking, asker, noted, said_to, saying, world
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
@@ -44,6 +45,17 @@ def asked(*context: str, **changes: object) -> Question:
         "custom", "1", "Which?", "Buy one.", candidates=(1, 2), context_queries=context
     )
     return replace(question, **changes)  # type: ignore[arg-type]
+
+
+def read_problem(
+    question: Question,
+    actions: tuple[Candidate, ...],
+    database: Database,
+    found: Asker,
+    most: int = 40_000,
+) -> Problem:
+    """Return the problem that a question makes."""
+    return Reading.of(question, actions, database, found).problem(found, most)
 
 
 def read(question: Question, database: Database, found: Asker, most: int = 40_000) -> str:
@@ -193,14 +205,14 @@ def test_an_evaluation_is_told_before_it_begins() -> None:
 
 
 def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:
-    """A whole cell has to name them, as text and whatever its case; the trace says who is out."""
+    """A whole cell has to name them, whatever its case; the trace says who is out."""
     found = asker()
-    actions = (3, "FRUIT  4", "fruit", "fruit 77", "note")
+    actions = ("Fruit  1", "FRUIT 2", "fruit 3", "fruit 4", "fruit", "fruit 77", "note")
     query = "SELECT id, name, note FROM fruit WHERE id < 5"
-    problem = read_problem(asked(query), actions, database, found, 40_000)
-    assert problem.actions == (3, "FRUIT  4")
+    problem = read_problem(asked(query), actions, database, found)
+    assert problem.actions == actions[:4]
     (event,) = noted(found.events, "context")
-    assert event["actions"] == [3, "FRUIT  4"]
+    assert event["actions"] == list(actions[:4])
     assert event["left_out"] == ["fruit", "fruit 77", "note"]
 
 
@@ -210,7 +222,7 @@ def test_all_actions_stay_where_fewer_than_two_have_a_row(
 ) -> None:
     """Such rows tell of something else than the actions."""
     found = asker()
-    problem = read_problem(asked(FRUIT), actions, database, found, 40_000)
+    problem = read_problem(asked(FRUIT), actions, database, found)
     assert problem.actions == actions
     assert noted(found.events, "context")[0]["left_out"] == []
 
@@ -261,7 +273,7 @@ def test_the_goal_says_nothing_of_how_to_answer() -> None:
     """Each step asks for JSON, and the scenario's question for a name."""
     question, opened = world("agriculture")
     assert "Answer with the name" in question.text
-    problem = read_problem(question, question.candidates or (), opened, asker(), 40_000)
+    problem = read_problem(question, question.candidates or (), opened, asker())
     opened.close()
     assert "Answer with the name" not in prompt("task", problem=problem)
     assert problem.goal in question.text
@@ -272,7 +284,7 @@ def test_building_compares_the_makers_of_the_goods_and_of_their_inputs(backend: 
     """On tables and graph alike, and the right one is among them."""
     question, opened = world("building", backend)
     found = asker()
-    problem = read_problem(question, question.candidates or (), opened, found, 40_000)
+    problem = read_problem(question, question.candidates or (), opened, found)
     opened.close()
     (event,) = noted(found.events, "context")
     assert question.answers[0] in problem.actions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from dqa.deciders.dellma.decider import (
 from dqa.deciders.dellma.direct import SelfConsistency
 from dqa.deciders.dellma.settings import OPTIONS, DellmaSettings, changed
 from dqa.errors import UnknownNameError, UsageError
-from tests.deciders.dellma.talking import saying
+from dqa.models.scripted import scripted_model
+from tests.deciders.dellma.talking import noted, saying, world
 
 
 def test_the_paper_s_settings_are_the_defaults() -> None:
@@ -133,6 +135,34 @@ def test_a_setting_may_be_for_one_decider_only() -> None:
     assert taken == {"dellma-naive": 50, "dellma-pairs": 8}
     with pytest.raises(UsageError, match=r"dellma-naive\.samples is a whole number"):
         changed(DELLMA_NAIVE.settings, {"dellma-naive.samples": "x"}, DELLMA_NAIVE.options)
+
+
+def overlaps(scenario: str, **given: str) -> set[int]:
+    """Return by how many items the minibatches overlap with which a question is decided."""
+    question, database = world(scenario)
+    usual = {"dellma.samples": "12", "dellma.batch": "8"}
+    settings = Settings(options=usual | {f"dellma{name}": value for name, value in given.items()})
+    decider = plugins.decider("dellma-pairs")(scripted_model("analyst"), settings)
+    decision = decider.decide(question, database)
+    database.close()
+    shown = [set(event["shown"]) for event in noted(decision.trace, "ranking")]
+    # The last minibatch has what is left, and overlaps with more.
+    return {len(one & other) for one, other in pairwise(shown[:-1])}
+
+
+def test_a_scenario_has_settings_of_its_own_that_given_ones_override() -> None:
+    """The paper has minibatches of stocks share a half, and others a quarter."""
+    assert overlaps("agriculture") == {2}
+    assert overlaps("stocks") == {4}
+    assert overlaps("stocks", **{".overlap": "0.25"}) == {2}
+    assert overlaps("stocks", **{"-pairs.overlap": "0.0"}) == {0}
+
+
+def test_the_settings_of_scenarios_are_those_of_deciders() -> None:
+    """A name that nobody heeds would never be told."""
+    found = {name: plugins.scenario(name).settings for name in plugins.names("scenario")}
+    assert found["stocks"] == {"dellma.overlap": "0.5"}
+    assert all(set(settings) <= set(OPTIONS) for settings in found.values())
 
 
 def test_votes_and_their_temperature_can_be_set() -> None:

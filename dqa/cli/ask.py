@@ -33,7 +33,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     question: Annotated[
         str | None,
         typer.Option(
-            "--question", metavar="TEXT", help="What is to be decided; the scenario's by default."
+            "--question", metavar="TEXT", help="What is to be decided, where no scenario says it."
         ),
     ] = None,
     scenario: Annotated[
@@ -41,8 +41,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--scenario",
             metavar="NAME",
-            help="Scenario that the database holds: its question, rules and candidates are taken "
-            "where none are given, and its simulator can be asked.",
+            help="Scenario that the database holds: its question is asked, by its rules, and its "
+            "simulator can be.",
         ),
     ] = None,
     target: Annotated[
@@ -57,6 +57,14 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     rules: Annotated[
         Path | None,
         typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
+    ] = None,
+    rule_set: Annotated[
+        str | None,
+        typer.Option(
+            "--rule-set",
+            metavar="NAME",
+            help="How the scenario's simulator counts: 'released', the default, or 'paper'.",
+        ),
     ] = None,
     candidates: Annotated[
         str | None,
@@ -94,6 +102,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     """Ask one question about any database; exit code 1 where it ends without an answer."""
     from dqa.decision import Ending
     from dqa.evaluation.store import decision_to_json
+    from dqa.models.takes import asked_by
 
     asking = Asking(
         *(model, base_url, planner, planner_base_url, protocol, seed, max_steps, row_limit),
@@ -103,10 +112,11 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     given = AskedQuestion(
         *(question, told, candidates, tuple(context or ()), scenario, tuple(target or ()))
     )
-    deciders, models = asking.deciders((decider,), calling)
+    deciders, models = asking.deciders((decider,), calling, rules=rule_set)
     with _new_file(trace) as file, _opened(database) as opened:
         asked = given.read(opened)
-        decision = deciders[decider].decide(asked, opened)
+        with asked_by(asked.key, decider):
+            decision = deciders[decider].decide(asked, opened)
         full = {
             "question": asked.key,
             "database": opened.name,

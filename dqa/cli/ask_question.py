@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dqa.databases.base import Database
     from dqa.question import Candidate, Question
     from dqa.scenarios.base import Scenario
+    from dqa.situation import Situation
 
 __all__ = ["AskedQuestion", "read_rules"]
 
@@ -28,7 +29,7 @@ class AskedQuestion:
     Attributes
     ----------
     text
-        What is to be decided; None for the scenario's own question.
+        What is to be decided; None for a scenario's question.
     rules
         The business rules; None for the scenario's, or for none.
     candidates
@@ -56,6 +57,12 @@ class AskedQuestion:
             )
         if self.scenario is None and self.target:
             raise UsageError(f"--target {self.target[0]} belongs to a scenario: name --scenario.")
+        if self.scenario is not None and (self.text is not None or self.rules is not None):
+            # The simulator would go on answering the scenario's question.
+            raise UsageError(
+                f"The scenario '{self.scenario}' has a question and rules of its own: leave "
+                "--question and --rules away, or --scenario for a question of yours."
+            )
 
     def read(self, database: Database) -> Question:
         """Make the question of what `database` holds.
@@ -66,7 +73,7 @@ class AskedQuestion:
             No candidate is listed, the target is not what the scenario asks about, or the database
             does not hold the scenario.
         DataError
-            It holds the scenario, but not in its types, or without what the target names.
+            It holds the scenario, but not in its types.
         QueryError, InfrastructureError
             As `Database.query` does.
         """
@@ -74,13 +81,11 @@ class AskedQuestion:
 
         candidates = None if self.candidates is None else _listed(self.candidates, database)
         if self.scenario is None:
-            asked = Question(scenario=_CUSTOM, id="1", text=self.text or "", rules="")
+            asked = Question(_CUSTOM, "1", self.text or "", self.rules or "")
         else:
             asked = _of_scenario(self.scenario, pairs_in("--target", self.target), database)
         return replace(
             asked,
-            text=asked.text if self.text is None else self.text,
-            rules=asked.rules if self.rules is None else self.rules,
             candidates=asked.candidates if candidates is None else candidates,
             candidate_query=self.candidates,
             context_queries=self.context,
@@ -93,28 +98,39 @@ def _of_scenario(name: str, target: Mapping[str, str], database: Database) -> Qu
     from dqa.loaders.readback import read_situation
 
     scenario = plugins.scenario(name)
-    _check_target(scenario, target)
+    wanted = scenario.template.get_identifiers()
+    for key in target:
+        if key not in wanted:
+            raise UnknownNameError(f"target of the scenario '{name}'", key, wanted)
     try:
         situation = read_situation(database, scenario.schema, database.name)
     except QueryError as error:
         raise UsageError(
             f"{database.name} does not hold the scenario '{name}' as 'dqa load' writes it: {error}"
         ) from error
-    return scenario.question(situation, "1", target)
+    return scenario.question(situation, "1", _whole_target(scenario, situation, target))
 
 
-def _check_target(scenario: Scenario, target: Mapping[str, str]) -> None:
+def _whole_target(
+    scenario: Scenario, situation: Situation, given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the target with what can only be one thing; `UsageError` where it is wrong."""
+    known = scenario.targets(situation, given)
+    for key, value in given.items():
+        if value and key in known and value not in known[key]:
+            raise UnknownNameError(f"{key} in {situation.name}", value, known[key])
     wanted = scenario.template.get_identifiers()
-    for key in target:
-        if key not in wanted:
-            raise UnknownNameError(f"target of the scenario '{scenario.name}'", key, wanted)
-    missing = [key for key in wanted if not target.get(key)]
+    only = {key: known[key][0] for key in wanted if len(known.get(key, ())) == 1}
+    target = only | {key: value for key, value in given.items() if value}
+    missing = [key for key in wanted if key not in target]
     if missing:
-        told = " ".join(f"--target {key}=..." for key in missing)
+        first = {key: next(iter(known.get(key, ())), "...") for key in missing}
+        told = " ".join(f'--target {key}="{value}"' for key, value in first.items())
         raise UsageError(
-            f"The question of the scenario '{scenario.name}' is about more than was told: give "
-            f"{told}."
+            f"The question of the scenario '{scenario.name}' is about more than was told: give, "
+            f"for example, {told}."
         )
+    return target
 
 
 def read_rules(path: Path) -> str:

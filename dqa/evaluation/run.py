@@ -21,6 +21,7 @@ from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.score import Judge, Result
 from dqa.evaluation.store import RunStore, to_trace
+from dqa.models.takes import asked_by
 
 __all__ = ["carry_out", "evaluate"]
 
@@ -210,7 +211,8 @@ class _Crew:
         def attempt() -> bool:
             try:
                 database = self._databases.of(task)
-                made.append(self._deciders[task.decider].decide(task.question, database))
+                with asked_by(*task.key):
+                    made.append(self._deciders[task.decider].decide(task.question, database))
             except InfrastructureError as error:
                 made.append(_failed(error))
             return made[-1].outage != "database"

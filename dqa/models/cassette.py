@@ -5,17 +5,21 @@ A cassette is LangChain's cache (`BaseCache`), with what that interface alone do
 - It is keyed by the whole request: model, parameters, tools, stop sequences and messages, in a form
   of our own, so that neither a key nor a provider's package is needed to ask for it again
   (`dqa.models.recorded.RecordedModel` sees to that).
+- Everyone who asks has a tape of their own (`dqa.models.takes`): two questions in the same words,
+  about other data, keep their replies apart, whichever thread is faster.
 - A request that was made twice has two replies, and they are played in their order; a cache would
-  give the first one twice.
+  give the first one twice. Each go at a decision plays them from the first one on.
 - A reply is kept whole: text, tool calls, token counts, and how it ended.
 - A request that ended in failure, after all retries, fails again when it is played.
 - What was not recorded is an error that says what was asked and what comes nearest to it. A run
   that its budget stopped is recorded as far as it went, and can be replayed once it was resumed.
 
 The file is JSON lines, each flushed as it comes, so that a crash costs the last one at most: first
-a header, then messages, each once and named by its hash, and the requests made of them. It holds no
-time and no secret: what looks like one is blotted out before the request is looked up and before
-the reply is used, so what a run sees while recording is what it will see when it is played.
+a header, then messages, each once and named by its hash, and the requests made of them, with who
+asked and how many replies they had had before. Lines of several askers stand as they came; a run
+with one worker makes the same file every time. It holds no time and no secret: what looks like one
+is blotted out before the request is looked up and before the reply is used, so what a run sees
+while recording is what it will see when it is played.
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ import json
 import os
 import threading
 import weakref
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -37,12 +40,13 @@ from langchain_core.messages import message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, Generation
 
 from dqa.errors import ModelUnavailableError, ParseError, UnrecordedRequestError, UsageError
-from dqa.models.unrecorded import Request, difference
+from dqa.models.takes import Asker, Take, Tapes, current_take
+from dqa.models.unrecorded import Request, difference, exhausted, of_others
 from dqa.secrets import redact, redacted
 
 __all__ = ["FORMAT", "Cassette"]
 
-FORMAT = 1
+FORMAT = 2
 """Version of the file's format."""
 
 _PACKAGES = ("dqa", "langchain-core")
@@ -54,6 +58,24 @@ class _Recorded:
 
     replies: tuple[dict[str, Any], ...] = ()
     failure: str | None = None
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Self:
+        failed = "failure" in entry
+        return cls(failure=entry["failure"]) if failed else cls(tuple(entry["replies"]))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"replies": self.replies} if self.failure is None else {"failure": self.failure}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request as it comes: who makes it, in which take, and its messages."""
+
+    take: Take
+    asker: Asker
+    request: Request
+    messages: list[dict[str, Any]]
 
 
 class Cassette(BaseCache):
@@ -76,12 +98,13 @@ class Cassette(BaseCache):
         self.models = tuple(models)
         self.warnings: tuple[str, ...] = ()
         self._messages: dict[str, dict[str, Any]] = {}
-        self._requests: dict[str, Request] = {}
-        self._times: dict[str, int] = {}
-        self._recorded: dict[str, deque[_Recorded]] = {}
+        self._requests: dict[tuple[Asker, str], Request] = {}
+        self._tapes: Tapes[_Recorded] = Tapes()
         self._file: TextIO | None = None
         self._lock = threading.Lock()
-        self._asking = threading.local()
+        # Not a context variable: between `lookup` and whoever learns of the failure a call stays on
+        # its thread, and LangChain's wrappers of models forget what is set inside of them.
+        self._made = threading.local()
 
     @classmethod
     def record(cls, path: Path, models: Sequence[str], *, resume: bool = False) -> Self:
@@ -153,35 +176,32 @@ class Cassette(BaseCache):
         Raises
         ------
         UnrecordedRequestError
-            The cassette is played and holds no further reply to this request.
+            The cassette is played and holds no further reply to this request by who makes it.
         ModelUnavailableError
             The request failed when it was recorded.
         """
-        request, messages = _request(prompt, llm_string)
-        self._asking.request = request, messages
+        asked = self._made.last = _asked(prompt, llm_string)
+        key = asked.request.key
         with self._lock:
-            waiting = self._recorded.get(request.key)
-            if waiting and not (self._file and waiting[0].failure is not None):
-                return _played(waiting.popleft())
-            if self._file is not None:
+            answers = self._tapes.answers(asked.asker, key)
+            position = self._tapes.position(asked.take, asked.asker, key)
+            found = answers[position] if position < len(answers) else None
+            if self._file is not None and (found is None or found.failure is not None):
                 return None
-            raise UnrecordedRequestError(
-                f"{self.path}: " + difference(request, messages, self._requests, self._messages)
-                if request.key not in self._times
-                else f"{self.path}: a request was recorded {self._times[request.key]} times and is "
-                "now made once more. Play it with the settings it was recorded with."
-            )
+            if found is None:
+                raise UnrecordedRequestError(f"{self.path}: {self._missing(asked)}")
+            self._tapes.wind(asked.take, asked.asker, key, position + 1)
+        return _played(found)
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Take down a reply, right behind the messages that it answers."""
-        request, messages = _request(prompt, llm_string)
-        self._take_down(request, messages, {"replies": [_kept(g) for g in return_val]})
+        replies = tuple(_kept(generation) for generation in return_val)
+        self._take_down(_asked(prompt, llm_string), _Recorded(replies))
 
     def record_failure(self, words: str) -> None:
         """Take down that the request which this thread made last has failed for good."""
-        request, messages = self._asking.request
         if self._file is not None:
-            self._take_down(request, messages, {"failure": redact(words)})
+            self._take_down(self._made.last, _Recorded(failure=redact(words)))
 
     def clear(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002  (the base class's signature)
         """Refuse: a cassette is a record, and is deleted as a file."""
@@ -192,16 +212,43 @@ class Cassette(BaseCache):
         if self._file is not None:
             self._file.close()
 
-    def _take_down(
-        self, request: Request, messages: Sequence[dict[str, Any]], answer: Mapping[str, Any]
-    ) -> None:
+    def _take_down(self, asked: _Asked, answer: _Recorded) -> None:
+        request = asked.request
         with self._lock:
-            for name, message in zip(request.messages, messages, strict=True):
+            answers = self._tapes.answers(asked.asker, request.key)
+            position = self._tapes.position(asked.take, asked.asker, request.key)
+            if position < len(answers) and answers[position].failure is None:
+                position = len(answers)  # another take of the same asker was faster
+            self._tapes.put(asked.asker, request.key, position, answer)
+            self._tapes.wind(asked.take, asked.asker, request.key, position + 1)
+            for name, message in zip(request.messages, asked.messages, strict=True):
                 if name not in self._messages:
                     self._messages[name] = message
                     self._write({"message": name, **message})
-            asked = {"settings": request.settings, "messages": list(request.messages)}
-            self._write({"request": request.key, **asked, **answer})
+            self._write(
+                {
+                    "request": request.key,
+                    "asker": asked.asker,
+                    "position": position,
+                    "settings": request.settings,
+                    "messages": request.messages,
+                    **answer.to_json(),
+                }
+            )
+
+    def _missing(self, asked: _Asked) -> str:
+        """Say what is asked that nothing is recorded of."""
+        asker, request = asked.asker, asked.request
+        had = len(self._tapes.answers(asker, request.key))
+        if had:
+            return exhausted(asker, had)
+        others = self._tapes.askers(request.key)
+        if others:
+            return of_others(asker, asked.messages, others)
+        # What else the same asker asked comes nearest, where others asked the like.
+        near = sorted(self._requests, key=lambda asked_before: asked_before[0] != asker)
+        requests = [self._requests[name] for name in near]
+        return difference(asker, request, asked.messages, requests, self._messages)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -253,13 +300,10 @@ class Cassette(BaseCache):
             self._messages[entry.pop("message")] = entry
             return
         request = Request(entry["request"], entry["settings"], tuple(entry["messages"]))
-        answers = self._recorded.setdefault(request.key, deque())
-        # A request that failed and was made again later, with success, did not fail in the end.
-        while answers and answers[-1].failure is not None:
-            answers.pop()
-        answers.append(_Recorded(tuple(entry.get("replies", ())), entry.get("failure")))
-        self._requests[request.key] = request
-        self._times[request.key] = len(answers)
+        asker, answer = tuple(entry["asker"]), _Recorded.from_json(entry)
+        # A request that failed and was made again by a later take did not fail in the end.
+        self._tapes.put(asker, request.key, entry["position"], answer)
+        self._requests[asker, request.key] = request
 
     def _check_models(self, models: Sequence[str]) -> None:
         missing = [name for name in models if name not in self.models]
@@ -281,12 +325,14 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in _PACKAGES}
 
 
-def _request(prompt: str, llm_string: str) -> tuple[Request, list[dict[str, Any]]]:
-    """Return what LangChain's two texts ask for, with its messages, without secrets."""
+def _asked(prompt: str, llm_string: str) -> _Asked:
+    """Return what LangChain's two texts ask for, and who asks, without secrets."""
     messages = [redacted(_canonical(message["kwargs"])) for message in json.loads(prompt)]
     names = tuple(_hash(json.dumps(message, sort_keys=True)) for message in messages)
     settings = redact(llm_string)
-    return Request(_hash("\n".join([settings, *names])), settings, names), messages
+    request = Request(_hash("\n".join([settings, *names])), settings, names)
+    take = current_take()
+    return _Asked(take, tuple(map(redact, take.asker)), request, messages)
 
 
 def _canonical(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-__all__ = ["Request", "difference"]
+__all__ = ["Request", "difference", "exhausted", "of_others"]
 
 _QUESTION = re.compile(r"^# Question\n+(?P<text>.+)$", re.MULTILINE)
 _SHOWN = 60
+_OTHERS_SHOWN = 3
+_SETTINGS = "Play it with the settings it was recorded with"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +36,52 @@ class Request:
     messages: tuple[str, ...]
 
 
+def exhausted(asker: Sequence[str], times: int) -> str:
+    """Say that all replies to a request were played."""
+    often = "once" if times == 1 else f"{times} times"
+    return (
+        f"a request{_whose(asker, ' of ')} was recorded {often} and is now made once more. "
+        f"{_SETTINGS}."
+    )
+
+
+def of_others(
+    asker: Sequence[str], messages: Sequence[Mapping[str, Any]], others: Sequence[Sequence[str]]
+) -> str:
+    """Say that a request is recorded, and not of who makes it now."""
+    told = ", ".join(_whose(other) or "(nobody named)" for other in others[:_OTHERS_SHOWN])
+    if len(others) > _OTHERS_SHOWN:
+        told += f" and {len(others) - _OTHERS_SHOWN} more"
+    return (
+        f"{_unanswered(asker, messages)} The same request was recorded of {told}. Play it with the "
+        "questions, databases and deciders it was recorded with, or record it again."
+    )
+
+
 def difference(
+    asker: Sequence[str],
     asked: Request,
     messages: Sequence[Mapping[str, Any]],
-    requests: Mapping[str, Request],
+    requests: Sequence[Request],
     recorded: Mapping[str, Mapping[str, Any]],
 ) -> str:
     """Say which request is missing and where the recorded one that comes nearest differs.
 
     Parameters
     ----------
+    asker
+        Who makes the request.
     asked, messages
         The request and the messages it consists of.
     requests
-        Every recorded request.
+        Every recorded request; of several that come as near, the first is told.
     recorded
         Every recorded message by its hash.
     """
-    step = 1 + sum(message["role"] == "ai" for message in messages)
-    opening = f"no reply to request {step} about '{_topic(messages)}' is recorded."
-    closing = "Play it with the settings it was recorded with, or record it again."
+    opening = _unanswered(asker, messages)
+    closing = f"{_SETTINGS}, or record it again."
     near = max(
-        requests.values(),
+        requests,
         key=lambda r: (_shared(r.messages, asked.messages), r.settings == asked.settings),
         default=None,
     )
@@ -70,6 +96,16 @@ def difference(
         role = (messages[same] if same < len(messages) else messages[-1])["role"]
         where = f"differs at message {same + 1} ({role}): {_apart(there, here)}"
     return f"{opening} The nearest one {where}. {closing}"
+
+
+def _unanswered(asker: Sequence[str], messages: Sequence[Mapping[str, Any]]) -> str:
+    step = 1 + sum(message["role"] == "ai" for message in messages)
+    about = f"'{_topic(messages)}'{_whose(asker, ' of ')}"
+    return f"no reply to request {step} about {about} is recorded."
+
+
+def _whose(asker: Sequence[str], joint: str = "") -> str:
+    return f"{joint}({', '.join(asker)})" if asker else ""
 
 
 def _topic(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -45,22 +45,21 @@ def test_the_simulator_finds_the_best_decision(
         assert question.text in " ".join(shown.out.split())
 
 
-def test_own_words_go_before_the_scenarios(
-    dqa: Callable[..., Any], loaded: tuple[list[object], Question], tmp_path: Path
+def test_what_can_only_be_one_thing_need_not_be_told(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
 ) -> None:
-    """A question and rules that are given are the ones that the model is told."""
-    options, question = loaded
-    rules = tmp_path / "rules.md"
-    rules.write_text(f"{question.rules}\n99. One rule of mine.", "utf-8")
-    trace = tmp_path / "trace.json"
-    ran = dqa(
-        *(*options, "--question", f"In my words. {question.text}", "--rules", rules),
-        *("--decider", "planrag-sim", "--trace", trace),
-    )
-    assert ran.code == 0, ran.err
-    told = trace.read_text("utf-8")
-    assert "In my words" in told
-    assert "One rule of mine" in told
+    """A country has one home, and a rule set is the simulator's."""
+    questions = read_generated(generated)
+    question = questions.find("locating/1")
+    file = tmp_path / "q.db"
+    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
+    for rules in ("released", "paper"):
+        ran = dqa(
+            *("ask", "--database", file, "--scenario", "locating", "--decider", "oracle"),
+            *("--target", f"country={question.target['country']}", "--rule-set", rules, "--json"),
+        )
+        assert ran.code == 0, ran.err
+        assert json.loads(ran.out)["choice"] == question.answers[0]
 
 
 @pytest.mark.parametrize(
@@ -69,16 +68,19 @@ def test_own_words_go_before_the_scenarios(
         ((), "--question TEXT, or --scenario"),
         (("--question", "?", "--target", "goods=iron"), "name --scenario"),
         (("--scenario", "zoo"), "no scenario 'zoo'"),
-        (("--scenario", "building"), "--target goods=..."),
-        (("--scenario", "building", "--target", "goods="), "--target goods=..."),
+        (("--scenario", "building", "--question", "?", "--target", "goods=x"), "of its own"),
+        (("--scenario", "building", "--rules", "RULES", "--target", "goods=x"), "of its own"),
+        (("--scenario", "building"), "does not hold the scenario"),
+        (("--scenario", "locating"), "--target country="),
+        (("--scenario", "locating", "--target", "country="), "--target country="),
         (("--scenario", "building", "--target", "good=x"), "Did you mean 'goods'"),
         (("--scenario", "building", "--target", "goods"), "write KEY=VALUE"),
         (("--scenario", "building", "--target", "goods=a", "--target", "goods=b"), "twice"),
         (("--scenario", "building", "--target", "goods=x"), "does not hold the scenario"),
-        (
-            ("--scenario", "locating", "--target", "country=x", "--target", "home=y"),
-            "'x', which table 'country'",
-        ),
+        (("--scenario", "locating", "--target", "country=x"), "no country in"),
+        (("--scenario", "locating", "--target", "home=x"), "no home in"),
+        (("--scenario", "locating", "--target", "COUNTRY", "--target", "home=x"), "no home in"),
+        (("--scenario", "locating", "--target", "COUNTRY", "--rule-set", "papal"), "'paper'"),
     ],
 )
 def test_what_makes_no_question_is_one_line(
@@ -93,8 +95,13 @@ def test_what_makes_no_question_is_one_line(
     file = tmp_path / "q.db"
     situation = questions.situation_of(questions.find("locating/1"))
     plugins.backend("sqlite").load(situation, str(file)).close()
-    ran = dqa("ask", "--database", file, "--decider", "oracle", *arguments)
-    assert ran.code != 0
+    country = questions.find("locating/1").target["country"]
+    rules = tmp_path / "rules.md"
+    rules.write_text("1. Choose the first.", "utf-8")
+    meant = {"COUNTRY": f"country={country}", "RULES": str(rules)}
+    given = [meant.get(argument, argument) for argument in arguments]
+    ran = dqa("ask", "--database", file, "--decider", "oracle", *given)
+    assert ran.code == 2
     assert ran.out == ""
     assert ran.err.startswith("error: ")
     assert words in ran.err

@@ -1,0 +1,244 @@
+"""Whole runs, of questions in the same words, are played byte for byte as they were recorded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from dqa import plugins
+from dqa.databases.base import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.deciders.base import Settings
+from dqa.decision import Usage
+from dqa.errors import DatabaseUnavailableError
+from dqa.evaluation.plan import Pace, Setup, Target
+from dqa.evaluation.run import evaluate
+from dqa.evaluation.score import Judge, Outcome, Result
+from dqa.evaluation.store import RunStore, usage_so_far
+from dqa.loaders.generator import BuildingSize, generate
+from dqa.models.budget import Budget
+from dqa.models.cassette import Cassette
+from dqa.models.limits import Clock
+from dqa.models.policy import CallPolicy, Retry
+from dqa.models.recorded import recorded
+from dqa.question import QuestionSet
+from dqa.situation import Situation
+from tests.models.scripts import Moody
+
+NAME = "openai:test"
+DECIDERS = ("iterrag", "self-consistency")
+TOKENS = 10
+WORKERS = (1, 8)
+STEADY: Mapping[str, Target] = {n: plugins.backend(n) for n in ("sqlite", "duckdb")}
+Left = tuple[bytes, dict[str, Any]]
+"""What a run leaves behind: its results to the byte, and its traces."""
+
+
+class Speaking(BaseChatModel):
+    """Speaks as its mood is, and breaks down for good once it has said too much."""
+
+    mood: Any
+    breaks_at: int = 0
+
+    @property
+    def _llm_type(self) -> str:
+        return "speaking"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        text = self.mood.reply(messages[-1].text)
+        if 0 < self.breaks_at <= self.mood.said:
+            raise ConnectionError("The provider went away.")
+        usage = {"input_tokens": TOKENS, "output_tokens": 0, "total_tokens": TOKENS}
+        reply = AIMessage(text, usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+class Unsteady:
+    """SQLite whose server goes away at some statements that a model wrote, each time for one."""
+
+    kind: Kind = "relational"
+
+    def __init__(self, *outages: int) -> None:
+        self.struck = self._asked = 0
+        self._outages = outages
+        self._lock = threading.Lock()
+
+    def load(self, situation: Situation, /) -> Database:
+        """Load a situation into a database that is away now and then."""
+        database = plugins.backend("sqlite").load(situation)
+        query = database.query
+
+        def querying(statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+            with self._lock:
+                written = statement.removeprefix("SELECT ").isdigit()
+                self._asked += written
+                away = written and self._asked in self._outages
+                self.struck += away
+            if away:
+                raise DatabaseUnavailableError("the server is away")
+            return query(statement, limits)
+
+        database.query = querying  # type: ignore[method-assign]
+        return database
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """Four questions in the same words, on four worlds."""
+    made = generate(("building",), count=4, seed=3, sizes=(BuildingSize(6, 8, 6, 9),))
+    text = made.questions[0].text
+    return replace(made, questions=tuple(replace(q, text=text) for q in made.questions))
+
+
+def run(
+    questions: QuestionSet,
+    cassette: Cassette,
+    folder: Path,
+    workers: int,
+    *,
+    inner: BaseChatModel | None = None,
+    targets: Mapping[str, Target] = STEADY,
+    tokens: int | None = None,
+    resume: bool = False,
+) -> tuple[Result, ...]:
+    """Make every decision and keep it in a folder."""
+    budget = None if tokens is None else Budget(tokens)
+    policy = CallPolicy(Retry(0), budget=budget, clock=Clock(sleep=lambda _: None))
+    model = recorded(NAME, cassette, inner, {"temperature": 0})
+    settings = Settings(calls=policy)
+    setup = Setup(
+        questions,
+        targets,
+        {name: plugins.decider(name)(model, settings) for name in DECIDERS},
+        dict.fromkeys(DECIDERS, NAME),
+    )
+    store = RunStore(folder, {}, {}, resume)
+    results = evaluate(setup, Judge(questions, "paper"), store, Pace(workers))
+    cassette.close()
+    return results
+
+
+def outcome(folder: Path) -> Left:
+    """A run's results to the byte, and its traces without times; the last one of a decision."""
+    traces = {}
+    for line in (folder / "traces.jsonl").read_text("utf-8").splitlines():
+        trace = json.loads(line, object_hook=lambda o: {k: o[k] for k in o if k != "seconds"})
+        traces[f"{trace['question']} {trace['database']} {trace['decider']}"] = trace
+    return (folder / "results.jsonl").read_bytes(), traces
+
+
+def assert_played(questions: QuestionSet, tape: Path, made: Left) -> None:
+    """Assert that a cassette gives the same run with any number of workers."""
+    for workers in WORKERS:
+        folder = tape.with_name(f"played {workers}")
+        run(questions, Cassette.replay(tape, [NAME]), folder, workers)
+        played = outcome(folder)
+        assert played[0] == made[0]
+        assert played[1] == made[1]
+
+
+def entries(tape: Path) -> list[dict[str, Any]]:
+    """The requests on a cassette."""
+    lines = map(json.loads, tape.read_text("utf-8").splitlines())
+    return [line for line in lines if "request" in line]
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_questions_in_the_same_words_keep_their_replies_apart(
+    questions: QuestionSet, tmp_path: Path, workers: int
+) -> None:
+    """Recorded with few threads or many, played with few or many."""
+    tape, mood = tmp_path / "tape.jsonl", Moody()
+    cassette = Cassette.record(tape, [NAME])
+    run(questions, cassette, tmp_path / "made", workers, inner=Speaking(mood=mood))
+    askers: dict[str, set[str]] = {}
+    for entry in entries(tape):
+        askers.setdefault(entry["request"], set()).add(" ".join(entry["asker"]))
+    assert max(map(len, askers.values())) >= 2
+    assert len(entries(tape)) == mood.said
+    assert_played(questions, tape, outcome(tmp_path / "made"))
+
+
+def test_one_worker_makes_the_same_cassette_every_time(
+    questions: QuestionSet, tmp_path: Path
+) -> None:
+    """Where the model says the same."""
+    made = []
+    for name in ("one", "other"):
+        cassette = Cassette.record(tmp_path / f"{name}.jsonl", [NAME])
+        run(questions, cassette, tmp_path / name, 1, inner=Speaking(mood=Moody(0.0)))
+        made.append((tmp_path / f"{name}.jsonl").read_bytes())
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_outages_are_not_on_a_cassette_and_cost_no_reply(
+    questions: QuestionSet, tmp_path: Path, workers: int
+) -> None:
+    """What was asked before the database went away is not asked again, and played as asked."""
+    tape, mood, unsteady = tmp_path / "tape.jsonl", Moody(), Unsteady(1, 2, 4)
+    cassette = Cassette.record(tape, [NAME])
+    away: Mapping[str, Target] = {"sqlite": unsteady, "duckdb": unsteady}
+    run(questions, cassette, tmp_path / "made", workers, inner=Speaking(mood=mood), targets=away)
+    assert unsteady.struck == 3
+    # Every reply is part of a decision: none was left behind by one that was given up.
+    assert usage_so_far(tmp_path / "made").calls == mood.said == len(entries(tape))
+    steady = {name: plugins.backend("sqlite") for name in away}
+    for played_with in WORKERS:
+        folder = tmp_path / f"played {played_with}"
+        run(questions, Cassette.replay(tape, [NAME]), folder, played_with, targets=steady)
+        assert outcome(folder) == outcome(tmp_path / "made")
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
+    questions: QuestionSet, tmp_path: Path, workers: int
+) -> None:
+    """Twice, in the middle of decisions whose first requests others have made as well."""
+    tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
+    for tokens in (12 * TOKENS, 25 * TOKENS, None):
+        cassette = Cassette.record(tape, [NAME], resume=tape.exists())
+        inner, goes_on = Speaking(mood=mood), folder.exists()
+        done = run(questions, cassette, folder, workers, inner=inner, tokens=tokens, resume=goes_on)
+        assert (Outcome.BUDGET in {result.outcome for result in done}) == (tokens is not None)
+    calls = [Usage(**trace["usage"]).calls for trace in outcome(folder)[1].values()]
+    assert sum(calls) == mood.said == len(entries(tape))
+    assert_played(questions, tape, outcome(folder))
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_run_whose_provider_went_away_and_that_went_on_is_played_as_one(
+    questions: QuestionSet, tmp_path: Path, workers: int
+) -> None:
+    """Its failures are asked again, and nothing else."""
+    tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
+    cassette = Cassette.record(tape, [NAME])
+    run(questions, cassette, folder, workers, inner=Speaking(mood=mood, breaks_at=15))
+    failed = outcome(folder)
+    assert any("failure" in entry for entry in entries(tape))
+    assert_played(questions, tape, failed_as_played(failed))
+    for workers_of_failed in WORKERS:
+        shutil.rmtree(tmp_path / f"played {workers_of_failed}")
+    cassette = Cassette.record(tape, [NAME], resume=True)
+    run(questions, cassette, folder, workers, inner=Speaking(mood=mood), resume=True)
+    assert len(entries(tape)) == mood.said
+    assert_played(questions, tape, outcome(folder))
+
+
+def failed_as_played(made: Left) -> Left:
+    """A run's outcome without its faults: a cassette fails at once, and with the same words."""
+    results, traces = made
+    kept = {
+        name: trace | {"trace": [event for event in trace["trace"] if event["kind"] != "fault"]}
+        for name, trace in traces.items()
+    }
+    return results, kept

@@ -1,0 +1,323 @@
+"""Replies belong to who asked, and every go at a decision plays its own from the first one on."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda, RunnableParallel
+from langgraph.graph import END, START, StateGraph
+
+from dqa.errors import (
+    ModelUnavailableError,
+    ParseError,
+    UnrecordedRequestError,
+    UsageError,
+)
+from dqa.models.calling import ChatRunnable, call_model
+from dqa.models.cassette import Cassette
+from dqa.models.limits import Clock
+from dqa.models.policy import CallPolicy, Retry
+from dqa.models.recorded import recorded
+from dqa.models.takes import asked_by, current_take
+from tests.models.scripts import Moody
+
+NAME = "openai:test"
+PROMPT = "# Question\nWhich building is best?"
+ONCE = CallPolicy(Retry(0), clock=Clock(sleep=lambda _: None))
+
+
+class Failing(BaseChatModel):
+    """Speaks as its mood is, and breaks down at the calls with these numbers."""
+
+    mood: Any
+    fails_at: Sequence[int] = ()
+
+    @property
+    def _llm_type(self) -> str:
+        return "failing"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        text = self.mood.reply(messages[-1].text)
+        if any(re.search(rf"mood {number}\b", text) for number in self.fails_at):
+            raise ConnectionError(text)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
+
+
+@pytest.fixture
+def tape(tmp_path: Path) -> Path:
+    """Where the cassette is going to be."""
+    return tmp_path / "tape.jsonl"
+
+
+@pytest.fixture
+def mood() -> Moody:
+    """What the recorded model says."""
+    return Moody(0.0)
+
+
+def recording(tape: Path, mood: Moody, *fails_at: int, resume: bool = False) -> BaseChatModel:
+    """A model that is recorded."""
+    inner = Failing(mood=mood, fails_at=fails_at)
+    return recorded(NAME, Cassette.record(tape, [NAME], resume=resume), inner, {})
+
+
+def playing(tape: Path) -> BaseChatModel:
+    """The same model from its cassette alone."""
+    return recorded(NAME, Cassette.replay(tape, [NAME]), None, {})
+
+
+def said(model: ChatRunnable, text: str = PROMPT) -> str:
+    """What a model says to a text."""
+    return call_model(model, [HumanMessage(text)], policy=ONCE).reply.text
+
+
+def test_the_same_request_has_a_tape_for_each_who_makes_it(tape: Path, mood: Moody) -> None:
+    """Whoever asks first when it is played gets no one else's reply."""
+    model, made = recording(tape, mood), {}
+    for name in ("one", "other"):
+        with asked_by(name, "sqlite"):
+            made[name] = [said(model), said(model)]
+    model = playing(tape)
+    for name in ("other", "one"):
+        with asked_by(name, "sqlite"):
+            assert [said(model), said(model)] == made[name]
+    assert len({*made["one"], *made["other"]}) == 4
+
+
+def test_a_decision_made_again_gets_what_it_had_and_asks_for_the_rest(
+    tape: Path, mood: Moody
+) -> None:
+    """An outage after two of three votes costs one vote more, and leaves one run on the tape."""
+    model = recording(tape, mood)
+    with asked_by("one"):
+        cut_off = [said(model) for _ in range(2)]
+    with asked_by("one"):
+        whole = [said(model) for _ in range(3)]
+    assert whole[:2] == cut_off
+    assert mood.said == 3
+    model = playing(tape)
+    for _ in range(2):  # a replay may suffer an outage as well
+        with asked_by("one"):
+            assert [said(model) for _ in range(3)] == whole
+
+
+def test_a_run_that_goes_on_takes_nothing_from_who_is_done(tape: Path, mood: Moody) -> None:
+    """What a finished question was answered stays its own."""
+    model = recording(tape, mood)
+    with asked_by("done"):
+        done = said(model)
+    model = recording(tape, mood, resume=True)
+    with asked_by("left"):
+        left = said(model)
+    assert left != done
+    model = playing(tape)
+    for name, reply in (("left", left), ("done", done)):
+        with asked_by(name):
+            assert said(model) == reply
+
+
+def test_nobody_in_particular_asks_on_where_it_was(tape: Path, mood: Moody) -> None:
+    """Without a name there is one take that never begins again, whatever others do."""
+    model = recording(tape, mood)
+    made = [said(model)]
+    with asked_by("somebody"):
+        named = said(model)
+    made.append(said(model))
+    model = playing(tape)
+    assert [said(model), said(model)] == made
+    with asked_by("somebody"):
+        assert said(model) == named
+    with pytest.raises(UnrecordedRequestError, match="a request was recorded 2 times"):
+        said(model)
+
+
+def test_a_failure_is_asked_again_by_the_next_take_and_not_by_its_own(
+    tape: Path, mood: Moody
+) -> None:
+    """A decision that went on after a failure is played with it; one made again, without it."""
+    model = recording(tape, mood, 2)
+    with asked_by("one"):
+        first = said(model)
+        with pytest.raises(ModelUnavailableError):
+            said(model)
+        third = said(model)
+    model = playing(tape)
+    with asked_by("one"):
+        assert said(model) == first
+        with pytest.raises(ModelUnavailableError, match="mood 2"):
+            said(model)
+        assert said(model) == third
+    model = recording(tape, mood, resume=True)
+    with asked_by("one"):
+        made = [said(model) for _ in range(3)]
+    assert (made[0], made[2]) == (first, third)
+    assert mood.said == 4
+    model = playing(tape)
+    with asked_by("one"):
+        assert [said(model) for _ in range(3)] == made
+
+
+def test_a_failure_beneath_another_package_s_wrapper_is_that_request_s(
+    tape: Path, mood: Moody
+) -> None:
+    """LangChain's wrappers run a model in a copy of the context, out of which nothing comes."""
+    model = recording(tape, mood, 2).with_retry(stop_after_attempt=1)
+    with asked_by("one"):
+        said(model, "goes well")
+        with pytest.raises(ModelUnavailableError):
+            said(model, "goes wrong")
+    model = playing(tape)
+    with asked_by("one"):
+        said(model, "goes well")
+        with pytest.raises(ModelUnavailableError):
+            said(model, "goes wrong")
+
+
+def in_a_graph(work: Callable[[], str]) -> list[str]:
+    """Do the same work in two nodes of a graph at once."""
+
+    class Replies(TypedDict):
+        replies: Annotated[list[str], operator.add]
+
+    graph = StateGraph(Replies)
+    for name in ("left", "right"):
+        graph.add_node(name, lambda _: {"replies": [work()]})
+        graph.add_edge(START, name)
+        graph.add_edge(name, END)
+    replies: list[str] = graph.compile().invoke({"replies": []})["replies"]
+    return replies
+
+
+def in_parallel(work: Callable[[], str]) -> list[str]:
+    """Do the same work in two branches at once."""
+    branch: RunnableLambda[None, str] = RunnableLambda(lambda _: work())
+    return list(RunnableParallel(left=branch, right=branch).invoke(None).values())
+
+
+@pytest.mark.parametrize("run", [in_a_graph, in_parallel])
+def test_a_name_reaches_the_threads_of_langgraph_and_langchain(
+    tape: Path, mood: Moody, run: Callable[[Callable[[], str]], list[str]]
+) -> None:
+    """Both replies are the asker's, and so is a failure there."""
+    model, threads = recording(tape, mood, 3), set()
+    together = threading.Barrier(2, timeout=10.0)
+
+    def work() -> str:
+        threads.add(threading.get_ident())
+        together.wait()
+        assert current_take().asker == ("one", "sqlite")
+        return said(model)
+
+    def breaking() -> str:
+        try:
+            return said(model, "a third")
+        except ModelUnavailableError:
+            return "failed"
+
+    with asked_by("one", "sqlite"):
+        made = sorted(run(work))
+        run(breaking)
+    assert len(threads) == 2
+    entries = [json.loads(line) for line in tape.read_text("utf-8").splitlines()]
+    assert {tuple(entry["asker"]) for entry in entries if "asker" in entry} == {("one", "sqlite")}
+    assert sum("failure" in entry for entry in entries) == 1
+    model = playing(tape)
+    with asked_by("one", "sqlite"):
+        assert sorted(run(work)) == made
+
+
+def test_the_same_asker_in_two_threads_loses_no_reply(tape: Path, mood: Moody) -> None:
+    """It should not be; yet whatever a model said is on the tape once."""
+    model, together = recording(tape, mood), threading.Barrier(8, timeout=10.0)
+
+    def ask_twice(_: int) -> list[str]:
+        with asked_by("one"):
+            together.wait()
+            return [said(model), said(model)]
+
+    with ThreadPoolExecutor(8) as pool:
+        heard = {reply for replies in pool.map(ask_twice, range(8)) for reply in replies}
+    model = playing(tape)
+    with asked_by("one"):
+        assert {said(model) for _ in range(mood.said)} == heard
+
+
+def test_a_name_ends_with_its_block() -> None:
+    """Also where the block fails, and names may stand within each other."""
+    with asked_by("outer"):
+        with pytest.raises(ZeroDivisionError), asked_by("inner"):
+            assert 1 / (len(current_take().asker) - 1)
+        assert current_take().asker == ("outer",)
+    assert current_take().asker == ()
+
+
+def test_a_request_of_others_says_whose_it_is(tape: Path, mood: Moody) -> None:
+    """Nobody is given another question's reply, and the message names both."""
+    model = recording(tape, mood)
+    for number in range(5):
+        with asked_by(f"building/{number}", "sqlite"):
+            said(model)
+    words = (
+        r"no reply to request 1 about 'Which building is best\?' of \(building/9, sqlite\).*"
+        r"recorded of \(building/0, sqlite\), .*building/2, sqlite\) and 2 more"
+    )
+    with pytest.raises(UnrecordedRequestError, match=words), asked_by("building/9", "sqlite"):
+        said(playing(tape))
+    words = r"a request of \(building/1, sqlite\) was recorded once and is now made once more"
+    model = playing(tape)
+    with asked_by("building/1", "sqlite"):
+        said(model)
+        with pytest.raises(UnrecordedRequestError, match=words):
+            said(model)
+
+
+def test_what_comes_nearest_is_sought_with_the_same_asker_first(tape: Path, mood: Moody) -> None:
+    """Two questions that part at their data are not compared with each other."""
+    model = recording(tape, mood)
+    for name in ("one", "other"):
+        with asked_by(name):
+            said(model, f"{PROMPT} Data of {name}: 1")
+    words = r"recorded '.*Data of other: 1', asked"
+    with pytest.raises(UnrecordedRequestError, match=words), asked_by("other"):
+        said(playing(tape), f"{PROMPT} Data of both")
+
+
+def test_no_secret_is_written_in_a_name(
+    tape: Path, mood: Moody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An asker may be named after an address."""
+    model = recording(tape, mood)
+    with asked_by("mysql://me:pass-word-1@host/x"):
+        made = said(model)
+    assert "pass-word-1" not in tape.read_text("utf-8")
+    model = playing(tape)
+    with asked_by("mysql://me:pass-word-1@host/x"):
+        assert said(model) == made
+
+
+def test_a_cassette_without_askers_is_refused(tape: Path) -> None:
+    """Who made its requests cannot be told any more."""
+    tape.write_text('{"cassette": 1, "dqa": "0.1", "models": ["openai:test"]}\n', "utf-8")
+    with pytest.raises(ParseError, match=r"format 1, and this version reads format 2.*dqa 0\.1"):
+        Cassette.replay(tape, [NAME])
+
+
+@pytest.mark.parametrize("position", ["1", "-1", '"0"', "null"])
+def test_a_line_that_is_out_of_place_is_named(tape: Path, mood: Moody, position: str) -> None:
+    """A reply whose predecessor is missing would be played in its place."""
+    said(recording(tape, mood))
+    text = tape.read_text("utf-8")
+    tape.write_text(text.replace('"position": 0', f'"position": {position}'), "utf-8")
+    with pytest.raises((ParseError, UsageError), match=r"tape\.jsonl:3"):
+        Cassette.replay(tape, [NAME])

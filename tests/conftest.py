@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+# Tests run on every core already: threads of the linear algebra would only wait for each other. It
+# is read when NumPy is imported, which is after this.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 NO_SKIP = os.environ.get("DQA_NO_SKIP") == "1"
 ROOT = Path(__file__).parents[1]
 

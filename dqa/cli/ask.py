@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from dqa.cli import options
-from dqa.cli.ask_question import AskedQuestion, read_rules
+from dqa.cli.ask_question import AskedQuestion
 from dqa.cli.asking import Asking, model_line
-from dqa.cli.calling import Calling, takes_calling
+from dqa.cli.bundles import takes
+from dqa.cli.calling import Calling
 from dqa.cli.output import echo_json
 from dqa.cli.untrusted import visible
 from dqa.errors import BudgetSpentError, InfrastructureError, UsageError
@@ -24,40 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["ask"]
 
 
-@takes_calling
+@takes(asked=AskedQuestion, asking=Asking, calling=Calling)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
         str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
     ],
-    question: Annotated[
-        str | None,
-        typer.Option(
-            "--question", metavar="TEXT", help="What is to be decided, where no scenario says it."
-        ),
-    ] = None,
-    scenario: Annotated[
-        str | None,
-        typer.Option(
-            "--scenario",
-            metavar="NAME",
-            help="Scenario that the database holds: its question is asked, by its rules, and its "
-            "simulator can be.",
-        ),
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target",
-            metavar="KEY=VALUE",
-            help="What the scenario's question is about, e.g. goods=Iron; may be given several "
-            "times.",
-        ),
-    ] = None,
-    rules: Annotated[
-        Path | None,
-        typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
-    ] = None,
+    asked: AskedQuestion,
     rule_set: Annotated[
         str | None,
         typer.Option(
@@ -66,34 +40,9 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             help="How the scenario's simulator counts: 'released', the default, or 'paper'.",
         ),
     ] = None,
-    candidates: Annotated[
-        str | None,
-        typer.Option(
-            "--candidates",
-            metavar="STATEMENT",
-            help="SQL or Cypher whose first column lists what can be chosen.",
-        ),
-    ] = None,
-    context: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--context",
-            metavar="STATEMENT",
-            help="SQL or Cypher whose rows a decider reads that writes none itself, such as "
-            "dellma-pairs; may be given several times.",
-        ),
-    ] = None,
     decider: Annotated[str, typer.Option("--decider", help="Who decides.")] = "planrag",
-    model: options.Model = "scripted:analyst",
-    base_url: options.BaseUrl = None,
-    planner: options.Planner = None,
-    planner_base_url: options.PlannerUrl = None,
-    protocol: options.Protocol = "react",
+    asking: Asking,
     calling: Calling,
-    seed: options.Seed = 0,
-    max_steps: options.MaxSteps = 20,
-    row_limit: options.RowLimit = 200,
-    settings: options.Settings = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="New file for the full trace.")
     ] = None,
@@ -104,21 +53,14 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     from dqa.evaluation.store import decision_to_json
     from dqa.models.takes import asked_by
 
-    asking = Asking(
-        *(model, base_url, planner, planner_base_url, protocol, seed, max_steps, row_limit),
-        options.settings_in(settings),
-    )
-    told = None if rules is None else read_rules(rules)
-    given = AskedQuestion(
-        *(question, told, candidates, tuple(context or ()), scenario, tuple(target or ()))
-    )
+    rules = asked.rules_text()
     deciders, models = asking.deciders((decider,), calling, rules=rule_set)
     with _new_file(trace) as file, _opened(database) as opened:
-        asked = given.read(opened)
-        with asked_by(asked.key, decider):
-            decision = deciders[decider].decide(asked, opened)
+        question = asked.read(opened, rules)
+        with asked_by(question.key, decider):
+            decision = deciders[decider].decide(question, opened)
         full = {
-            "question": asked.key,
+            "question": question.key,
             "database": opened.name,
             "kind": opened.kind,
             "decider": decider,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from dqa.cli.options import pairs_in
 from dqa.errors import QueryError, UnknownNameError, UsageError
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from dqa.scenarios.base import Scenario
     from dqa.situation import Situation
 
-__all__ = ["AskedQuestion", "read_rules"]
+__all__ = ["AskedQuestion"]
 
 _CUSTOM = "custom"
 """The scenario of a question that is in none."""
@@ -24,48 +26,80 @@ _CUSTOM = "custom"
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """What was given on the command line; `UsageError` where it makes no question.
+    """What is asked, as options; `UsageError` where they make no question."""
 
-    Attributes
-    ----------
-    text
-        What is to be decided; None for a scenario's question.
-    rules
-        The business rules; None for the scenario's, or for none.
-    candidates
-        Statement that lists what can be chosen; None for the scenario's, or for no list.
-    context
-        Statements whose rows a decider reads.
-    scenario
-        What the database holds; None for anything.
-    target
-        ``KEY=VALUE``: what the scenario's question is about.
-    """
-
-    text: str | None
-    rules: str | None
-    candidates: str | None
-    context: tuple[str, ...]
-    scenario: str | None
-    target: tuple[str, ...]
+    question: Annotated[
+        str | None,
+        typer.Option(
+            "--question", metavar="TEXT", help="What is to be decided, where no scenario says it."
+        ),
+    ] = None
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            metavar="NAME",
+            help="Scenario that the database holds: its question is asked, by its rules, and its "
+            "simulator can be.",
+        ),
+    ] = None
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="KEY=VALUE",
+            help="What the scenario's question is about, e.g. goods=Iron; may be given several "
+            "times.",
+        ),
+    ] = None
+    rules: Annotated[
+        Path | None,
+        typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
+    ] = None
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates",
+            metavar="STATEMENT",
+            help="SQL or Cypher whose first column lists what can be chosen.",
+        ),
+    ] = None
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            metavar="STATEMENT",
+            help="SQL or Cypher whose rows a decider reads that writes none itself, such as "
+            "dellma-pairs; may be given several times.",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
-        if self.scenario is None and self.text is None:
+        if self.scenario is None and self.question is None:
             raise UsageError(
                 "Say what is to be decided: --question TEXT, or --scenario NAME where the database "
                 "holds one."
             )
         if self.scenario is None and self.target:
             raise UsageError(f"--target {self.target[0]} belongs to a scenario: name --scenario.")
-        if self.scenario is not None and (self.text is not None or self.rules is not None):
+        if self.scenario is not None and (self.question is not None or self.rules is not None):
             # The simulator would go on answering the scenario's question.
             raise UsageError(
                 f"The scenario '{self.scenario}' has a question and rules of its own: leave "
                 "--question and --rules away, or --scenario for a question of yours."
             )
 
-    def read(self, database: Database) -> Question:
-        """Make the question of what `database` holds.
+    def rules_text(self) -> str:
+        """Return the rules that were given; `UsageError` where they cannot be read."""
+        try:
+            return "" if self.rules is None else self.rules.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"--rules {self.rules} cannot be read as UTF-8 text: {error}."
+            ) from error
+
+    def read(self, database: Database, rules: str) -> Question:
+        """Make the question of what `database` holds, by the rules that were given.
 
         Raises
         ------
@@ -81,14 +115,14 @@ class AskedQuestion:
 
         candidates = None if self.candidates is None else _listed(self.candidates, database)
         if self.scenario is None:
-            asked = Question(_CUSTOM, "1", self.text or "", self.rules or "")
+            asked = Question(_CUSTOM, "1", self.question or "", rules)
         else:
-            asked = _of_scenario(self.scenario, pairs_in("--target", self.target), database)
+            asked = _of_scenario(self.scenario, pairs_in("--target", self.target or ()), database)
         return replace(
             asked,
             candidates=asked.candidates if candidates is None else candidates,
             candidate_query=self.candidates,
-            context_queries=self.context,
+            context_queries=tuple(self.context or ()),
         )
 
 
@@ -131,14 +165,6 @@ def _whole_target(
             f"for example, {told}."
         )
     return target
-
-
-def read_rules(path: Path) -> str:
-    """Return the text of the business rules; `UsageError` where it cannot be read."""
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--rules {path} cannot be read as UTF-8 text: {error}.") from error
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dqa.cli import options
 from dqa.cli.calling import Calling
-from dqa.cli.options import ProtocolName
 from dqa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ class _Model:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The model that deciders ask, and what bounds them."""
+    """The model that deciders ask, and what bounds them: all of it bears on results."""
 
-    model: str
-    base_url: str | None
-    planner: str | None
-    planner_base_url: str | None
-    protocol: ProtocolName
-    seed: int
-    max_steps: int
-    row_limit: int
-    options: tuple[tuple[str, str], ...] = ()
+    model: options.Model = "scripted:analyst"
+    base_url: options.BaseUrl = None
+    planner: options.Planner = None
+    planner_base_url: options.PlannerUrl = None
+    protocol: options.Protocol = "react"
+    seed: options.Seed = 0
+    max_steps: options.MaxSteps = 20
+    row_limit: options.RowLimit = 200
+    settings: options.Settings = None
 
     def deciders(
         self,
@@ -81,7 +81,10 @@ class Asking:
         from dqa.evaluation.store import usage_so_far
 
         factories = {name: plugins.decider(name) for name in names}
-        self._check(factories)
+        chosen = options.pairs_in(
+            "--set", self.settings or (), "NAME=VALUE, e.g. dellma.samples=16"
+        )
+        self._check(factories, chosen)
         models = {name: self._models(made) for name, made in factories.items()}
         chats = self._chats(tuple(models.values()), calling, resumed=resumed is not None)
         spent = Usage() if resumed is None else usage_so_far(resumed)
@@ -93,14 +96,14 @@ class Asking:
             rules=rules,
             planner=None if self._planning is None else chats.get(self._planning),
             examples=examples,
-            options=dict(self.options),
+            options=chosen,
         )
         chat = chats.get(self._retrieving)
         deciders = {name: made(chat, settings) for name, made in factories.items()}
         asked = {name: " + ".join(model.name for model in models[name]) for name in names}
         return deciders, {name: told or NO_MODEL for name, told in asked.items()}
 
-    def _check(self, factories: Mapping[str, DeciderFactory]) -> None:
+    def _check(self, factories: Mapping[str, DeciderFactory], chosen: Iterable[str]) -> None:
         """Refuse what no decider would heed: it was meant for another one."""
         if self.planner is None and self.planner_base_url is not None:
             raise UsageError("--planner-base-url says where the model of --planner is: name one.")
@@ -115,7 +118,7 @@ class Asking:
                 "their models talk in one way only. Leave it out."
             )
         heeded = sorted({name for made in factories.values() for name in _options(made)})
-        for name, _ in self.options:
+        for name in chosen:
             if name not in heeded:
                 raise UnknownNameError("setting of these deciders", name, heeded)
 

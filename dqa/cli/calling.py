@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from dqa.models.cassette import Cassette
     from dqa.models.policy import CallPolicy
 
-__all__ = ["Calling", "takes_calling"]
+__all__ = ["Calling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,33 +134,3 @@ class Calling:
             if self.limits_spending
             else None,
         )
-
-
-def takes_calling(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Calling` in the place of its parameter ``calling``."""
-    hints = get_type_hints(Calling, include_extras=True)
-    bundled = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(Calling)
-    ]
-    signature = inspect.signature(command, eval_str=True)
-
-    @functools.wraps(command)
-    def taking(**given: Any) -> None:  # noqa: ANN401  (whatever the options give)
-        own = {parameter.name: given.pop(parameter.name) for parameter in bundled}
-        command(**given, calling=Calling(**own))
-
-    spread = [
-        parameter
-        for name, declared in signature.parameters.items()
-        for parameter in (bundled if name == "calling" else [declared])
-    ]
-    # What Typer reads a command's options from.
-    taking.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
-    taking.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
-    return taking

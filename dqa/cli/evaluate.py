@@ -17,7 +17,8 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.asking import Asking, model_line
-from dqa.cli.calling import Calling, takes_calling
+from dqa.cli.bundles import takes
+from dqa.cli.calling import Calling
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import progress
 from dqa.cli.targets import label_of, targets_of
@@ -48,7 +49,7 @@ _PACKAGES = (
 _INTERRUPTED = 130
 
 
-@takes_calling
+@takes(asking=Asking, calling=Calling)
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,
     deciders: Annotated[
@@ -64,16 +65,11 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             "name with the URL in DQA_NAME_URL.",
         ),
     ] = "sqlite,ladybug",
-    model: options.Model = "scripted:analyst",
-    base_url: options.BaseUrl = None,
-    planner: options.Planner = None,
-    planner_base_url: options.PlannerUrl = None,
-    protocol: options.Protocol = "react",
+    asking: Asking,
     calling: Calling,
     release: options.Release = None,
     generated: options.Generated = None,
     generate: options.Generate = None,
-    seed: options.Seed = 0,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Most questions of each scenario."),
@@ -97,9 +93,6 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             help="How long to wait for a database that went away.",
         ),
     ] = 60.0,
-    max_steps: options.MaxSteps = 20,
-    row_limit: options.RowLimit = 200,
-    settings: options.Settings = None,
     rules: options.Rules = None,
     strict_official: Annotated[
         bool, typer.Option("--strict-official", help="Only the official answer counts, no tie.")
@@ -114,13 +107,10 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     if resume and out is None:
         raise UsageError("--resume goes on with a run in a folder: name it with --out.")
     names = None if scenarios is None else options.names_in("--scenarios", scenarios)
-    source = options.Source(release, generated, generate, seed, names, limit, strict=strict)
+    source = options.Source(release, generated, generate, asking.seed, names, limit, strict=strict)
     request = _Request(
         source=source,
-        asking=Asking(
-            *(model, base_url, planner, planner_base_url, protocol, seed, max_steps, row_limit),
-            options.settings_in(settings),
-        ),
+        asking=asking,
         deciders=options.names_in("--deciders", deciders),
         databases=options.names_in("--databases", databases),
         rules=rules or source.rules,

@@ -42,7 +42,6 @@ __all__ = [
     "names_in",
     "pairs_in",
     "scenario_in",
-    "settings_in",
 ]
 
 FormName: TypeAlias = Literal["relational", "graph"]
@@ -168,12 +167,6 @@ def pairs_in(option: str, given: Iterable[str], example: str = "KEY=VALUE") -> d
             raise UsageError(f"{option} {name.strip()} is given twice: give it once.")
         found[name.strip()] = value.strip()
     return found
-
-
-def settings_in(given: list[str] | None) -> tuple[tuple[str, str], ...]:
-    """Return settings by name, in order; `UsageError` for one without a value or given twice."""
-    example = "NAME=VALUE, e.g. dellma.samples=16"
-    return tuple(pairs_in("--set", given or (), example).items())
 
 
 def names_in(option: str, listed: str) -> tuple[str, ...]:

@@ -71,7 +71,8 @@ def test_an_unreachable_host(server: Target) -> None:
 def test_an_unknown_host(server: Target) -> None:
     """A name that nobody resolves is no bug."""
     url = asked(server, password=SECRET, host="nowhere.invalid")
-    complaint(lambda: server.backend.open(url), DatabaseUnavailableError)
+    message = complaint(lambda: server.backend.open(url), DatabaseUnavailableError)
+    assert "nowhere.invalid" in message
 
 
 def test_a_missing_database(server: Target) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import count
 from typing import Literal, Self
 
 import numpy as np
@@ -71,7 +71,7 @@ class _Chosen:
     choice: Candidate | None
 
 
-class _Decider:
+class _Decider(ABC):
     """What DeLLMa and its baselines share: a problem is read, and its decision written down."""
 
     def __init__(self, name: str, model: BaseChatModel, settings: Settings, context: int) -> None:
@@ -137,7 +137,8 @@ class _Decider:
         """Decide, anew with half the characters where a request is longer than the model takes."""
         # With a context that is shorter than allowed, half of what is allowed changes nothing.
         most = min(self._context, max(reading.size, reading.least))
-        for attempt in count(1):
+        attempt = 1
+        while True:
             try:
                 return self._choose(reading.problem(asker, most), question, asker)
             except RequestTooLongError:
@@ -147,10 +148,11 @@ class _Decider:
             most = shorter
             words = f"Goal, actions, rules and rows are read anew in at most {most} characters."
             asker.begin_anew(Fault(FaultKind.TOO_LONG, "RequestTooLongError", words, attempt, 0.0))
-        raise AssertionError("the last attempt raises")
+            attempt += 1
 
+    @abstractmethod
     def _choose(self, problem: Problem, question: Question, asker: Asker) -> _Chosen:
-        raise NotImplementedError
+        """Decide a problem that was read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,4 +244,7 @@ def test_max_steps_does_not_cut_a_run() -> None:
 def test_traces_are_json() -> None:
     """No array and no NaN is left in them."""
     decision = on("agriculture", "sqlite", "dellma-naive", {})
-    json.dumps([asdict(event) for event in decision.trace], allow_nan=False)
+    events = [asdict(event) for event in decision.trace]
+    told = json.loads(json.dumps(events, allow_nan=False))
+    assert [event["data"].keys() for event in told] == [event["data"].keys() for event in events]
+    assert told[-1]["data"]["text"] == decision.answer

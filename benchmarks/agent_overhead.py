@@ -29,9 +29,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import StaticPool
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Ending
 from dqa.deciders.base import Settings
-from dqa.decision import Ending
 from dqa.loaders.generator import generate
 from dqa.models.limits import Limiter
 from dqa.models.policy import CallPolicy

@@ -23,11 +23,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from dqa import plugins
+from dqa.core.question import Question, QuestionSet
+from dqa.core.situation import Situation, Table
 from dqa.evaluation.annotate import annotate
 from dqa.loaders.release import read_release
-from dqa.question import Question, QuestionSet
-from dqa.scenarios.locating import LOCATING
-from dqa.situation import Situation, Table
+from dqa_simulators.locating.scenario import LOCATING
 from tests.simulators import reference
 
 FLOWS_A_NODE = 10

@@ -19,12 +19,12 @@ import choix
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.deciders.dellma.bradley_terry import fit_pairs, fit_top1
-from dqa.deciders.dellma.maximisation import maximise
-from dqa.deciders.dellma.pairs import Pairs, minibatches
-from dqa.deciders.dellma.posterior import fit_posterior
-from dqa.deciders.dellma.rankings import Ranking
-from dqa.deciders.dellma.settings import DellmaSettings
+from dqa_dellma.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.maximisation import maximise
+from dqa_dellma.pairs import Pairs, minibatches
+from dqa_dellma.posterior import fit_posterior
+from dqa_dellma.rankings import Ranking
+from dqa_dellma.settings import DellmaSettings
 
 ACTIONS, STATES, BATCH, OVERLAP = 7, 64, 32, 0.25
 ALPHA = 2e-3

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from dqa.evaluation.dellma_replay import replay
-from dqa.loaders.dellma_release import find_runs
+from dqa_dellma.release import find_runs
+from dqa_dellma.replay import replay
 
 RELEASE = Path(__file__).parents[2] / "shared" / "data" / "dellma-release"
 ROUNDS = 3

@@ -20,6 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
+from dqa.core.question import QuestionSet
 from dqa.loaders.generator import (
     Difficulty,
     LocatingSize,
@@ -28,8 +29,7 @@ from dqa.loaders.generator import (
     read_generated,
     write_generated,
 )
-from dqa.loaders.generator.locating import build_locating
-from dqa.question import QuestionSet
+from dqa_simulators.locating.generator import build_locating
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 

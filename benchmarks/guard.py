@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
-from dqa.databases.guard import DIALECTS, check
-from dqa.databases.guard.check import forget
+from dqa.guard import DIALECTS, check
+from dqa.guard.check import forget
 
-CASES = Path(__file__).parents[1] / "tests" / "databases" / "guard_cases"
+CASES = Path(__file__).parents[1] / "tests" / "guard" / "guard_cases"
 ROUNDS = 7
 BAD = {
     "10 MB": "SELECT " + "x" * 10_000_000,

@@ -19,13 +19,13 @@ from time import perf_counter
 import ladybug
 import numpy as np
 
-from dqa.databases import guard
+from dqa import guard
+from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.base import Backend
-from dqa.databases.guard.check import _cached
-from dqa.databases.ladybug import BACKEND as LADYBUG
-from dqa.databases.sqlite import BACKEND as SQLITE
+from dqa.databases.ladybug.backend import BACKEND as LADYBUG
+from dqa.databases.sqlite.backend import BACKEND as SQLITE
+from dqa.guard.check import _cached
 from dqa.scenarios.base import read_schema
-from dqa.situation import Cell, Situation, Table
 
 SMALL_SQL = "SELECT country_name, development FROM country WHERE home_node = 'node 7' LIMIT 10"
 SMALL_CYPHER = (

@@ -18,11 +18,12 @@ from time import perf_counter
 import neo4j
 
 from benchmarks.loading import make_situation
-from dqa.databases.base import Limits, place_name
+from dqa.core.database import Limits
+from dqa.core.situation import Situation
+from dqa.databases.base import place_name
 from dqa.databases.neo4j import BACKEND
 from dqa.databases.neo4j.hiding import confined
 from dqa.databases.neo4j.server import Address, Server
-from dqa.situation import Situation
 
 _QUERIES = 300
 _SMALL = "MATCH (c:Country) WHERE c.home_node = 'node 7' RETURN c.name, c.development LIMIT 10"

@@ -17,10 +17,10 @@ from typing import Any
 from sqlalchemy import create_engine, make_url, text
 
 from benchmarks.loading import SMALL_SQL, make_situation
-from dqa import plugins
-from dqa.databases import guard
-from dqa.databases.base import DEFAULT_LIMITS, place_name
-from dqa.databases.guard.check import _cached
+from dqa import guard, plugins
+from dqa.core.database import DEFAULT_LIMITS
+from dqa.databases.base import place_name
+from dqa.guard.check import _cached
 
 
 def main() -> None:

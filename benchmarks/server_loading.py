@@ -24,9 +24,9 @@ from sqlalchemy import create_engine, make_url
 
 from benchmarks.loading import make_situation
 from dqa import plugins
+from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.base import place_name
-from dqa.databases.writers import mysql as mysql_writer
-from dqa.situation import Cell, Situation, Table
+from dqa.databases.mysql import writer as mysql_writer
 
 _SCHEMES = {"mysql": "mysql+pymysql", "postgres": "postgresql+psycopg"}
 _TYPES = {

@@ -10,12 +10,12 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from dqa.core.errors import PluginError, UnknownNameError, UsageError
+from dqa.core.secrets import redact
+from dqa.core.simulator import Simulator
 from dqa.databases.base import Backend
 from dqa.deciders.base import DeciderFactory
-from dqa.errors import PluginError, UnknownNameError, UsageError
 from dqa.scenarios.base import Scenario
-from dqa.secrets import redact
-from dqa.simulator import Simulator
 
 __all__ = ["backend", "backend_for", "decider", "names", "scenario", "simulator"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.errors import UnknownNameError
+from dqa.core.errors import UnknownNameError
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = {"errors", "situation", "question", "decision", "simulator", "secrets"}

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dqa.cli.main import app
-from tests.loaders.dellma_scripts import write_decision, write_tables
+from tests.dellma.dellma_scripts import write_decision, write_tables
 
 FOLDER = Path(__file__).parents[1] / "schemas" / "exchange"
 

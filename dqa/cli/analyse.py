@@ -10,7 +10,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.asking import model_line
 from dqa.cli.output import echo_json, echo_table
-from dqa.cli.untrusted import visible
+from dqa.report.untrusted import visible
 
 __all__ = ["analyse"]
 
@@ -46,8 +46,8 @@ def analyse(
     if as_json:
         echo_json(found.to_json())
         return
-    from dqa.cli.analyse_tables import notes, tables
     from dqa.models.registry import is_scripted
+    from dqa.report.analyse_tables import notes, tables
 
     for title, table in tables(found):
         typer.echo(visible(title))

@@ -16,11 +16,11 @@ from dqa.cli.asking import Asking, model_line
 from dqa.cli.bundles import takes
 from dqa.cli.calling import Calling
 from dqa.cli.output import echo_json
-from dqa.cli.untrusted import visible
-from dqa.errors import BudgetSpentError, InfrastructureError, UsageError
+from dqa.core.errors import BudgetSpentError, InfrastructureError, UsageError
+from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
-    from dqa.databases.base import Database
+    from dqa.core.database import Database
 
 __all__ = ["ask"]
 
@@ -49,7 +49,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Ask one question about any database; exit code 1 where it ends without an answer."""
-    from dqa.decision import Ending
+    from dqa.core.decision import Ending
     from dqa.evaluation.store import decision_to_json
     from dqa.models.takes import asked_by
 

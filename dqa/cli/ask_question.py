@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli.options import pairs_in
-from dqa.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.errors import QueryError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from dqa.databases.base import Database
-    from dqa.question import Candidate, Question
+    from dqa.core.database import Database
+    from dqa.core.question import Candidate, Question
+    from dqa.core.situation import Situation
     from dqa.scenarios.base import Scenario
-    from dqa.situation import Situation
 
 __all__ = ["AskedQuestion"]
 
@@ -111,7 +111,7 @@ class AskedQuestion:
         QueryError, InfrastructureError
             As `Database.query` does.
         """
-        from dqa.question import Question
+        from dqa.core.question import Question
 
         candidates = None if self.candidates is None else _listed(self.candidates, database)
         if self.scenario is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dqa.cli import options
 from dqa.cli.calling import Calling
-from dqa.errors import UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -75,9 +75,9 @@ class Asking:
             A planner is named and no decider has one, or a setting that none of them has.
         """
         from dqa import plugins
-        from dqa.databases.base import Limits
+        from dqa.core.database import Limits
+        from dqa.core.decision import Usage
         from dqa.deciders.base import Settings
-        from dqa.decision import Usage
         from dqa.evaluation.store import usage_so_far
 
         factories = {name: plugins.decider(name) for name in names}

@@ -9,7 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.output import echo_json, report_defects
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.evaluation.audit import Audit
@@ -41,8 +41,8 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     report_defects(questions.defects, verbose)
     audited = audit_all(questions)
     if html is not None:
-        from dqa.evaluation.audit_page import render_audit
-        from dqa.evaluation.pages import write_page
+        from dqa.report.audit_page import render_audit
+        from dqa.report.pages import write_page
 
         write_page(render_audit(audited), html)
     if as_json:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.decision import Usage
+    from dqa.core.decision import Usage
     from dqa.models.budget import Prices
     from dqa.models.cassette import Cassette
     from dqa.models.policy import CallPolicy

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.databases.guard import Policy, Verdict
+    from dqa.guard import Policy, Verdict
 
 __all__ = ["check"]
 
@@ -41,8 +41,8 @@ def check(
     with a brace), or plain text with one statement a line. Every line gets a line, in order. The
     exit code says whether the statements could be checked, not what came of it.
     """
-    from dqa.databases import guard
-    from dqa.errors import UnknownNameError
+    from dqa import guard
+    from dqa.core.errors import UnknownNameError
 
     if dialect not in guard.DIALECTS:
         raise UnknownNameError("dialect", dialect, guard.DIALECTS)
@@ -68,7 +68,7 @@ def _opened(file: Path | None) -> Iterator[BinaryIO]:
 
 
 def _verdicts(lines: BinaryIO, dialect: str, policy: Policy, whole: bool) -> Iterator[Verdict]:
-    from dqa.databases import guard
+    from dqa import guard
 
     if whole:
         yield guard.check(_text(lines.read()), dialect, policy)
@@ -90,7 +90,7 @@ def _text(line: bytes) -> str:
 
 
 def _of_json(text: str, dialect: str, policy: Policy) -> Verdict:
-    from dqa.databases import guard
+    from dqa import guard
 
     try:
         line = json.loads(text)

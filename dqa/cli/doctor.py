@@ -9,8 +9,8 @@ import typer
 from dqa.cli import options
 from dqa.cli.output import echo_json
 from dqa.cli.targets import configured
-from dqa.errors import DqaError, UsageError
-from dqa.secrets import redact
+from dqa.core.errors import DqaError, UsageError
+from dqa.core.secrets import redact
 
 __all__ = ["doctor"]
 

@@ -22,9 +22,10 @@ from dqa.cli.calling import Calling
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import progress
 from dqa.cli.targets import label_of, targets_of
-from dqa.errors import BudgetSpentError, UsageError
+from dqa.core.errors import BudgetSpentError, UsageError
 
 if TYPE_CHECKING:
+    from dqa.core.question import QuestionSet
     from dqa.deciders.base import Decider
     from dqa.evaluation.examples import OtherQuestions
     from dqa.evaluation.plan import Setup
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.store import RunStore
     from dqa.models.budget import Prices
-    from dqa.question import QuestionSet
 
 __all__ = ["evaluate"]
 
@@ -260,8 +260,8 @@ def _as_json(
     out: Path | None,
     prices: Prices | None,
 ) -> dict[str, Any]:
-    from dqa.evaluation.report import spending
     from dqa.models.registry import is_scripted
+    from dqa.report.tables import spending
 
     return {
         "model": request.asking.model,
@@ -282,8 +282,8 @@ def _report(
     out: Path | None,
     prices: Prices | None,
 ) -> None:
-    from dqa.evaluation.report import accuracy_table, notes, spending_line
     from dqa.models.registry import is_scripted
+    from dqa.report.tables import accuracy_table, notes, spending_line
 
     summaries = _summaries(request, setup, results)
     typer.echo("Accuracy in % (correct/judged), with its 95 % interval below")
@@ -304,8 +304,8 @@ def _report(
 
 def _complain(results: tuple[Result, ...]) -> None:
     """Say on stderr what failed; exit code 1 where nothing at all could be judged."""
-    from dqa.evaluation.report import failures
     from dqa.evaluation.score import Outcome
+    from dqa.report.tables import failures
 
     for line in failures(results):
         typer.echo(f"failed: {line}", err=True)

@@ -11,7 +11,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.output import echo_json
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.loaders.generator import Size

@@ -9,7 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.output import echo_json
-from dqa.errors import PluginError
+from dqa.core.errors import PluginError
 
 __all__ = ["list_known"]
 

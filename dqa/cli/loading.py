@@ -11,11 +11,11 @@ import typer
 from dqa.cli import options
 from dqa.cli.output import echo_json, report_defects
 from dqa.cli.progress import shown
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from dqa.core.situation import Situation
     from dqa.databases.base import Backend
-    from dqa.situation import Situation
 
 __all__ = ["load", "unload"]
 

@@ -14,7 +14,6 @@ from dqa.cli import (
     ask,
     audit,
     check,
-    dellma,
     doctor,
     evaluate,
     generate,
@@ -23,7 +22,8 @@ from dqa.cli import (
     show,
     trace,
 )
-from dqa.errors import DqaError
+from dqa.core.errors import DqaError
+from dqa_dellma.commands import main as dellma
 
 __all__ = ["app", "run"]
 
@@ -81,7 +81,7 @@ def run() -> None:
     try:
         app()
     except DqaError as error:
-        from dqa.secrets import redact
+        from dqa.core.secrets import redact
 
         typer.echo(f"error: {redact(' '.join(str(error).split()))}", err=True)
         sys.exit(error.exit_code)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.question import QuestionSet
+    from dqa.core.question import QuestionSet
 
 __all__ = [
     "AnyScenarios",
@@ -250,8 +250,8 @@ class Source:
 
     def _read_all(self) -> QuestionSet:
         if self.release is not None:
-            from dqa.loaders.dellma_questions import is_dellma_release, read_dellma_questions
             from dqa.loaders.release import read_release
+            from dqa_dellma.questions import is_dellma_release, read_dellma_questions
 
             if is_dellma_release(self.release):
                 return read_dellma_questions(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dqa.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.errors import ParseError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from dqa.evaluation.score import Result

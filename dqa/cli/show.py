@@ -11,8 +11,8 @@ from dqa.cli import options
 from dqa.cli.output import echo_json, report_defects
 
 if TYPE_CHECKING:
-    from dqa.question import Question
-    from dqa.situation import Situation
+    from dqa.core.question import Question
+    from dqa.core.situation import Situation
 
 __all__ = ["show"]
 
@@ -45,7 +45,7 @@ def show(  # noqa: PLR0913  (one parameter an option)
 
 
 def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
-    from dqa.databases.schema import describe
+    from dqa.core.schema import describe
 
     schema = describe(situation.schema)
     return {
@@ -72,7 +72,7 @@ def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
 
 
 def _as_text(question: Question, situation: Situation) -> str:
-    from dqa.databases.schema import describe
+    from dqa.core.schema import describe
 
     rows = ", ".join(f"{name} {len(table)}" for name, table in situation.tables.items())
     listed = "not listed" if question.candidates is None else str(len(question.candidates))

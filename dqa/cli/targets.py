@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.evaluation.plan import Target

@@ -10,9 +10,9 @@ from dqa.cli import options, runs
 from dqa.cli.output import echo_json, echo_table
 
 if TYPE_CHECKING:
-    from dqa.evaluation.passages import Passage
     from dqa.evaluation.score import Result
     from dqa.evaluation.traces import Trace
+    from dqa.report.passages import Passage
 
 __all__ = ["trace"]
 
@@ -38,7 +38,7 @@ def trace(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json([_as_json(found, results.get(found.key)) for found in wanted])
     elif len(wanted) == 1:
-        from dqa.cli.trace_text import echo_passages
+        from dqa.report.trace_text import echo_passages
 
         echo_passages(_passages(wanted[0], results.get(wanted[0].key)), full=full)
     else:
@@ -47,7 +47,7 @@ def trace(  # noqa: PLR0913  (one parameter an option)
 
 def _passages(found: Trace, result: Result | None) -> list[Passage]:
     from dqa import plugins
-    from dqa.evaluation.reading import read
+    from dqa.report.reading import read
 
     scenario = found.question.partition("/")[0]
     known = scenario in plugins.names("scenario")
@@ -55,7 +55,7 @@ def _passages(found: Trace, result: Result | None) -> list[Passage]:
 
 
 def _as_json(found: Trace, result: Result | None) -> dict[str, object]:
-    from dqa.evaluation.passages import passage_to_json
+    from dqa.report.passages import passage_to_json
 
     return {
         "question": found.question,
@@ -71,7 +71,7 @@ def _list(wanted: list[Trace], results: dict[tuple[str, str, str], Result]) -> N
     from rich.table import Table
     from rich.text import Text
 
-    from dqa.cli.untrusted import visible
+    from dqa.report.untrusted import visible
 
     table = Table(box=box.SIMPLE_HEAD)
     for title in ("Database", "Decider", "Outcome", "Replies", "Answer"):

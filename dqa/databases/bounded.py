@@ -9,8 +9,8 @@ from decimal import Decimal
 from time import perf_counter
 from typing import Any
 
-from dqa.databases.base import Cut, Limits, Rows, dump_row
-from dqa.situation import Cell
+from dqa.core.database import Cut, Limits, Rows, dump_row
+from dqa.core.situation import Cell
 
 __all__ = ["collect", "plain"]
 

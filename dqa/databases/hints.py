@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from dqa.databases.schema import DatabaseSchema, EdgeInfo, NodeInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 
 __all__ = ["closest", "with_properties", "with_tables"]
 

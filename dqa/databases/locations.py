@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dqa.errors import DataError, UsageError
+from dqa.core.errors import DataError, UsageError
 
 __all__ = ["existing_file", "is_ours", "new_file", "new_or_existing_file"]
 

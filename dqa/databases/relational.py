@@ -22,21 +22,22 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.types import NullType
 
-from dqa.databases import guard, translation
-from dqa.databases.base import DEFAULT_LIMITS, Kind, Limits, Rows
-from dqa.databases.bounded import collect
-from dqa.databases.guard.policy import DEFAULT as DEFAULT_POLICY
-from dqa.databases.guard.policy import Policy
-from dqa.databases.schema import DatabaseSchema, Field, TableInfo
-from dqa.databases.writers.relational import ROW_COLUMN, TAG_TABLE
-from dqa.errors import (
+from dqa import guard
+from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows
+from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
 )
-from dqa.secrets import redact
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.secrets import redact
+from dqa.databases.bounded import collect
+from dqa.databases.relational_writer import ROW_COLUMN, TAG_TABLE
+from dqa.guard import translation
+from dqa.guard.policy import DEFAULT as DEFAULT_POLICY
+from dqa.guard.policy import Policy
 
 __all__ = [
     "NotUnderstoodError",
@@ -105,7 +106,7 @@ class RelationalDatabase(ABC):
         return self._schema
 
     def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
-        """Run one read-only statement; see `dqa.databases.base.Database.query`.
+        """Run one read-only statement; see `dqa.core.database.Database.query`.
 
         A statement that this dialect cannot read is run in translation, where it is one of
         MySQL's.

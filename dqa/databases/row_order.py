@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dqa.situation import Cell
+from dqa.core.situation import Cell
 
 __all__ = ["packed", "restored"]
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from dqa.errors import MissingKeyError, UsageError
+from dqa.core.errors import MissingKeyError, UsageError
 
 __all__ = ["GRACE", "POOL", "has_scheme", "parsed", "require_driver", "shown"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from dqa.databases.base import DEFAULT_LIMITS, Database, Kind, Limits
-from dqa.decision import Decision
-from dqa.errors import UsageError
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.decision import Decision
+from dqa.core.errors import UsageError
+from dqa.core.question import Question
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
-from dqa.question import Question
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

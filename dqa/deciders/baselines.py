@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending, Event
+from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
-from dqa.decision import Decision, Ending, Event
-from dqa.errors import InfrastructureError, UsageError
-from dqa.question import Candidate, Question
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

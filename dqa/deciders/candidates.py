@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dqa.databases.base import Database, Limits
-from dqa.errors import QueryError, UsageError
-from dqa.question import Candidate
+from dqa.core.database import Database, Limits
+from dqa.core.errors import QueryError, UsageError
+from dqa.core.question import Candidate
 
 __all__ = ["queried_candidates"]
 

@@ -18,16 +18,16 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field
 
 from dqa import plugins
-from dqa.databases.base import DEFAULT_LIMITS, Database, Limits, Rows
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
+from dqa.core.decision import COMPARE, SIMULATE, Evidence
+from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.question import Candidate, Question
+from dqa.core.simulator import Outcomes, Simulator
+from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.bounded import collect
-from dqa.databases.tools import Arguments
 from dqa.deciders.matching import match_candidate
-from dqa.decision import COMPARE, SIMULATE, Evidence
-from dqa.errors import QueryError, UnknownNameError, UsageError
+from dqa.deciders.tools import Arguments
 from dqa.loaders.readback import read_situation
-from dqa.question import Candidate, Question
-from dqa.simulator import Outcomes, Simulator
-from dqa.situation import Cell, Schema, Situation
 
 __all__ = ["CompareArguments", "SimulateArguments", "Simulation"]
 

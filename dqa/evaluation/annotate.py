@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dqa import plugins
-from dqa.errors import UsageError
-from dqa.question import Candidate, Question, QuestionSet
-from dqa.simulator import Outcomes
+from dqa.core.errors import UsageError
+from dqa.core.question import Candidate, Question, QuestionSet
+from dqa.core.simulator import Outcomes
 
 __all__ = ["Annotation", "annotate", "simulate_all"]
 

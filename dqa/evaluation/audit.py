@@ -13,9 +13,9 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
+from dqa.core.question import Candidate, Defect, Question, QuestionSet
+from dqa.core.simulator import Outcomes
 from dqa.evaluation.annotate import simulate_all
-from dqa.question import Candidate, Defect, Question, QuestionSet
-from dqa.simulator import Outcomes
 
 __all__ = ["Audit", "LabelAudit", "Totals", "Verdict", "audit"]
 

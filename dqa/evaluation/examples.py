@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator, Mapping
 
 from dqa import plugins
-from dqa.databases.base import Database, Kind
+from dqa.core.database import Database, Kind
+from dqa.core.question import Question, QuestionSet
+from dqa.core.situation import Situation
 from dqa.loaders.generator import SCENARIOS, generate
-from dqa.question import Question, QuestionSet
-from dqa.situation import Situation
 
 __all__ = ["OtherQuestions"]
 

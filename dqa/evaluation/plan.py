@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from dqa.databases.base import Backend, Database, Kind
+from dqa.core.database import Database, Kind
+from dqa.core.question import Question, QuestionSet
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
 from dqa.deciders.base import Decider
-from dqa.question import Question, QuestionSet
-from dqa.situation import Situation
 
 __all__ = ["Located", "Pace", "Setup", "Target", "Task", "plan"]
 

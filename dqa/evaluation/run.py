@@ -13,10 +13,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DatabaseUnavailableError, InfrastructureError
 from dqa.deciders.base import Decider
-from dqa.decision import Decision, Ending
-from dqa.errors import DatabaseUnavailableError, InfrastructureError
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.score import Judge, Result

@@ -16,12 +16,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from dqa import plugins
+from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.errors import DataError, UnknownNameError
+from dqa.core.question import Candidate, Question, QuestionSet
+from dqa.core.simulator import Outcomes
 from dqa.deciders.matching import match_candidate
-from dqa.decision import Decision, Ending, Usage
-from dqa.errors import DataError, UnknownNameError
 from dqa.evaluation.plan import Task
-from dqa.question import Candidate, Question, QuestionSet
-from dqa.simulator import Outcomes
 
 __all__ = ["Goal", "Judge", "Outcome", "Result", "Verdict"]
 

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from dqa.decision import Decision, Usage
-from dqa.errors import ParseError, UsageError
+from dqa.core.decision import Decision, Usage
+from dqa.core.errors import ParseError, UsageError
+from dqa.core.secrets import redacted
 from dqa.evaluation.plan import Task
 from dqa.evaluation.score import Result
-from dqa.secrets import redacted
 
 __all__ = [
     "TRACES",

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dqa.databases.base import Kind
-from dqa.decision import Ending, Event, Evidence, Usage
-from dqa.errors import ParseError, UsageError
+from dqa.core.database import Kind
+from dqa.core.decision import Ending, Event, Evidence, Usage
+from dqa.core.errors import ParseError, UsageError
+from dqa.core.question import Candidate
 from dqa.evaluation.store import TRACES, whole_lines
-from dqa.question import Candidate
 
 __all__ = ["Trace", "read_traces"]
 
@@ -29,7 +29,7 @@ class Trace:
     question, database, kind, decider, model
         Who was asked what, and on which database.
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence
-        As in `dqa.decision.Decision`.
+        As in `dqa.core.decision.Decision`.
     events
         Everything that happened, in order.
     """

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from dqa.errors import DataError, ParseError
-from dqa.question import Defect
-from dqa.situation import Cell, Column, Schema, Situation, Table, TableSchema
+from dqa.core.errors import DataError, ParseError
+from dqa.core.question import Defect
+from dqa.core.situation import Cell, Column, Schema, Situation, Table, TableSchema
 
 __all__ = [
     "BOOLEANS",

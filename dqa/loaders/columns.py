@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dqa.core.situation import Column
 from dqa.loaders.assembly import BOOLEANS, Findings, note_quoted
 from dqa.loaders.tokens import Language
-from dqa.situation import Column
 
 __all__ = ["ColumnReader"]
 

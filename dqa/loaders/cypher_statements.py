@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dqa.errors import ParseError
+from dqa.core.errors import ParseError
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 from dqa.loaders.assembly import (
     Findings,
     Parsed,
@@ -16,7 +17,6 @@ from dqa.loaders.assembly import (
     to_cell,
 )
 from dqa.loaders.tokens import CYPHER, Cursor
-from dqa.situation import Cell, EdgeSchema, NodeSchema, Schema
 
 __all__ = ["read_statements"]
 

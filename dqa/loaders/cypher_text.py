@@ -16,12 +16,12 @@ from operator import eq
 from pathlib import Path
 from typing import Any
 
-from dqa.errors import DataError, ParseError
+from dqa.core.errors import DataError, ParseError
+from dqa.core.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Situation
 from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble
 from dqa.loaders.columns import ColumnReader
 from dqa.loaders.cypher_statements import read_statements
 from dqa.loaders.tokens import CYPHER
-from dqa.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Situation
 
 __all__ = ["parse_cypher", "render_cypher"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from dqa.databases.base import Database, Limits
+from dqa.core.database import Database, Limits
+from dqa.core.errors import DataError, UnknownNameError
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
 from dqa.databases.row_order import restored
-from dqa.errors import DataError, UnknownNameError
-from dqa.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
 
 __all__ = ["read_situation"]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dqa import plugins
-from dqa.errors import DataError, ParseError, UnknownNameError
+from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa.core.question import Candidate, Defect, Question, QuestionSet
+from dqa.core.situation import Situation
 from dqa.loaders.release_layout import FORMS, LAYOUTS, Form, ScenarioLayout
-from dqa.question import Candidate, Defect, Question, QuestionSet
-from dqa.situation import Situation
 
 __all__ = ["read_release"]
 

@@ -1,7 +1,7 @@
 """Where the DQA release keeps what, for its reader and for the writer of the same layout.
 
 The scenarios of DeLLMa have the same layout here, so that generated questions of every scenario
-stand in one folder; their authors' own files are another matter (`dqa.loaders.dellma_questions`).
+stand in one folder; their authors' own files are another matter (`dqa_dellma.questions`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from dqa.core.situation import Schema, Situation
 from dqa.loaders.assembly import Parsed
 from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.sql_text import parse_sql, render_sql
-from dqa.situation import Schema, Situation
 
 __all__ = ["FORMS", "LAYOUTS", "DatabaseForm", "Form", "ScenarioLayout"]
 

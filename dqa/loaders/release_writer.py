@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dqa.errors import DataError, UsageError
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import Question, QuestionSet
 from dqa.loaders.release_layout import FORMS, LAYOUTS, ScenarioLayout
-from dqa.question import Question, QuestionSet
 
 __all__ = ["write_release"]
 

@@ -12,11 +12,11 @@ import re
 from itertools import islice
 from pathlib import Path
 
-from dqa.errors import DataError, ParseError
+from dqa.core.errors import DataError, ParseError
+from dqa.core.situation import Cell, Column, Schema, Situation, Table, TableSchema
 from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble, to_cell
 from dqa.loaders.columns import ColumnReader
 from dqa.loaders.tokens import SQL, Cursor
-from dqa.situation import Cell, Column, Schema, Situation, Table, TableSchema
 
 __all__ = ["parse_sql", "render_sql"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
 
-from dqa.errors import ParseError
-from dqa.situation import Cell
+from dqa.core.errors import ParseError
+from dqa.core.situation import Cell
 
 __all__ = ["CYPHER", "SQL", "Cursor", "Language", "Token"]
 

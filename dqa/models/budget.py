@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from dqa.decision import Usage
-from dqa.errors import BudgetSpentError, UsageError
+from dqa.core.decision import Usage
+from dqa.core.errors import BudgetSpentError, UsageError
 
 __all__ = ["Budget", "Prices"]
 

@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import RunnableBindingBase
 
-from dqa.decision import Usage
-from dqa.errors import (
+from dqa.core.decision import Usage
+from dqa.core.errors import (
     DqaError,
     MalformedReplyError,
     ModelUnavailableError,

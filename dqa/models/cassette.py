@@ -39,10 +39,10 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.messages import message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, Generation
 
-from dqa.errors import ModelUnavailableError, ParseError, UnrecordedRequestError, UsageError
+from dqa.core.errors import ModelUnavailableError, ParseError, UnrecordedRequestError, UsageError
+from dqa.core.secrets import redact, redacted
 from dqa.models.takes import Asker, Take, Tapes, current_take
 from dqa.models.unrecorded import Request, difference, exhausted, of_others
-from dqa.secrets import redact, redacted
 
 __all__ = ["FORMAT", "Cassette"]
 

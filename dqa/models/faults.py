@@ -14,14 +14,14 @@ from enum import StrEnum
 from json import JSONDecodeError
 from typing import Any
 
-from dqa.errors import (
+from dqa.core.errors import (
     DqaError,
     MalformedReplyError,
     ModelUnavailableError,
     RequestTooLongError,
     UsageError,
 )
-from dqa.secrets import redact
+from dqa.core.secrets import redact
 
 __all__ = [
     "Fault",

@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr
 
-from dqa.errors import MalformedReplyError
+from dqa.core.errors import MalformedReplyError
 
 __all__ = ["OpenAIChat"]
 

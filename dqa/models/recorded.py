@@ -19,9 +19,9 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
+from dqa.core.secrets import redacted
 from dqa.models.cassette import Cassette
 from dqa.models.cleaning import without_halves
-from dqa.secrets import redacted
 
 __all__ = ["RecordedModel", "recorded"]
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dqa.errors import MissingKeyError, UsageError
+from dqa.core.errors import MissingKeyError, UsageError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -20,10 +20,10 @@ from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
-from dqa.errors import DataError
-from dqa.question import Candidate, Question
+from dqa.core.errors import DataError
+from dqa.core.question import Candidate, Question
+from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
 from dqa.scenarios.statements import Kind, read_statements, statements_for
-from dqa.situation import Column, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
 
 __all__ = [
     "LIST_SEPARATOR",

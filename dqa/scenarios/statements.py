@@ -13,8 +13,8 @@ from string import Template
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from dqa.errors import DataError
-from dqa.question import Candidate, Question
+from dqa.core.errors import DataError
+from dqa.core.question import Candidate, Question
 
 __all__ = ["Kind", "cypher_literal", "read_statements", "sql_literal", "statements_for"]
 

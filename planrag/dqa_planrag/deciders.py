@@ -17,14 +17,14 @@ from langchain_core.messages import (
 from langchain_core.runnables import RunnableConfig
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import UsageError
+from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.deciders.matching import match_candidate
 from dqa.deciders.simulation import Simulation
-from dqa.decision import Decision, Ending
-from dqa.errors import UsageError
 from dqa.models.scripted import check_agent, scripted_model
-from dqa.question import Question
 from dqa_planrag import prompting
 from dqa_planrag.loop import build_graph
 from dqa_planrag.recipes import RECIPES, Recipe

@@ -25,9 +25,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from dqa.core.decision import Ending, Event, Evidence
+from dqa.core.errors import BudgetSpentError, InfrastructureError, UnparsableReplyError
 from dqa.deciders.base import Settings
-from dqa.decision import Ending, Event, Evidence
-from dqa.errors import BudgetSpentError, InfrastructureError, UnparsableReplyError
 from dqa.models.calling import Called, ChatRunnable, call_model
 from dqa_planrag.prompting import closing
 from dqa_planrag.protocols import Result, TalkProtocol, protocol

@@ -7,9 +7,9 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
-from dqa.question import Question
 from dqa_planrag.recipes import Recipe
 
 __all__ = ["closing", "instructions", "planner_instructions", "task"]

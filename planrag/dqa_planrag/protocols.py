@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeAlias
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
+from dqa.core.errors import UnknownNameError
 from dqa.deciders.base import ProtocolName
-from dqa.errors import UnknownNameError
 from dqa.models.calling import ChatRunnable
 from dqa_planrag.react import ReAct
 from dqa_planrag.reply import Call, Reply

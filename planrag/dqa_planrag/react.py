@@ -25,10 +25,10 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.plans import STEP_NUMBER
 from dqa.deciders.base import ProtocolName
-from dqa.errors import UnparsableReplyError
 from dqa.models.calling import ChatRunnable
-from dqa.plan_steps import STEP_NUMBER
 from dqa_planrag.reply import Call, Reply
 
 __all__ = ["ReAct", "parse_reply", "parse_verdict", "spoken"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dqa.plan_steps import STEP_NUMBER
+from dqa.core.plans import STEP_NUMBER
 
 __all__ = ["MOST_CALLS", "STEP_NUMBER", "Call", "Given", "Reply"]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from dqa.decision import Ending, Event, Evidence, Usage
+from dqa.core.decision import Ending, Event, Evidence, Usage
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
 

@@ -21,10 +21,10 @@ from langchain_core.messages.tool import ToolCall
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BeforeValidator, Field, ValidationError
 
-from dqa.databases.tools import Arguments, QueryArguments
+from dqa.core.errors import UnparsableReplyError
 from dqa.deciders.base import ProtocolName
 from dqa.deciders.simulation import CompareArguments, SimulateArguments
-from dqa.errors import UnparsableReplyError
+from dqa.deciders.tools import Arguments, QueryArguments
 from dqa.models.calling import ChatRunnable
 from dqa_planrag.react import spoken
 from dqa_planrag.reply import MOST_CALLS, STEP_NUMBER, Call, Given, Reply

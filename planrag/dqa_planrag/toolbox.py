@@ -6,11 +6,11 @@ import json
 import re
 from dataclasses import dataclass
 
-from dqa.databases.base import Database, Limits
-from dqa.databases.tools import observe
+from dqa.core.database import Database, Limits
+from dqa.core.decision import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
+from dqa.core.errors import UnparsableReplyError
 from dqa.deciders.simulation import Simulation
-from dqa.decision import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
-from dqa.errors import UnparsableReplyError
+from dqa.deciders.tools import observe
 from dqa_planrag.reply import Call
 
 __all__ = ["QUERY", "SIMULATING", "Toolbox"]

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from dqa.situation import Situation
+from dqa.core.situation import Situation
 
 __all__ = ["PerSituation"]
 

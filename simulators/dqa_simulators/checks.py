@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.errors import SituationError, UnknownNameError
-from dqa.situation import Situation
+from dqa.core.errors import SituationError, UnknownNameError
+from dqa.core.situation import Situation
 
 __all__ = [
     "FloatArray",

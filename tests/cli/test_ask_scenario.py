@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dqa import plugins
+from dqa.core.question import Question
 from dqa.loaders.generator import read_generated
-from dqa.question import Question
 
 
 @pytest.fixture(params=[("sqlite", "locating"), ("ladybug", "locating"), ("duckdb", "building")])

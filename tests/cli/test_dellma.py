@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dqa.cli.main import app
-from dqa.errors import ParseError
-from tests.loaders.dellma_scripts import write_decision, write_rankings, write_tables
+from dqa.core.errors import ParseError
+from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
 
 @pytest.fixture

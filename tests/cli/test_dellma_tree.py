@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dqa.decision import Event
-from dqa.evaluation.tree_page import render_tree
-from dqa.evaluation.tree_reading import read_tree
+from dqa.core.decision import Event
+from dqa_dellma.tree_page import render_tree
+from dqa_dellma.tree_reading import read_tree
 from tests.cli.conftest import Command
-from tests.evaluation.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
+from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
 HOSTILE = "\x1b[31m\x1b]0;owned\x07 [bold red]x[/] \u202egnp.exe \r \ud800 " + "y" * 2_000
 
@@ -109,7 +109,7 @@ def test_pages_of_a_run_need_a_run_with_trees(
 
 def shown(capsys: pytest.CaptureFixture[str], *, full: bool = False, hostile: bool = False) -> str:
     """Return what the hand-written tree looks like."""
-    from dqa.cli.dellma_tree_text import echo_tree
+    from dqa_dellma.tree_text import echo_tree
 
     h = HOSTILE
     trace = traced(events(fig=h, rain=h, wet=h), question=h, decider=h) if hostile else traced()
@@ -180,8 +180,8 @@ def test_the_trace_of_a_run_tells_the_steps_in_short(dqa: Command, run_folder: P
 
 def test_an_event_that_follows_no_schema_is_shown_as_it_is() -> None:
     """Another's decider may write down a ranking of its own."""
-    from dqa.evaluation.passages import Noted, Other
-    from dqa.evaluation.reading import read
+    from dqa.report.passages import Noted, Other
+    from dqa.report.reading import read
 
     odd = Event("ranking", 1, {"of": "sheep"})
     assert Other(1, "ranking", {"of": "sheep"}) in read(traced({"ranking": [odd]}))
@@ -192,8 +192,8 @@ def test_an_event_that_follows_no_schema_is_shown_as_it_is() -> None:
 
 def test_the_trace_names_what_was_not_as_asked_for() -> None:
     """Step by step; a run without any has no line of it."""
-    from dqa.evaluation.passages import Noted
-    from dqa.evaluation.reading import read
+    from dqa.report.passages import Noted
+    from dqa.report.reading import read
 
     def lines(told: dict[str, list[Event]]) -> list[str]:
         passages = read(traced(told))
@@ -222,7 +222,7 @@ def test_the_tree_says_in_one_line_what_was_not_as_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And names the actions that were not compared."""
-    from dqa.cli.dellma_tree_text import echo_tree
+    from dqa_dellma.tree_text import echo_tree
 
     echo_tree(read_tree(traced(odd_events())))
     text = capsys.readouterr().out
@@ -240,7 +240,7 @@ def test_the_tree_shows_the_replies_that_a_retry_mended(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Counted in the line of what was not as asked for, and each with what was wrong."""
-    from dqa.cli.dellma_tree_text import echo_tree
+    from dqa_dellma.tree_text import echo_tree
 
     off_scale = asked("state forecasting", *["'wet' is 'certain'"] * 12, step=2)
     tree = read_tree(traced(events() | {"asked": off_scale}))
@@ -257,7 +257,7 @@ def test_the_tree_of_a_run_that_ended_before_its_factors_says_why(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It asks for no other decider."""
-    from dqa.cli.dellma_tree_text import echo_tree
+    from dqa_dellma.tree_text import echo_tree
 
     echo_tree(read_tree(refused()))
     text = capsys.readouterr().out
@@ -268,7 +268,7 @@ def test_the_tree_of_a_run_that_ended_before_its_factors_says_why(
 
 def test_a_tree_by_the_posterior_goes_by_its_mean(capsys: pytest.CaptureFixture[str]) -> None:
     """The scores' value stands behind it."""
-    from dqa.cli.dellma_tree_text import echo_tree
+    from dqa_dellma.tree_text import echo_tree
 
     echo_tree(read_tree(traced(by_posterior())))
     text = capsys.readouterr().out
@@ -278,7 +278,7 @@ def test_a_tree_by_the_posterior_goes_by_its_mean(capsys: pytest.CaptureFixture[
 
 def test_values_that_no_posterior_tells_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """As where utilities are scaled within each action: no interval is made up or explained."""
-    from dqa.cli.dellma_tree_text import echo_tree
+    from dqa_dellma.tree_text import echo_tree
 
     told = events()
     data = told["utilities"][0].data

@@ -16,7 +16,7 @@ import pytest
 
 SLOW = """
 import os, time
-from dqa.decision import Decision, Ending
+from dqa.core.decision import Decision, Ending
 
 class Slow:
     name = "slow"

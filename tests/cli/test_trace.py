@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dqa.evaluation.passages import (
+from dqa.report.passages import (
     Answer,
     Called,
     Failure,
@@ -83,7 +83,7 @@ def one(dqa: Command, folder: Path, *more: str, question: str = "locating/1") ->
 
 def shown(capsys: pytest.CaptureFixture[str], *passages: Passage, full: bool = False) -> str:
     """Return what passages look like."""
-    from dqa.cli.trace_text import echo_passages
+    from dqa.report.trace_text import echo_passages
 
     echo_passages(passages, full=full)
     return capsys.readouterr().out

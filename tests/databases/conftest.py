@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from dqa.databases import duckdb, ladybug, sqlite
-from dqa.databases.base import Backend, Database
+from dqa.core.database import Database
+from dqa.core.situation import Cell, Situation, Table
+from dqa.databases.base import Backend
+from dqa.databases.duckdb import backend as duckdb
+from dqa.databases.ladybug import backend as ladybug
+from dqa.databases.sqlite import backend as sqlite
 from dqa.scenarios.base import read_schema
-from dqa.situation import Cell, Situation, Table
 
 BACKENDS: dict[str, Backend] = {
     "duckdb": duckdb.BACKEND,

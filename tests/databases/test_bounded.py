@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dqa.databases.base import Limits
+from dqa.core.database import Limits
 from dqa.databases.bounded import collect, plain
 
 

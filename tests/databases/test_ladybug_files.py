@@ -7,10 +7,10 @@ from pathlib import Path
 import ladybug
 import pytest
 
-from dqa.databases.ladybug import BACKEND
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
+from dqa.core.situation import Situation
+from dqa.databases.ladybug.backend import BACKEND
 from dqa.loaders.readback import read_situation
-from dqa.situation import Situation
 from tests.databases.test_writers import shuffled
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from dqa.databases import ladybug, sqlite
-from dqa.databases.base import Backend, Limits
-from dqa.errors import DataError, QueryError, UsageError
+from dqa.core.database import Limits
+from dqa.core.errors import DataError, QueryError, UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
+from dqa.databases.ladybug import backend as ladybug
+from dqa.databases.sqlite import backend as sqlite
 from dqa.loaders.readback import read_situation
-from dqa.situation import Situation
 
 
 def test_a_loaded_file_can_be_opened_again(

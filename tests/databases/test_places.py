@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dqa.databases import duckdb, sqlite
+from dqa.core.errors import UsageError
+from dqa.core.situation import Situation
 from dqa.databases.base import place_name
-from dqa.errors import UsageError
+from dqa.databases.duckdb import backend as duckdb
+from dqa.databases.sqlite import backend as sqlite
 from dqa.loaders.readback import read_situation
-from dqa.situation import Situation
 
 
 def changed(situation: Situation) -> Situation:

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from dqa.databases import ladybug
-from dqa.databases.base import Backend, Database, Limits
-from dqa.errors import (
+from dqa.core.database import Database, Limits
+from dqa.core.errors import (
     DatabaseUnavailableError,
     QueryError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
 )
-from dqa.situation import Situation
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
+from dqa.databases.ladybug import backend as ladybug
 
 NODES = {
     "duckdb": "SELECT trade_node, local_value FROM trade_node ORDER BY trade_node",
@@ -138,7 +139,7 @@ def test_a_greedy_statement_does_not_fail_its_neighbours(
     situation: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Statements share the engine's memory, and each fails for its own needs only."""
-    monkeypatch.setattr("dqa.databases.ladybug._POOL", 64 << 20)
+    monkeypatch.setattr("dqa.databases.ladybug.backend._POOL", 64 << 20)
     graph = ladybug.BACKEND.load(situation)
     greedy = (
         "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "

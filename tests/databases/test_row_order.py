@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from dqa.core.situation import Cell
 from dqa.databases.row_order import packed, restored
-from dqa.situation import Cell
 
 ROWS: list[tuple[Cell, ...]] = [
     ("b", 2, None, True),

@@ -6,8 +6,8 @@ import sqlite3
 from pathlib import Path
 
 from dqa import plugins
-from dqa.databases.base import Database
-from dqa.databases.schema import Field
+from dqa.core.database import Database
+from dqa.core.schema import Field
 
 
 def test_a_relational_schema_has_types_keys_and_references(relational: Database) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dqa import plugins
-from dqa.databases.schema import (
+from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
     Field,

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.databases import duckdb, ladybug, sqlite
+from dqa.core.errors import DataError
+from dqa.core.situation import Schema, Situation, Table
 from dqa.databases.base import Backend
-from dqa.errors import DataError
+from dqa.databases.duckdb import backend as duckdb
+from dqa.databases.ladybug import backend as ladybug
+from dqa.databases.sqlite import backend as sqlite
 from dqa.loaders.readback import read_situation
 from dqa.loaders.release import read_release
 from dqa.scenarios.base import read_schema
-from dqa.situation import Schema, Situation, Table
 
 BACKENDS: tuple[Backend, ...] = (duckdb.BACKEND, ladybug.BACKEND, sqlite.BACKEND)
 by_backend = pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: backend.name)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
+from dqa.core.decision import Ending
+from dqa.core.errors import UsageError
+from dqa.core.question import Question, QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
-from dqa.decision import Ending
-from dqa.errors import UsageError
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 from dqa.loaders.release import read_release
-from dqa.question import Question, QuestionSet
 
 
 @pytest.fixture(scope="module")

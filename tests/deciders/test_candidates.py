@@ -9,9 +9,9 @@ from sqlite3 import connect
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.errors import UsageError
 from dqa.deciders.candidates import queried_candidates
-from dqa.errors import UsageError
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dqa.core.question import Candidate
 from dqa.deciders.matching import match_candidate
-from dqa.question import Candidate
 
 NODES = (
     "krakow", "wien", "pest", "kiev", "gulf_of_siam", "siam", "st_lawrence", "ganges_delta",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dqa.core.question import Candidate
 from dqa.deciders.matching import match_candidate
-from dqa.question import Candidate
 
 BUILDINGS = (1, 2, 3, 5, 12, 13, 14, 20, 1485)
 COMMON = ("best", "second", "not", "Will", "over", "Genoa")

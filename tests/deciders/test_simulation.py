@@ -15,17 +15,17 @@ import pytest
 from pydantic import ValidationError
 
 from dqa import plugins
-from dqa.databases.audited import AuditedDatabase
-from dqa.databases.base import DEFAULT_LIMITS, Database, Limits, Rows
-from dqa.databases.schema import DatabaseSchema
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DatabaseUnavailableError, UnknownNameError, UsageError
+from dqa.core.question import Question, QuestionSet
+from dqa.core.schema import DatabaseSchema
 from dqa.deciders import simulation
 from dqa.deciders.simulation import CompareArguments, SimulateArguments, Simulation
-from dqa.decision import Decision, Ending
-from dqa.errors import DatabaseUnavailableError, UnknownNameError, UsageError
 from dqa.evaluation.score import Judge
+from dqa.guard.audit import AuditedDatabase
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 from dqa.loaders.release import read_release
-from dqa.question import Question, QuestionSet
 
 KINDS = ("sqlite", "ladybug")
 RULES = ("released", "paper")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database
-from dqa.decision import Decision, Ending, Evidence, Usage
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending, Evidence, Usage
+from dqa.core.question import Question, QuestionSet
 from dqa.evaluation.plan import Setup
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
-from dqa.question import Question, QuestionSet
 
 
 @dataclass

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dqa.errors import UnknownNameError
+from dqa.core.errors import UnknownNameError
+from dqa.core.question import Question, QuestionSet
 from dqa.evaluation.annotate import annotate
 from dqa.loaders.release import read_release
-from dqa.question import Question, QuestionSet
 from tests.simulators.worlds import economy, world
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
+from dqa.core.question import Defect, QuestionSet
 from dqa.evaluation.audit import Audit, Verdict, audit
-from dqa.evaluation.audit_page import render_audit
-from dqa.evaluation.pages import write_page
 from dqa.loaders.release import read_release
-from dqa.question import Defect, QuestionSet
+from dqa.report.audit_page import render_audit
+from dqa.report.pages import write_page
 from tests.evaluation.test_annotate import mixed
 
 

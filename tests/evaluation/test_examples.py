@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Limits
-from dqa.errors import DatabaseUnavailableError
+from dqa.core.database import Limits
+from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.question import QuestionSet
 from dqa.evaluation.examples import OtherQuestions
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
-from dqa.question import QuestionSet
 
 SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
 

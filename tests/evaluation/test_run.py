@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database, Kind
-from dqa.decision import Decision
-from dqa.errors import DatabaseUnavailableError
+from dqa.core.database import Database, Kind
+from dqa.core.decision import Decision
+from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.question import Question
+from dqa.core.situation import Situation
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.run import carry_out, evaluate
 from dqa.evaluation.score import Judge, Outcome
 from dqa.evaluation.store import RunStore
-from dqa.question import Question
-from dqa.situation import Situation
 
 
 class CountingBackend:

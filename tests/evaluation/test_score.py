@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from dqa import plugins
-from dqa.decision import Decision, Ending
-from dqa.errors import DataError, UnknownNameError
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DataError, UnknownNameError
+from dqa.core.question import Question, QuestionSet
+from dqa.core.simulator import Outcomes
 from dqa.evaluation.plan import Task
 from dqa.evaluation.score import Judge, Outcome, Result
 from dqa.loaders.generator import generate
-from dqa.question import Question, QuestionSet
-from dqa.simulator import Outcomes
 
 
 def answered(text: object) -> Decision:

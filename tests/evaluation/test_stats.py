@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.decision import Usage
+from dqa.core.decision import Usage
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.stats import normalised_utility, summarise, wilson
 

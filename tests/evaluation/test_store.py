@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dqa.errors import ParseError, UsageError
+from dqa.core.errors import ParseError, UsageError
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge

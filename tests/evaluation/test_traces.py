@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dqa.decision import Ending, Usage
-from dqa.errors import ParseError, UsageError
+from dqa.core.decision import Ending, Usage
+from dqa.core.errors import ParseError, UsageError
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge

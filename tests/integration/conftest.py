@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Backend, Database
-from dqa.errors import DqaError, UsageError
+from dqa.core.database import Database
+from dqa.core.errors import DqaError, UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
 from dqa.loaders.release import read_release
-from dqa.situation import Situation
 
 SERVERS = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
 VARIABLES = {

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision
+from dqa.core.errors import UsageError
+from dqa.core.question import Question, QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Decision
-from dqa.errors import UsageError
 from dqa.evaluation.plan import Located, Pace, Setup, Target
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge, Outcome, Result
@@ -23,7 +24,6 @@ from dqa.evaluation.store import RunStore
 from dqa.loaders.generator import generate
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
-from dqa.question import Question, QuestionSet
 from tests.integration.conftest import OwnServer
 
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")

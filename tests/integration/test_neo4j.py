@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database, Limits, Loaded, place_name
-from dqa.databases.neo4j.server import Address, Server
-from dqa.databases.writers import neo4j as writer
-from dqa.errors import (
+from dqa.core.database import Database, Limits
+from dqa.core.errors import (
     DataError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
     UsageError,
 )
+from dqa.core.situation import Situation, Table
+from dqa.databases.base import Loaded, place_name
+from dqa.databases.neo4j import writer
+from dqa.databases.neo4j.server import Address, Server
 from dqa.loaders.readback import read_situation
-from dqa.situation import Situation, Table
 from tests.databases.conftest import small_situation
 from tests.databases.test_writers import shuffled
 from tests.integration.conftest import Target

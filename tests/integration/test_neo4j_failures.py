@@ -9,16 +9,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Backend, place_name
-from dqa.databases.neo4j.server import Address
-from dqa.databases.writers import neo4j as writer
-from dqa.errors import (
+from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     MissingKeyError,
     StatementError,
     UsageError,
 )
+from dqa.databases.base import Backend, place_name
+from dqa.databases.neo4j import writer
+from dqa.databases.neo4j.server import Address
 from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
 from tests.databases.test_writers import shuffled

@@ -12,17 +12,18 @@ import pytest
 import sqlalchemy as sa
 
 from dqa import plugins
-from dqa.databases.base import Database, Limits, place_name
-from dqa.errors import (
+from dqa.core.database import Database, Limits
+from dqa.core.errors import (
     DataError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
     UsageError,
 )
+from dqa.core.situation import Cell, Situation, Table
+from dqa.databases.base import place_name
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.base import read_schema
-from dqa.situation import Cell, Situation, Table
 from tests.integration.conftest import Target
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"

@@ -13,13 +13,13 @@ import pytest
 import sqlalchemy as sa
 
 from dqa import plugins
-from dqa.databases.base import place_name
-from dqa.errors import (
+from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     MissingKeyError,
     UsageError,
 )
+from dqa.databases.base import place_name
 from tests.integration.conftest import OwnServer, Target
 from tests.integration.test_relational import read_back, world
 
@@ -84,9 +84,9 @@ def test_a_missing_database(server: Target) -> None:
 def test_a_server_that_is_too_old(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says which version is there and which is needed."""
     if server.backend.name == "postgres":
-        monkeypatch.setattr("dqa.databases.postgres._LEAST", 99)
+        monkeypatch.setattr("dqa.databases.postgres.backend._LEAST", 99)
     else:
-        from dqa.databases import mysql_server as mysql
+        from dqa.databases.mysql import server as mysql
 
         for flavour in ("MYSQL", "MARIADB"):
             old = getattr(mysql, flavour)

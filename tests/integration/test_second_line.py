@@ -1,6 +1,6 @@
 """The second line: what the attacks do to real databases when no guard judges them.
 
-Every attack of ``tests/databases/guard_cases`` runs below the guard. Whatever it does, the data
+Every attack of ``tests/guard/guard_cases`` runs below the guard. Whatever it does, the data
 must be as they were and the database usable. What is let through beyond that is known by name:
 ``second_line.json`` lists it by dialect and reason, and what is not run because it would end the
 process or the server, or reach the network.
@@ -19,15 +19,15 @@ from typing import Any
 
 import pytest
 
-from dqa.databases.base import Database, Limits
-from dqa.errors import DqaError
+from dqa.core.database import Database, Limits
+from dqa.core.errors import DqaError
+from dqa.core.situation import Situation
 from dqa.loaders.generator import LocatingSize, generate
 from dqa.loaders.readback import read_situation
-from dqa.situation import Situation
 from tests.databases.conftest import BACKENDS
 from tests.integration.conftest import OwnServer, Target
 
-CASES = Path(__file__).parents[1] / "databases" / "guard_cases"
+CASES = Path(__file__).parents[1] / "guard" / "guard_cases"
 KNOWN: dict[str, dict[str, dict[str, list[str]]]] = json.loads(
     (CASES / "second_line.json").read_text("ascii")
 )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dqa.errors import DataError, ParseError
+from dqa.core.errors import DataError, ParseError
+from dqa.core.situation import Situation
 from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.sql_text import parse_sql
-from dqa.situation import Situation
 from tests.loaders.scripts import CYPHER, CYPHER_EDGES, CYPHER_NODES, LOCATING, SQL
 
 FILE = Path("q1.cql")

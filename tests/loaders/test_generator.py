@@ -11,7 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from dqa import plugins
-from dqa.errors import UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Question, QuestionSet
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.loaders.generator import (
     GENERATOR_VERSION,
     SCENARIOS,
@@ -23,11 +26,8 @@ from dqa.loaders.generator import (
     generate_like_release,
     steps_to_target,
 )
-from dqa.loaders.generator.building import build_building
-from dqa.loaders.generator.locating import build_locating
-from dqa.question import Question, QuestionSet
-from dqa.simulator import Outcomes
-from dqa.situation import Situation
+from dqa_simulators.building.generator import build_building
+from dqa_simulators.locating.generator import build_locating
 
 
 @pytest.fixture(scope="module")

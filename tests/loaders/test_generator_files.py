@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dqa.errors import DataError, UsageError
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import QuestionSet
 from dqa.loaders.generator import (
     GENERATOR_VERSION,
     MANIFEST,
@@ -20,7 +21,6 @@ from dqa.loaders.generator import (
     write_generated,
 )
 from dqa.loaders.release import read_release
-from dqa.question import QuestionSet
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dqa import plugins
-from dqa.errors import DataError, UnknownNameError, UsageError
+from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.loaders.generator import (
     UNCERTAIN_SCENARIOS,
     Difficulty,
@@ -23,9 +23,9 @@ from dqa.loaders.generator import (
     uncertain_worlds,
     write_generated,
 )
-from dqa.loaders.generator.uncertain import LIKELIHOODS
 from dqa.loaders.readback import read_situation
 from dqa.loaders.release import read_release
+from dqa_simulators.uncertain import LIKELIHOODS
 
 ALL = UNCERTAIN_SCENARIOS
 
@@ -245,6 +245,6 @@ def test_parts_that_do_not_fit_are_refused(coin: UncertainWorld) -> None:
 
 def test_the_words_weigh_as_deciders_read_them() -> None:
     """So a decider that reads a report right believes the truth."""
-    from dqa.deciders.dellma.beliefs import WEIGHTS
+    from dqa_dellma.beliefs import WEIGHTS
 
     assert {word: 1 + place for place, word in enumerate(LIKELIHOODS)} == dict(WEIGHTS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dqa.errors import DataError, ParseError, UnknownNameError
+from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.loaders.release import read_release
 from tests.loaders.scripts import (
     A_BUILDING,

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa import plugins
-from dqa.errors import DataError, UsageError
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import QuestionSet
+from dqa.core.situation import Cell, Situation, Table
 from dqa.loaders import cypher_text, sql_text
 from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.release import read_release
 from dqa.loaders.release_layout import FORMS
 from dqa.loaders.release_writer import write_release
 from dqa.loaders.sql_text import parse_sql, render_sql
-from dqa.question import QuestionSet
-from dqa.situation import Cell, Situation, Table
 from tests.loaders.scripts import BUILDING, LOCATING, locating_entry, write_locating
 
 TEXTS = st.text(max_size=12) | st.sampled_from(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dqa.errors import DataError, ParseError
+from dqa.core.errors import DataError, ParseError
+from dqa.core.situation import Situation
 from dqa.loaders.sql_text import parse_sql, render_sql
-from dqa.situation import Situation
 from tests.loaders.scripts import BUILDING, BUILDING_SQL, LOCATING, SQL, SQL_ROWS, SQL_TABLES
 
 FILE = Path("q1.sql")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.decision import Usage
-from dqa.errors import BudgetSpentError, UsageError
+from dqa.core.decision import Usage
+from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.models.budget import Budget, Prices
 
 

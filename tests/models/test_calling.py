@@ -6,8 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
-from dqa.decision import Usage
-from dqa.errors import BudgetSpentError, DqaError, ModelUnavailableError, UsageError
+from dqa.core.decision import Usage
+from dqa.core.errors import BudgetSpentError, DqaError, ModelUnavailableError, UsageError
 from dqa.models.budget import Budget
 from dqa.models.calling import call_model, usage_of
 from dqa.models.faults import FaultKind

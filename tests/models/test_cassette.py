@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
-from dqa.errors import (
+from dqa.core.errors import (
     ModelUnavailableError,
     ParseError,
     UnrecordedRequestError,

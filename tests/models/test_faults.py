@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dqa.errors import (
+from dqa.core.errors import (
     MalformedReplyError,
     ModelUnavailableError,
     RequestTooLongError,

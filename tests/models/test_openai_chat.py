@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from dqa.errors import ModelUnavailableError, UnparsableReplyError
+from dqa.core.errors import ModelUnavailableError, UnparsableReplyError
 from dqa.models.calling import call_model
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import Fault, FaultKind

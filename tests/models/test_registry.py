@@ -7,7 +7,7 @@ import sys
 import pytest
 from langchain_openai import ChatOpenAI
 
-from dqa.errors import MissingKeyError, UnknownNameError, UsageError
+from dqa.core.errors import MissingKeyError, UnknownNameError, UsageError
 from dqa.models.registry import Connection, chat_model, is_scripted
 from dqa.models.scripted import ScriptedModel
 

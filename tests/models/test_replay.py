@@ -16,10 +16,12 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from dqa import plugins
-from dqa.databases.base import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.core.decision import Usage
+from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.question import QuestionSet
+from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
-from dqa.decision import Usage
-from dqa.errors import DatabaseUnavailableError
 from dqa.evaluation.plan import Pace, Setup, Target
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge, Outcome, Result
@@ -30,8 +32,6 @@ from dqa.models.cassette import Cassette
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.recorded import recorded
-from dqa.question import QuestionSet
-from dqa.situation import Situation
 from tests.models.scripts import Moody
 
 NAME = "openai:test"

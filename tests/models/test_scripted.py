@@ -17,8 +17,8 @@ from langchain_core.messages import (
 )
 
 from dqa import plugins
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.deciders.base import Settings
-from dqa.errors import UnknownNameError, UsageError
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 from dqa.models.scripted import check_agent, scripted_model
 from dqa.models.scripted.conversation import read_conversation

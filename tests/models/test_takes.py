@@ -18,7 +18,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langgraph.graph import END, START, StateGraph
 
-from dqa.errors import (
+from dqa.core.errors import (
     ModelUnavailableError,
     ParseError,
     UnrecordedRequestError,

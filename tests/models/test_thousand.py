@@ -16,9 +16,10 @@ from typing import Any, Literal
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.question import Question, QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Decision, Ending
 from dqa.evaluation.score import Judge
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 from dqa.models.limits import Clock
@@ -26,7 +27,6 @@ from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted import scripted_model
 from dqa.models.testing import ModelServer, Trouble
-from dqa.question import Question, QuestionSet
 from tests.models.scripts import scripted
 
 RUNS = 1_000

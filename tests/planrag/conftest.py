@@ -17,9 +17,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.question import QuestionSet
 from dqa.loaders.generator import generate
-from dqa.question import QuestionSet
 
 COUNT = {
     "relational": "SELECT COUNT(*) FROM trade_node",

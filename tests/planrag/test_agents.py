@@ -8,12 +8,12 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from dqa import plugins
-from dqa.databases.base import Database, Limits
+from dqa.core.database import Database, Limits
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DatabaseUnavailableError, UsageError
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Decision, Ending
-from dqa.errors import DatabaseUnavailableError, UsageError
 from dqa.models.scripted import scripted_model
-from dqa.question import QuestionSet
 from tests.planrag.conftest import COUNT, Replies
 
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")

@@ -11,11 +11,11 @@ from langchain_core.outputs import ChatResult
 from pydantic import Field
 
 from dqa import plugins
+from dqa.core.decision import Decision, Ending
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Decision, Ending
 from dqa.evaluation.examples import OtherQuestions
 from dqa.models.scripted.model import ScriptedModel
-from dqa.question import QuestionSet
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES, Recipe
 from dqa_planrag.state import in_turns

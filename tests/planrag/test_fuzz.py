@@ -22,17 +22,16 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, InvalidToolCall
 from langchain_core.messages.tool import ToolCall
 
-from dqa import plugins
-from dqa.databases import guard
-from dqa.databases.base import Database, Limits
+from dqa import guard, plugins
+from dqa.core.database import Database, Limits
+from dqa.core.decision import Ending
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
-from dqa.decision import Ending
-from dqa.errors import UnparsableReplyError
 from dqa.evaluation.plan import Task
 from dqa.evaluation.score import Judge, Result
 from dqa.evaluation.store import RunStore, to_trace
-from dqa.question import QuestionSet
 from dqa_planrag.protocols import protocol
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.reply import Reply

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Decision, Ending
-from dqa.question import QuestionSet
 from dqa_planrag.deciders import FACTORIES
 from dqa_planrag.react import ReAct
 from dqa_planrag.tool_calls import ToolCalls

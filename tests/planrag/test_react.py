@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dqa.errors import UnparsableReplyError
+from dqa.core.errors import UnparsableReplyError
 from dqa_planrag.react import parse_reply, parse_verdict, spoken
 from dqa_planrag.reply import Call, Reply
 

@@ -8,11 +8,11 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Ending
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Ending
-from dqa.errors import UnparsableReplyError
-from dqa.question import QuestionSet
 from dqa_planrag.reply import Call
 from dqa_planrag.tool_calls import ToolCalls
 from tests.planrag.conftest import Replies, assert_sendable, calling

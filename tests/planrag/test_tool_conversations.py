@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, ToolMessage
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Ending
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Ending
-from dqa.question import QuestionSet
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES
 from tests.planrag.conftest import COUNT, Replies, assert_sendable, calling

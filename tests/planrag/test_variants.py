@@ -15,10 +15,12 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending, Event
+from dqa.core.errors import UsageError
+from dqa.core.question import Question, QuestionSet
+from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
 from dqa.deciders.base import Settings
-from dqa.decision import Decision, Ending, Event
-from dqa.errors import UsageError
 from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.plan import Pace, Setup
 from dqa.evaluation.run import evaluate
@@ -26,8 +28,6 @@ from dqa.evaluation.score import Judge, Outcome, Result
 from dqa.evaluation.store import RunStore, decision_to_json
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
-from dqa.question import Question, QuestionSet
-from dqa.situation import Column, Schema, Situation, Table, TableSchema
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES, Recipe
 from tests.planrag.conftest import COUNT, Replies, assert_alternating, assert_sendable, calling

@@ -7,10 +7,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, InvalidToolCall
 
 from dqa import plugins
-from dqa.databases.base import Database
+from dqa.core.database import Database
+from dqa.core.decision import Decision
+from dqa.core.question import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.decision import Decision
-from dqa.question import QuestionSet
 from tests.planrag.conftest import COUNT, Replies, assert_sendable
 
 PLAN = ("plan", {"steps": ["count", "choose"]})

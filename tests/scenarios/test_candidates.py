@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dqa import plugins
-from dqa.errors import DataError
+from dqa.core.errors import DataError
 from tests.scenarios.worlds import questions
 
 

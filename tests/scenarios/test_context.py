@@ -10,14 +10,13 @@ from string import Template
 
 import pytest
 
-from dqa import plugins
-from dqa.databases import guard
-from dqa.databases.base import Database, Rows
-from dqa.errors import DataError
+from dqa import guard, plugins
+from dqa.core.database import Database, Rows
+from dqa.core.errors import DataError
+from dqa.core.question import Question
+from dqa.core.situation import Cell
 from dqa.loaders.release import read_release
-from dqa.question import Question
 from dqa.scenarios.statements import Kind, cypher_literal, sql_literal
-from dqa.situation import Cell
 from tests.scenarios.worlds import HOSTILE, hostile_world, questions
 
 SCENARIOS = ("agriculture", "building", "locating", "stocks")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from dqa.core.question import Question, QuestionSet
+from dqa.core.situation import Cell, Situation, Table
 from dqa.loaders.generator import LocatingSize, generate
-from dqa.question import Question, QuestionSet
 from dqa.scenarios.base import read_schema
-from dqa.situation import Cell, Situation, Table
 
 HOSTILE = (
     "plain",

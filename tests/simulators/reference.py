@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dqa.question import Candidate
-from dqa.situation import Situation
+from dqa.core.question import Candidate
+from dqa.core.situation import Situation
 
 
 @dataclass

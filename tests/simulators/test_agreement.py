@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dqa.question import Candidate, Question
-from dqa.simulator import Outcomes, Simulator
-from dqa.situation import Situation, Table
-from dqa_simulators.building import SIMULATOR as BUILDING
-from dqa_simulators.locating import SIMULATOR as LOCATING
+from dqa.core.question import Candidate, Question
+from dqa.core.simulator import Outcomes, Simulator
+from dqa.core.situation import Situation, Table
+from dqa_simulators.building.outcomes import SIMULATOR as BUILDING
+from dqa_simulators.locating.outcomes import SIMULATOR as LOCATING
 from tests.simulators import reference
 from tests.simulators.worlds import economies, worlds
 

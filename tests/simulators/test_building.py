@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.errors import SituationError, UnknownNameError
+from dqa.core.errors import SituationError, UnknownNameError
+from dqa.core.question import Question
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.loaders.release import read_release
-from dqa.question import Question
-from dqa.simulator import Outcomes
-from dqa.situation import Situation
-from dqa_simulators import screen
-from dqa_simulators.building import SIMULATOR
-from dqa_simulators.economy import NOTHING, Economy
+from dqa_simulators.building import screen
+from dqa_simulators.building.economy import NOTHING, Economy
+from dqa_simulators.building.outcomes import SIMULATOR
 from tests.simulators import reference
 from tests.simulators.worlds import building_question, economy
 

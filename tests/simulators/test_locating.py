@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.errors import SituationError, UnknownNameError
+from dqa.core.errors import SituationError, UnknownNameError
+from dqa.core.question import Question
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.loaders.release import read_release
-from dqa.question import Question
-from dqa.simulator import Outcomes
-from dqa.situation import Situation
-from dqa_simulators import checks, graph
-from dqa_simulators.locating import SIMULATOR
+from dqa_simulators import checks
+from dqa_simulators.locating import graph
+from dqa_simulators.locating.outcomes import SIMULATOR
 from tests.simulators import reference
 from tests.simulators.worlds import locating_question, world
 

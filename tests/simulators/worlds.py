@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from dqa.question import Question
-from dqa.scenarios.building import BUILDING
-from dqa.scenarios.locating import LOCATING
-from dqa.situation import Cell, Schema, Situation, Table
+from dqa.core.question import Question
+from dqa.core.situation import Cell, Schema, Situation, Table
+from dqa_simulators.building.scenario import BUILDING
+from dqa_simulators.locating.scenario import LOCATING
 
 Row = Sequence[Cell]
 

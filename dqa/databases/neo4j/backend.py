@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dqa.databases.base import Backend, Database, Examination, Kind, Loaded, place_name
+from dqa.core.database import Database, Kind
+from dqa.core.errors import UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend, Examination, Loaded, place_name
 from dqa.databases.neo4j.database import Neo4jDatabase, Place
 from dqa.databases.neo4j.server import SCHEMES, Address, Server
-from dqa.databases.writers.neo4j import TAG, Prepared, drop, prepare, write
-from dqa.errors import UsageError
-from dqa.situation import Situation
+from dqa.databases.neo4j.writer import TAG, Prepared, drop, prepare, write
 
 __all__ = ["BACKEND", "Neo4jBackend"]
 

@@ -13,17 +13,9 @@ from functools import cached_property
 from time import perf_counter
 from typing import Any
 
-from dqa.databases import guard, hints
-from dqa.databases.base import DEFAULT_LIMITS, Kind, Limits, Rows
-from dqa.databases.bounded import collect
-from dqa.databases.guard.cypher import parsed
-from dqa.databases.guard.cypher.facts import IN_MAP, ITSELF
-from dqa.databases.neo4j.describing import described, rebuilt
-from dqa.databases.neo4j.hiding import confined, namer
-from dqa.databases.neo4j.server import Server, first_line, is_timeout
-from dqa.databases.neo4j.values import converter
-from dqa.databases.schema import DatabaseSchema, EdgeInfo, NodeInfo
-from dqa.errors import (
+from dqa import guard
+from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows
+from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
     DqaError,
@@ -31,6 +23,15 @@ from dqa.errors import (
     StatementError,
     StatementTimeoutError,
 )
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
+from dqa.databases import hints
+from dqa.databases.bounded import collect
+from dqa.databases.neo4j.describing import described, rebuilt
+from dqa.databases.neo4j.hiding import confined, namer
+from dqa.databases.neo4j.server import Server, first_line, is_timeout
+from dqa.databases.neo4j.values import converter
+from dqa.guard.cypher import parsed
+from dqa.guard.cypher.facts import IN_MAP, ITSELF
 
 __all__ = ["Neo4jDatabase", "Place"]
 
@@ -86,7 +87,7 @@ class Neo4jDatabase:
         return self._schema
 
     def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
-        """Run one read-only statement; see `dqa.databases.base.Database.query`."""
+        """Run one read-only statement; see `dqa.core.database.Database.query`."""
         guard.require(statement, self.dialect)
         return self._run(self._prepared(statement), limits)
 

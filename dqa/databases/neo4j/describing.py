@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dqa.databases.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
-from dqa.databases.writers.neo4j import TAG
-from dqa.errors import StatementTimeoutError
+from dqa.core.errors import StatementTimeoutError
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.databases.neo4j.writer import TAG
 
 __all__ = ["described", "rebuilt"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from dqa.databases.guard.cypher import scoped
-from dqa.databases.guard.cypher.lexer import tokens
+from dqa.guard.cypher import scoped
+from dqa.guard.cypher.lexer import tokens
 
 __all__ = ["confined", "namer"]
 

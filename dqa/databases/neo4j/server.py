@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from dqa.databases.servers import POOL, require_driver
-from dqa.errors import (
+from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
     DqaError,
     StatementTimeoutError,
     UsageError,
 )
+from dqa.databases.servers import POOL, require_driver
 
 if TYPE_CHECKING:
     import neo4j

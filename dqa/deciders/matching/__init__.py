@@ -42,10 +42,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dqa.core.question import Candidate
 from dqa.deciders.matching.names import Group, index_of
 from dqa.deciders.matching.reading import Reading
 from dqa.deciders.matching.standing import Standing, weigh
-from dqa.question import Candidate
 
 __all__ = ["Match", "match_candidate"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
+from dqa.core.question import Candidate
 from dqa.deciders.matching.vocabulary import JOINING, NOUNS
-from dqa.question import Candidate
 
 __all__ = ["Group", "Index", "Mention", "Token", "find_names", "index_of", "tokens_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from dqa.plan_steps import PlanStep
+from dqa.core.plans import PlanStep
 
 __all__ = ["Action", "actions_in", "content_of"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dqa.errors import UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.analysis.cases import Case, Cases, Share
 from dqa.evaluation.analysis.critical_values import (
     CRITICAL_VALUES,

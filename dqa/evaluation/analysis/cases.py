@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dqa.decision import ENDING_EVENTS
-from dqa.errors import UsageError
+from dqa.core.decision import ENDING_EVENTS
+from dqa.core.errors import UsageError
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.stats import wilson
 from dqa.evaluation.store import read_results

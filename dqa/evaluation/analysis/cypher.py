@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from dqa.databases.guard import cypher as guard
-from dqa.databases.guard.cypher.facts import Facts
-from dqa.databases.guard.cypher.failure import NotAllowedError
-from dqa.databases.guard.cypher.lexer import Tokens, tokens
-from dqa.databases.guard.cypher.words import NAMES
+from dqa.core.situation import EdgeSchema, NodeSchema, Schema
 from dqa.evaluation.analysis.statements import Aggregate, Column, Reading
-from dqa.situation import EdgeSchema, NodeSchema, Schema
+from dqa.guard import cypher as guard
+from dqa.guard.cypher.facts import Facts
+from dqa.guard.cypher.failure import NotAllowedError
+from dqa.guard.cypher.lexer import Tokens, tokens
+from dqa.guard.cypher.words import NAMES
 
 __all__ = ["read_cypher"]
 

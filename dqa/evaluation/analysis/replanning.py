@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dqa.core.plans import PlanStep, steps_of
 from dqa.evaluation.analysis.actions import Action, actions_in, content_of
 from dqa.evaluation.traces import Trace
-from dqa.plan_steps import PlanStep, steps_of
 
 __all__ = ["GROUPS", "Kind", "Replanning", "kind_of", "replannings"]
 

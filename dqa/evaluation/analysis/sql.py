@@ -10,8 +10,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from dqa.core.situation import Schema
 from dqa.evaluation.analysis.statements import Aggregate, Column, Reading
-from dqa.situation import Schema
 
 __all__ = ["read_sql"]
 

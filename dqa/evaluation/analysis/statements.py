@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from dqa import plugins
-from dqa.databases.base import Kind
-from dqa.decision import Evidence
-from dqa.situation import Schema
+from dqa.core.database import Kind
+from dqa.core.decision import Evidence
+from dqa.core.situation import Schema
 
 __all__ = [
     "NOTHING",

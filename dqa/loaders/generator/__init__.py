@@ -9,9 +9,9 @@ from dqa.loaders.generator.manifest import (
     write_generated,
 )
 from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
-from dqa.loaders.generator.steps import steps_to_target
-from dqa.loaders.generator.uncertain import UncertainFactor, UncertainWorld
-from dqa.loaders.generator.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
+from dqa_simulators.steps import steps_to_target
+from dqa_simulators.uncertain import UncertainFactor, UncertainWorld
+from dqa_simulators.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
 
 __all__ = [
     "GENERATOR_VERSION",

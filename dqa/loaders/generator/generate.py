@@ -13,15 +13,15 @@ from zlib import crc32
 import numpy as np
 
 from dqa import plugins
-from dqa.errors import UnknownNameError, UsageError
-from dqa.loaders.generator.building import build_building
-from dqa.loaders.generator.locating import build_locating
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Question, QuestionSet
+from dqa.core.situation import Situation
 from dqa.loaders.generator.names import stems
 from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
 from dqa.loaders.generator.questions import ask, targets_of
-from dqa.loaders.generator.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
-from dqa.question import Question, QuestionSet
-from dqa.situation import Situation
+from dqa_simulators.building.generator import build_building
+from dqa_simulators.locating.generator import build_locating
+from dqa_simulators.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
 
 __all__ = ["SCENARIOS", "generate", "generate_like_release"]
 

@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dqa import plugins
-from dqa.errors import DataError
+from dqa.core.errors import DataError
+from dqa.core.question import QuestionSet
 from dqa.loaders.generator.questions import label_rules
 from dqa.loaders.release import read_release
 from dqa.loaders.release_writer import write_release
-from dqa.question import QuestionSet
 
 __all__ = ["GENERATOR_VERSION", "MANIFEST", "read_generated", "read_manifest", "write_generated"]
 

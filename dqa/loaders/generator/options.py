@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dqa.errors import UsageError
+from dqa.core.errors import UsageError
 
 __all__ = ["BuildingSize", "Difficulty", "LocatingSize", "Size"]
 

@@ -9,11 +9,11 @@ from itertools import islice
 import numpy as np
 
 from dqa import plugins
+from dqa.core.question import Question
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.loaders.generator.options import Difficulty
-from dqa.loaders.generator.steps import steps_to_target
-from dqa.question import Question
-from dqa.simulator import Outcomes
-from dqa.situation import Situation
+from dqa_simulators.steps import steps_to_target
 
 __all__ = ["SMALLEST_MARGIN", "ask", "label_rules", "targets_of"]
 

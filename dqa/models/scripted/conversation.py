@@ -20,8 +20,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from dqa.errors import UsageError
-from dqa.situation import Cell
+from dqa.core.errors import UsageError
+from dqa.core.situation import Cell
 
 __all__ = ["ACTING", "Observed", "Task", "read_conversation"]
 

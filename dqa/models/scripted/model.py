@@ -16,11 +16,13 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from dqa.errors import UnknownNameError, UsageError
-from dqa.models.scripted import building, locating, uncertain
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.situation import Schema
 from dqa.models.scripted.conversation import Observed, Task, read_conversation
 from dqa.models.scripted.steps import Answer, Script, Step
-from dqa.situation import Schema
+from dqa_dellma import scripted as uncertain
+from dqa_simulators.building import analyst as building
+from dqa_simulators.locating import analyst as locating
 
 __all__ = ["SCRIPTS", "ScriptedModel", "check_agent", "scripted_model"]
 

@@ -7,8 +7,8 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from dqa.core.situation import Cell
 from dqa.models.scripted.conversation import Observed
-from dqa.situation import Cell
 
 __all__ = [
     "Answer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqa.decision import Ending, Event, Evidence, Usage
+from dqa.core.decision import Ending, Event, Evidence, Usage
 from dqa.evaluation.analysis import Case
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace

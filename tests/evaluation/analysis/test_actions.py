@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dqa.core.plans import PlanStep
 from dqa.evaluation.analysis.actions import Action, actions_in
-from dqa.plan_steps import PlanStep
 
 
 @pytest.mark.parametrize(

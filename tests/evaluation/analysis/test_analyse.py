@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dqa.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.evaluation.analysis import Case, Cases, Share, analyse, read_cases
 from dqa.evaluation.analysis.failures import FailureClass
 from dqa.evaluation.analysis.replanning import Kind

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from dqa import plugins
-from dqa.databases.base import Kind
-from dqa.decision import Evidence
+from dqa.core.database import Kind
+from dqa.core.decision import Evidence
+from dqa.core.situation import Schema
 from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
-from dqa.situation import Schema
 from tests.evaluation.analysis.runs import empty, failed, ran
 
 LOCATING: Schema = plugins.scenario("locating").schema

@@ -1,0 +1,237 @@
+"""Asking a model for one thing in JSON, and again where it cannot be read."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+
+from dqa.core.database import Database
+from dqa.core.decision import Event, Evidence, Usage
+from dqa.core.errors import ModelUnavailableError, RequestTooLongError, UnparsableReplyError
+from dqa.deciders.base import Settings
+from dqa.deciders.tools import observe
+from dqa.models.calling import Called, ChatRunnable, call_model
+from dqa.models.faults import Fault, told_too_long
+
+__all__ = ["Asker", "folded", "one_line", "prompt", "read_object"]
+
+_Read = TypeVar("_Read")
+_LASTING = frozenset({"context", "retrieval", "prompt", "reply", "parse_failure", "fault"})
+"""Kinds of events that stay true when a run begins anew."""
+_THINKING = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+
+@cache
+def _template(name: str) -> Template:
+    environment = Environment(  # noqa: S701  (text for a model, not a page)
+        loader=PackageLoader("dqa_dellma", "prompts"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Names from data and from models stay on their line, so that none can begin a heading or an
+    # item of its own.
+    environment.filters["line"] = _named
+    environment.filters["quoted"] = _quoted
+    environment.filters["json"] = _as_json
+    return environment.get_template(f"{name}.md")
+
+
+def prompt(name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
+    """Fill in the prompt called `name`."""
+    return _template(name).render(values).strip()
+
+
+def one_line(value: object) -> str:
+    """Return a value as text on one line, whichever kind of line break stands in it."""
+    return " ".join(str(value).split())
+
+
+def folded(name: object) -> str:
+    """Return what names are compared by: models change their case, spaces and Unicode forms."""
+    return unicodedata.normalize("NFKC", one_line(name)).casefold()
+
+
+def _named(value: object) -> str:
+    return one_line(value) or '""'
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@dataclass
+class Asker:
+    """A model with the record of what it was asked.
+
+    Attributes
+    ----------
+    model
+        Who is asked.
+    settings
+        What bounds it.
+    events
+        What happened, for the trace.
+    evidence
+        What the database was asked, and what came back.
+    usage, steps
+        Tokens and replies so far.
+    """
+
+    model: ChatRunnable
+    settings: Settings
+    events: list[Event] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    steps: int = 0
+
+    def note(self, kind: str, **data: Any) -> None:  # noqa: ANN401  (any JSON value)
+        """Write an event down."""
+        self.events.append(Event(kind, self.steps, data))
+
+    def begin_anew(self, fault: Fault) -> None:
+        """Forget what the steps found, for they begin anew, and write down why.
+
+        What was read, asked and said stays: it happened, and was paid for. What was made of it
+        would be counted twice.
+        """
+        self.events[:] = [event for event in self.events if event.kind in _LASTING]
+        self.note("fault", **fault.to_data())
+
+    def retrieve(self, database: Database, statement: str) -> Evidence:
+        """Run a statement and write down what came back, also where it cannot run."""
+        found = observe(database, statement, self.settings.limits)
+        self.evidence.append(found)
+        self.note("retrieval", **asdict(found))
+        return found
+
+    def ask(
+        self,
+        purpose: str,
+        text: str,
+        read: Callable[[str], _Read],
+        model: ChatRunnable | None = None,
+    ) -> _Read:
+        """Ask, and ask again with what was wrong, as often as `Settings.max_parse_failures` says.
+
+        Parameters
+        ----------
+        purpose
+            What it is for, for the trace.
+        text
+            The prompt.
+        read
+            Reads the reply; `UnparsableReplyError` tells the model what to write instead.
+        model
+            Who is asked, where it is not the usual one.
+
+        Raises
+        ------
+        UnparsableReplyError
+            No reply could be read.
+        InfrastructureError, BudgetSpentError
+            As `dqa.models.calling.call_model` says it.
+        """
+        messages: list[BaseMessage] = [HumanMessage(text)]
+        self.note("prompt", messages=[["human", text]], role="agent", purpose=purpose)
+        most = self.settings.max_parse_failures
+        for left in reversed(range(most)):
+            called, said = self._reply(model or self.model, messages)
+            try:
+                called.check()
+                return read(said)
+            except UnparsableReplyError as error:
+                self.note("parse_failure", problem=str(error), role="agent")
+                if not left:
+                    raise UnparsableReplyError(
+                        f"{most} replies in a row could not be read. {error}"
+                    ) from error
+                messages += [
+                    AIMessage(said or "(empty reply)"),
+                    HumanMessage(f"The reply could not be read. {error}"),
+                ]
+        raise AssertionError("the last failure raises")
+
+    def _reply(self, model: ChatRunnable, messages: Sequence[BaseMessage]) -> tuple[Called, str]:
+        """Call the model once; return what came, and what of it was said and not only thought."""
+        try:
+            called = call_model(
+                model,
+                messages,
+                policy=self.settings.calls,
+                on_fault=lambda fault: self.events.append(
+                    Event("fault", self.steps + 1, fault.to_data())
+                ),
+            )
+        except ModelUnavailableError as failure:
+            if told_too_long(str(failure)):
+                # A cassette plays a failure by its words, whatever class it had.
+                raise RequestTooLongError(str(failure)) from failure
+            raise
+        self.steps += 1
+        self.usage += called.usage
+        thought, said = _parts(called.reply.text)
+        self.note(
+            "reply",
+            text=said,
+            thought=thought,
+            calls=[],
+            role="agent",
+            input_tokens=called.usage.input_tokens,
+            output_tokens=called.usage.output_tokens,
+        )
+        return called, said
+
+
+def read_object(text: str, *names: str) -> Mapping[str, Any]:
+    """Return the JSON object in a reply, whatever stands around it.
+
+    Of several, the last one that has one of `names` counts: what comes before is a draft, or an
+    example.
+
+    Raises
+    ------
+    UnparsableReplyError
+        There is none.
+    """
+    found = list(_objects(text))
+    if not found:
+        raise UnparsableReplyError(
+            "The reply holds no JSON object. Reply with one, and nothing else."
+        )
+    return next((one for one in reversed(found) if not one.keys().isdisjoint(names)), found[-1])
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield every object that stands in no other one, in order."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        end = start + 1
+        try:
+            found, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            pass  # a brace of prose, or the beginning of half an object
+        else:
+            yield found
+        start = text.find("{", end)
+
+
+def _parts(reply: str) -> tuple[str | None, str]:
+    """Return what a model thought aloud first, if it did, and what it said."""
+    thought = _THINKING.match(reply)
+    if thought is None:
+        return None, reply.strip()
+    return thought.group().strip(), reply[thought.end() :].strip()

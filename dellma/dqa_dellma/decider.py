@@ -1,0 +1,383 @@
+"""DeLLMa and its baselines as deciders, and the factories that the entry points name."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Literal, Self
+
+import numpy as np
+from langchain_core.language_models import BaseChatModel
+
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import (
+    BudgetSpentError,
+    DatabaseUnavailableError,
+    InfrastructureError,
+    RequestTooLongError,
+    UnknownNameError,
+    UnparsableReplyError,
+    UsageError,
+)
+from dqa.core.question import Candidate, Question
+from dqa.deciders.base import ProtocolName, Settings
+from dqa.models.faults import Fault, FaultKind
+from dqa_dellma.asking import Asker
+from dqa_dellma.by_scenario import ByScenario
+from dqa_dellma.context import Reading, actions_of, check_question
+from dqa_dellma.direct import (
+    ChainOfThought,
+    DirectMethod,
+    SelfConsistency,
+    ZeroShot,
+    action_named,
+)
+from dqa_dellma.elicitation import AskedRanking, Ranker
+from dqa_dellma.enumeration import AskedEnumeration, StateEnumeration
+from dqa_dellma.forecasting import AskedForecast, StateForecast
+from dqa_dellma.maximisation import maximise
+from dqa_dellma.problem import Problem
+from dqa_dellma.sampling import Maximisation, UtilityElicitation
+from dqa_dellma.settings import NAMES, OPTIONS, DellmaSettings, changed, options_of
+from dqa_dellma.why import reason_for
+
+__all__ = [
+    "CHAIN_OF_THOUGHT",
+    "DELLMA_NAIVE",
+    "DELLMA_PAIRS",
+    "DELLMA_TOP1",
+    "SELF_CONSISTENCY",
+    "ZERO_SHOT",
+    "Dellma",
+    "DellmaFactory",
+    "Direct",
+    "DirectFactory",
+    "Steps",
+]
+
+_HALVINGS = 6
+"""How often what is read is halved: from 40,000 characters to 625."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a method decided, in words and, where those name one, as an action."""
+
+    answer: str
+    choice: Candidate | None
+
+
+class _Decider(ABC):
+    """What DeLLMa and its baselines share: a problem is read, and its decision written down."""
+
+    def __init__(self, name: str, model: BaseChatModel, settings: Settings, context: int) -> None:
+        self.name = name
+        self._model = model
+        self._settings = settings
+        self._context = context
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Decide one question; see `dqa.deciders.base.Decider`.
+
+        The number of replies follows from the method's settings, so `Settings.max_steps` does not
+        bound it.
+
+        Raises
+        ------
+        UsageError
+            The question has no action, or nothing says which rows to read.
+        """
+        started = time.perf_counter()
+        asker = Asker(self._model, self._settings)
+        error, outage = None, None
+        chosen, ending = _Chosen("", None), Ending.ANSWERED
+        try:
+            chosen = self._chosen(question, database, asker)
+            asker.note("answer", text=chosen.answer)
+        except UnparsableReplyError as problem_with:
+            ending, error = Ending.UNPARSABLE, str(problem_with)
+        except BudgetSpentError as spent:
+            ending, error = Ending.BUDGET, str(spent)
+        except InfrastructureError as failure:
+            ending, error = Ending.INFRASTRUCTURE, str(failure)
+            outage = _outage(failure)
+        if ending is not Ending.ANSWERED:
+            asker.note(ending.value, problem=error)
+        return Decision(
+            ending=ending,
+            answer=chosen.answer,
+            choice=chosen.choice,
+            evidence=tuple(asker.evidence),
+            usage=asker.usage,
+            steps=asker.steps,
+            seconds=time.perf_counter() - started,
+            error=error,
+            outage=outage,
+            trace=tuple(asker.events),
+        )
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question without actions."""
+        check_question(question)
+
+    def _chosen(self, question: Question, database: Database, asker: Asker) -> _Chosen:
+        actions = actions_of(question, database)
+        if len(actions) == 1:
+            # There is nothing to compare, so nothing is read, and nobody asked.
+            asker.note("context", actions=list(actions), text="", summarised=False, failed=0, cut=0)
+            asker.note("only_action", action=actions[0])
+            return _Chosen(str(actions[0]), actions[0])
+        return self._read(Reading.of(question, actions, database, asker), question, asker)
+
+    def _read(self, reading: Reading, question: Question, asker: Asker) -> _Chosen:
+        """Decide, anew with half the characters where a request is longer than the model takes."""
+        # With a context that is shorter than allowed, half of what is allowed changes nothing.
+        most = min(self._context, max(reading.size, reading.least))
+        attempt = 1
+        while True:
+            try:
+                return self._choose(reading.problem(asker, most), question, asker)
+            except RequestTooLongError:
+                shorter = max(most // 2, reading.least)
+                if attempt > _HALVINGS or shorter >= most:
+                    raise
+            most = shorter
+            words = f"Goal, actions, rules and rows are read anew in at most {most} characters."
+            asker.begin_anew(Fault(FaultKind.TOO_LONG, "RequestTooLongError", words, attempt, 0.0))
+            attempt += 1
+
+    @abstractmethod
+    def _choose(self, problem: Problem, question: Question, asker: Asker) -> _Chosen:
+        """Decide a problem that was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The four steps of DeLLMa; each can be replaced by anything of its protocol.
+
+    They return what they found, and `Dellma` writes it down: a decision has its tree whoever took
+    its steps.
+
+    Attributes
+    ----------
+    enumeration
+        A problem to its latent factors (section 3.1).
+    forecast
+        Factors to beliefs (section 3.2).
+    ranker
+        A minibatch of state-action pairs to its ranking (section 3.3).
+    maximisation
+        Rankings to the best action (section 3.4).
+    """
+
+    enumeration: StateEnumeration
+    forecast: StateForecast
+    ranker: Ranker
+    maximisation: Maximisation = maximise
+
+    @classmethod
+    def asked(cls, settings: DellmaSettings) -> Self:
+        """Return the paper's: the first three ask the model, and the fourth is arithmetic."""
+        enumeration = AskedEnumeration(settings.factors or None, settings.values)
+        return cls(enumeration, AskedForecast(), AskedRanking())
+
+
+class Dellma(_Decider):
+    """DeLLMa: enumerate, forecast, elicit, maximise (sections 3.1 to 3.4).
+
+    Parameters
+    ----------
+    name
+        What results call it.
+    model
+        Who is asked.
+    settings
+        What bounds every run.
+    dellma
+        The method's own settings.
+    steps
+        The four steps; None for the paper's.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: BaseChatModel,
+        settings: Settings,
+        dellma: DellmaSettings,
+        steps: Steps | None = None,
+    ) -> None:
+        super().__init__(name, model, settings, dellma.context)
+        self._dellma = dellma
+        self._steps = steps or Steps.asked(dellma)
+        self._elicitation = UtilityElicitation(self._steps.ranker, dellma, self._steps.maximisation)
+
+    def _choose(self, problem: Problem, question: Question, asker: Asker) -> _Chosen:
+        enumerated = self._steps.enumeration.enumerate(problem, asker)
+        asker.note("factors", **enumerated.to_data())
+        forecast = self._steps.forecast.forecast(problem, enumerated.factors, asker)
+        asker.note("forecast", **forecast.to_data())
+        beliefs = forecast.beliefs
+        rng = np.random.default_rng([self._dellma.seed, *question.key.encode()])
+        elicited = self._elicitation.elicit(problem, beliefs, asker, rng)
+        choice = problem.actions[elicited.best]
+        asker.note(
+            "utilities",
+            **elicited.to_data(problem.actions),
+            chosen=choice,
+            why=reason_for(problem, beliefs, elicited),
+        )
+        return _Chosen(str(choice), choice)
+
+
+class Direct(_Decider):
+    """A baseline that asks for the decision itself."""
+
+    def __init__(
+        self,
+        name: str,
+        model: BaseChatModel,
+        settings: Settings,
+        method: DirectMethod,
+        context: int,
+    ) -> None:
+        super().__init__(name, model, settings, context)
+        self._method = method
+
+    def _choose(self, problem: Problem, question: Question, asker: Asker) -> _Chosen:
+        del question
+        answer = self._method.answer(problem, asker)
+        return _Chosen(answer, action_named(answer, problem.actions))
+
+
+def _outage(failure: InfrastructureError) -> Literal["database", "model"]:
+    return "database" if isinstance(failure, DatabaseUnavailableError) else "model"
+
+
+@dataclass(frozen=True, slots=True)
+class DellmaFactory:
+    """Makes a DeLLMa decider of one variant.
+
+    Attributes
+    ----------
+    name, description
+        For lists and results.
+    settings
+        The variant's own defaults.
+    heeded
+        Which settings can be given; the others are what the variant's name means.
+    steps
+        Makes the four steps from the settings that were given.
+    needs_model, protocols
+        As in `dqa.deciders.base.DeciderFactory`.
+    """
+
+    name: str
+    description: str
+    settings: DellmaSettings
+    heeded: tuple[str, ...] = NAMES
+    steps: Callable[[DellmaSettings], Steps] = Steps.asked
+    needs_model: bool = True
+    protocols: tuple[ProtocolName, ...] = ("react",)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What its settings are called: for all of DeLLMa's deciders, and for this one only."""
+        return options_of(self.name, self.heeded)
+
+    def __call__(self, model: BaseChatModel | None, settings: Settings) -> ByScenario:
+        """Make the decider; `UsageError` without a model or for a setting that cannot be."""
+        return ByScenario(partial(self._made, _needed(self.name, model)), settings)
+
+    def _made(self, model: BaseChatModel, settings: Settings) -> Dellma:
+        _check_options(self.name, self.options, settings)
+        chosen = changed(self.settings, settings.options, self.options)
+        return Dellma(self.name, model, settings, chosen, self.steps(chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class DirectFactory:
+    """Makes a baseline that asks for the decision itself.
+
+    Attributes
+    ----------
+    name, description
+        For lists and results.
+    method
+        Asks, with settings of its own as the paper has them.
+    needs_model, protocols
+        As in `dqa.deciders.base.DeciderFactory`.
+    """
+
+    name: str
+    description: str
+    method: DirectMethod
+    needs_model: bool = True
+    protocols: tuple[ProtocolName, ...] = ("react",)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What its settings are called: the length of the context, and the method's own."""
+        return options_of(self.name, ("context",), (field.name for field in fields(self.method)))
+
+    def __call__(self, model: BaseChatModel | None, settings: Settings) -> ByScenario:
+        """Make the decider; `UsageError` without a model or for a setting that cannot be."""
+        return ByScenario(partial(self._made, _needed(self.name, model)), settings)
+
+    def _made(self, model: BaseChatModel, settings: Settings) -> Direct:
+        _check_options(self.name, self.options, settings)
+        method = changed(self.method, settings.options, self.options)
+        context = changed(DellmaSettings(), settings.options, self.options).context
+        return Direct(self.name, model, settings, method, context)
+
+
+def _check_options(name: str, heeded: tuple[str, ...], settings: Settings) -> None:
+    """Refuse what is for this decider or for all of DeLLMa's, and heeded by none of them."""
+    for option in settings.options:
+        ours = option.startswith(("dellma.", f"{name}."))
+        if ours and option not in {*heeded, *OPTIONS}:
+            raise UnknownNameError("setting", option, heeded)
+
+
+def _needed(name: str, model: BaseChatModel | None) -> BaseChatModel:
+    if model is None:
+        raise UsageError(f"The decider '{name}' needs a chat model; name one with --model.")
+    return model
+
+
+def _but(*names: str) -> tuple[str, ...]:
+    return tuple(name for name in NAMES if name not in names)
+
+
+_PAPER = DellmaSettings()
+DELLMA_PAIRS = DellmaFactory(
+    "dellma-pairs",
+    "beliefs, ranked states, expected utility (DeLLMa-Pairs)",
+    _PAPER,
+    heeded=_but("elicitation"),
+)
+DELLMA_TOP1 = DellmaFactory(
+    "dellma-top1",
+    "as dellma-pairs, with each ranking's first against the rest (DeLLMa-Top1)",
+    replace(_PAPER, elicitation="top1", alpha=1e-3),
+    heeded=_but("elicitation"),
+)
+DELLMA_NAIVE = DellmaFactory(
+    "dellma-naive",
+    "one batch of 50 states, different ones for each action (DeLLMa-Naive)",
+    replace(_PAPER, shared=False, samples=50, alpha=1e-3),
+    heeded=_but("batch", "overlap", "confidence"),
+)
+ZERO_SHOT = DirectFactory("zero-shot", "asks for the decision once (DeLLMa, section 4)", ZeroShot())
+SELF_CONSISTENCY = DirectFactory(
+    "self-consistency", "the majority of five answers (DeLLMa, section 4)", SelfConsistency()
+)
+CHAIN_OF_THOUGHT = DirectFactory(
+    "chain-of-thought",
+    "factors, chances and decision in three prompts (DeLLMa, section 4)",
+    ChainOfThought(),
+)

@@ -1,0 +1,1 @@
+"""The contracts that hold the house together, one page to learn."""

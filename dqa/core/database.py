@@ -1,0 +1,152 @@
+"""What a database is to everything that reads one: statements in, bounded rows out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from dqa.core.schema import DatabaseSchema
+from dqa.core.situation import Cell
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Cut",
+    "Database",
+    "Kind",
+    "Limits",
+    "Rows",
+    "dump_row",
+]
+
+Kind: TypeAlias = Literal["relational", "graph"]
+Cut: TypeAlias = Literal["rows", "bytes", "cells"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one statement may cost.
+
+    Attributes
+    ----------
+    rows
+        Most rows returned; more are left in the database and the result says it was cut.
+    bytes
+        Most bytes of result text (UTF-8); the result is cut at a whole row.
+    seconds
+        Most seconds; a longer statement is stopped and raises `StatementTimeoutError`.
+    cell
+        Most characters of one cell's text; a longer one is cut and says how long it was, so that
+        one huge cell hides neither its row nor the others.
+    """
+
+    rows: int = 200
+    bytes: int = 32_000
+    seconds: float = 10.0
+    cell: int = 4_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A bounded result.
+
+    Attributes
+    ----------
+    columns
+        Column names as the database gave them.
+    rows
+        Plain Python values; what no `Cell` can hold (a list, a node, a date) is JSON text.
+    cut
+        Which limit ended the result before the database did, or None where it is whole.
+    seconds
+        How long the database took.
+    translated
+        The statement as it ran, where it was written in another dialect; None where it ran as it
+        was written.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    cut: Cut | None = None
+    seconds: float = 0.0
+    translated: str | None = None
+
+    def to_text(self) -> str:
+        """Return the text a model reads: one JSON array a line, the header first.
+
+        The same rows give the same text everywhere: nothing depends on a terminal, and JSON's
+        escapes keep what a cell says inside its cell.
+        """
+        lines = [dump_row(self.columns), *(dump_row(row) for row in self.rows)]
+        count = f"{len(self.rows)} row{'' if len(self.rows) == 1 else 's'}"
+        if self.cut == "cells":
+            lines.append(f"({count}; long cells were cut: select a part of them, e.g. SUBSTRING)")
+        elif self.cut is not None:
+            lines.append(
+                f"({len(self.rows)} rows shown, more were cut by the limit on {self.cut}; "
+                "aggregate, filter or use LIMIT)"
+            )
+        else:
+            lines.append(f"({count})")
+        return "\n".join(lines)
+
+
+def dump_row(row: tuple[Cell, ...]) -> str:
+    """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
+
+    U+2028 and other line separators of other alphabets are escaped too, so a row is one line
+    whoever splits it.
+    """
+    try:
+        text = _JSON.encode(row)
+    except ValueError:  # not every number is one
+        text = _JSON.encode([_spelled(cell) if isinstance(cell, float) else cell for cell in row])
+    return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
+
+
+def _spelled(cell: float) -> float | str:
+    return cell if cell - cell == 0.0 else str(cell)
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+"""Made once: `json.dumps` would make one a row."""
+_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
+
+
+@runtime_checkable
+class Database(Protocol):
+    """A database that can only be read. Safe to use from several threads."""
+
+    kind: Kind
+    dialect: str
+    language: str
+    """What statements are written in, as a model is told it: ``"SQL (SQLite)"``."""
+    name: str
+    """What to call it in results and messages: never holds a password."""
+
+    def schema(self) -> DatabaseSchema:
+        """Return tables, or node labels and edge types, as the database itself describes them."""
+        ...
+
+    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+        """Run one read-only statement.
+
+        Raises
+        ------
+        RefusedStatementError
+            The guard does not let it run.
+        StatementError
+            The database could not run it.
+        StatementTimeoutError
+            It took longer than ``limits.seconds``.
+        DatabaseUnavailableError
+            The database went away.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release connections; the database cannot be used afterwards."""
+        ...

@@ -1,0 +1,189 @@
+"""Every error this project raises, in one tree.
+
+::
+
+    DqaError
+    ├── UsageError               the user asked for something that cannot be; exit code 2
+    │   ├── UnknownNameError     a decider, model, database, scenario or question nobody registered
+    │   ├── MissingKeyError      a credential or an optional package is not there
+    │   └── UnrecordedRequestError   a cassette holds no reply to what was asked
+    ├── PluginError              a registered plug-in cannot be loaded
+    ├── DataError                files or tables that cannot be what they claim to be
+    │   ├── ParseError           a file, with its line and what was expected
+    │   └── SituationError       a world that breaks the rules its scenario needs
+    ├── QueryError               what a model (or person) wrote cannot run; shown to the model
+    │   ├── RefusedStatementError    the guard will not let it run
+    │   ├── StatementError           the database refused it
+    │   └── StatementTimeoutError    it took longer than its limit
+    ├── ModelError               a chat model gave no usable reply
+    │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
+    │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
+    ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
+    └── InfrastructureError      a server, network or provider failed; never scored as an answer
+        ├── DatabaseUnavailableError
+        └── ModelUnavailableError
+            └── RequestTooLongError      one request is longer than the model takes
+
+The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
+something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
+line that says how to mend it; any other exception is a bug and keeps its traceback.
+`MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
+retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+__all__ = [
+    "BudgetSpentError",
+    "DataError",
+    "DatabaseUnavailableError",
+    "DqaError",
+    "InfrastructureError",
+    "MalformedReplyError",
+    "MissingKeyError",
+    "ModelError",
+    "ModelUnavailableError",
+    "ParseError",
+    "PluginError",
+    "QueryError",
+    "RefusedStatementError",
+    "RequestTooLongError",
+    "SituationError",
+    "StatementError",
+    "StatementTimeoutError",
+    "UnknownNameError",
+    "UnparsableReplyError",
+    "UnrecordedRequestError",
+    "UsageError",
+]
+
+
+_NAMES_SHOWN = 20
+
+
+class DqaError(Exception):
+    """Root of every error that this project raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(DqaError):
+    """The user asked for something that cannot be done as asked."""
+
+    exit_code = 2
+
+
+class UnknownNameError(UsageError):
+    """A name that nobody registered.
+
+    Parameters
+    ----------
+    kind
+        What was looked for, e.g. ``"decider"``.
+    name
+        The name that was given.
+    known
+        The names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        there_are = ", ".join(names[:_NAMES_SHOWN]) if names else "none"
+        if len(names) > _NAMES_SHOWN:
+            there_are += f" and {len(names) - _NAMES_SHOWN} more"
+        super().__init__(f"There is no {kind} '{name}'. There are: {there_are}.{hint}")
+
+
+class MissingKeyError(UsageError):
+    """A credential or an optional package that the request needs is not there."""
+
+
+class UnrecordedRequestError(UsageError):
+    """A cassette is replayed and holds no reply to what is asked."""
+
+
+class PluginError(DqaError):
+    """A registered plug-in cannot be loaded."""
+
+
+class DataError(DqaError):
+    """Files or tables are not what they have to be."""
+
+
+class ParseError(DataError):
+    """A file that cannot be read as what it claims to be.
+
+    Parameters
+    ----------
+    file
+        The file at fault.
+    line
+        1-based line, or None where the whole file is at fault.
+    problem
+        What was found and what was expected.
+    """
+
+    def __init__(self, file: Path | str, line: int | None, problem: str) -> None:
+        where = f"{file}:{line}" if line is not None else str(file)
+        super().__init__(f"{where}: {problem}")
+        self.file = Path(file)
+        self.line = line
+        self.problem = problem
+
+
+class SituationError(DataError):
+    """A world that breaks what its scenario needs (a cycle of flows, a missing home, ...)."""
+
+
+class QueryError(DqaError):
+    """A statement that did not give rows; its message is written for the one who wrote it."""
+
+
+class RefusedStatementError(QueryError):
+    """The guard does not let the statement run."""
+
+
+class StatementError(QueryError):
+    """The database could not run the statement."""
+
+
+class StatementTimeoutError(QueryError):
+    """The statement took longer than its limit and was stopped."""
+
+
+class ModelError(DqaError):
+    """A chat model gave no usable reply."""
+
+
+class UnparsableReplyError(ModelError):
+    """A reply that breaks the agent's format; the message tells the model what to change."""
+
+
+class MalformedReplyError(ModelError):
+    """What the provider sent is no reply, or only the beginning of one."""
+
+
+class BudgetSpentError(DqaError):
+    """The tokens or the money that a run may spend are spent."""
+
+
+class InfrastructureError(DqaError):
+    """A server, the network or a provider failed: says nothing about any answer."""
+
+
+class DatabaseUnavailableError(InfrastructureError):
+    """A database cannot be reached or went away."""
+
+
+class ModelUnavailableError(InfrastructureError):
+    """A chat model cannot be reached, or its provider keeps failing."""
+
+
+class RequestTooLongError(ModelUnavailableError):
+    """A request is longer than the model takes; a shorter one may be answered."""

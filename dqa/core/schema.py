@@ -1,0 +1,161 @@
+"""Schemas as databases describe themselves, and the text in which a model reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dqa.core.situation import Schema
+
+__all__ = ["DatabaseSchema", "EdgeInfo", "Field", "NodeInfo", "TableInfo", "describe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column or property: its name and its type in the database's own words."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table or view: columns, primary key, foreign keys as ``(column, table, column)``."""
+
+    name: str
+    columns: tuple[Field, ...]
+    key: tuple[str, ...] = ()
+    references: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeInfo:
+    """A node label and its properties; `key` is the identifying property, if declared."""
+
+    label: str
+    properties: tuple[Field, ...]
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeInfo:
+    """A relationship type, the labels it connects and its properties."""
+
+    label: str
+    source: str
+    target: str
+    properties: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSchema:
+    """Tables of a relational database, or node labels and relationship types of a graph.
+
+    Attributes
+    ----------
+    tables, nodes, edges
+        In the order in which they are shown.
+    quote
+        The character that quotes a table's or column's name.
+    """
+
+    tables: tuple[TableInfo, ...] = ()
+    nodes: tuple[NodeInfo, ...] = ()
+    edges: tuple[EdgeInfo, ...] = ()
+    quote: str = '"'
+
+    def to_text(self, most: int = 32_000) -> str:
+        """Return the schema as a model reads it, one table, label or relationship type a line.
+
+        Names are spelled as a statement has to spell them, quoted where they must be. What would
+        make the text longer than `most` characters is left out, and the last line says how much.
+        """
+        lines = [
+            *(self._table(table) for table in self.tables),
+            *(self._node(node) for node in self.nodes),
+            *(self._edge(edge) for edge in self.edges),
+        ]
+        length = 0
+        for shown, line in enumerate(lines):
+            length += len(line) + 1
+            if length > most:
+                left = f"({len(lines) - shown} more of {len(lines)} are not shown)"
+                return "\n".join([*lines[:shown], left])
+        return "\n".join(lines)
+
+    def _table(self, table: TableInfo) -> str:
+        def spelled(name: str) -> str:
+            return _spelled(name, self.quote, _RESERVED_IN_SQL)
+
+        line = f"{spelled(table.name)}({', '.join(_field(f, spelled) for f in table.columns)})"
+        if table.key:
+            line += f" key ({', '.join(map(spelled, table.key))})"
+        for column, other, other_column in table.references:
+            line += f" {spelled(column)} -> {spelled(other)}"
+            line += f".{spelled(other_column)}" if other_column else ""
+        return line
+
+    def _node(self, node: NodeInfo) -> str:
+        fields = ", ".join(_field(field, _in_cypher, node.key) for field in node.properties)
+        return f"(:{_in_cypher(node.label)} {{{fields}}})"
+
+    def _edge(self, edge: EdgeInfo) -> str:
+        source, label, target = map(_in_cypher, (edge.source, edge.label, edge.target))
+        fields = ", ".join(_field(field, _in_cypher) for field in edge.properties)
+        return f"(:{source})-[:{label} {{{fields}}}]->(:{target})"
+
+
+def _field(field: Field, spelled: Callable[[str], str], key: str | None = None) -> str:
+    kind = f": {field.type}" if field.type else ""
+    return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}"
+
+
+def _in_cypher(name: str) -> str:
+    return _spelled(name, "`", _RESERVED_IN_CYPHER)
+
+
+def _spelled(name: str, quote: str, reserved: frozenset[str]) -> str:
+    if _PLAIN.fullmatch(name) and name.lower() not in reserved:
+        return name
+    return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SQL_WORDS = """
+add all alter and any as asc between by case check column constraint create cross current_date
+current_time current_timestamp database default delete desc distinct drop else end except exists
+false fetch for foreign from full grant group having in index inner insert intersect into is
+join key keys leading left like limit natural not null offset on or order outer over partition
+primary range rank references right row rows select set some table then to trailing trigger true
+union unique update user using values view when where window with
+"""
+_CYPHER_WORDS = """
+add all and any as asc by call case column contains create default delete desc distinct drop
+else end ends exists false for from group in index is join limit match merge not null on
+optional or order primary profile remove return set skip starts table then to true union unique
+unwind when where with xor yield
+"""
+_RESERVED_IN_SQL = frozenset(_SQL_WORDS.split())
+_RESERVED_IN_CYPHER = frozenset(_CYPHER_WORDS.split())
+"""Words that some database takes for a keyword where a name stands unquoted."""
+
+
+def describe(schema: Schema) -> DatabaseSchema:
+    """Return both readings of a scenario's schema as databases would describe them."""
+
+    def fields(table: str, properties: tuple[tuple[str, str], ...]) -> tuple[Field, ...]:
+        columns = schema.table(table)
+        return tuple(Field(name, columns.column(column).type) for name, column in properties)
+
+    return DatabaseSchema(
+        tables=tuple(
+            TableInfo(t.name, tuple(Field(c.name, c.type) for c in t.columns), t.key)
+            for t in schema.tables
+        ),
+        nodes=tuple(NodeInfo(n.label, fields(n.table, n.properties), n.key) for n in schema.nodes),
+        edges=tuple(
+            EdgeInfo(e.label, e.source[0], e.target[0], fields(e.table, e.properties))
+            for e in schema.edges
+        ),
+    )

@@ -1,0 +1,355 @@
+"""Situations: the immutable tables that a decision question is asked about.
+
+A situation is relational data plus the mapping that says how the same rows read as a labelled
+property graph (PlanRAG, section 3: "D is either an LPG or a relational database"), so both forms
+of a database are one object and writers of either kind start from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import DataError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = [
+    "Cell",
+    "Column",
+    "ColumnType",
+    "EdgeSchema",
+    "NodeSchema",
+    "Schema",
+    "Situation",
+    "Table",
+    "TableSchema",
+]
+
+ColumnType: TypeAlias = Literal["text", "float", "integer", "boolean"]
+Cell: TypeAlias = str | float | int | bool | None
+
+_DTYPES: Mapping[ColumnType, np.dtype[Any]] = {
+    "text": np.dtype(object),
+    "float": np.dtype(np.float64),
+    "integer": np.dtype(np.int64),
+    "boolean": np.dtype(np.bool_),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its name, its type and what it means."""
+
+    name: str
+    type: ColumnType
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """A table's columns, in order, and the columns that make its primary key."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    description: str = ""
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """Return the column called `name`; `DataError` where there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise DataError(f"Table '{self.name}' has no column '{name}'.")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSchema:
+    """How a table's rows read as nodes: one node a row.
+
+    Attributes
+    ----------
+    label
+        Node label.
+    table
+        The table whose rows are the nodes.
+    key
+        The property that identifies a node.
+    properties
+        ``(property, column)`` pairs, in order.
+    """
+
+    label: str
+    table: str
+    key: str
+    properties: tuple[tuple[str, str], ...]
+
+    @property
+    def key_column(self) -> str:
+        """The column behind the key property."""
+        return dict(self.properties)[self.key]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeSchema:
+    """How a table's rows read as directed edges: one edge a row.
+
+    Attributes
+    ----------
+    label
+        Relationship type.
+    table
+        The table whose rows are the edges.
+    source, target
+        ``(node label, column holding that node's key)``.
+    properties
+        ``(property, column)`` pairs, in order.
+    """
+
+    label: str
+    table: str
+    source: tuple[str, str]
+    target: tuple[str, str]
+    properties: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Both readings of a scenario's data: as tables, and as a labelled property graph."""
+
+    scenario: str
+    tables: tuple[TableSchema, ...]
+    nodes: tuple[NodeSchema, ...] = ()
+    edges: tuple[EdgeSchema, ...] = ()
+
+    def table(self, name: str) -> TableSchema:
+        """Return the table called `name`; `DataError` where there is none."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise DataError(f"Scenario '{self.scenario}' has no table '{name}'.")
+
+    def node(self, label: str) -> NodeSchema:
+        """Return the node schema of `label`; `DataError` where there is none."""
+        for node in self.nodes:
+            if node.label == label:
+                return node
+        raise DataError(f"Scenario '{self.scenario}' has no node label '{label}'.")
+
+
+def _read_only(values: Any, column: Column, table: str) -> NDArray[Any]:  # noqa: ANN401
+    try:
+        array = np.array(values, dtype=_DTYPES[column.type])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"Column '{column.name}' of table '{table}' holds a value that is no {column.type}: "
+            f"{error}."
+        ) from error
+    if array.ndim != 1:
+        raise DataError(f"Column '{column.name}' of table '{table}' is not one-dimensional.")
+    array.flags.writeable = False
+    return array
+
+
+class Table:
+    """An immutable table, stored by column.
+
+    Parameters
+    ----------
+    schema
+        Its columns and key.
+    columns
+        One sequence a column, all of the same length n: float64, int64, bool or Python strings.
+        A missing float is NaN; the other types cannot be missing.
+
+    Raises
+    ------
+    DataError
+        Columns are missing, unknown, of unequal length or of the wrong type.
+    """
+
+    __slots__ = ("_columns", "schema")
+
+    def __init__(
+        self, schema: TableSchema, columns: Mapping[str, Sequence[Any] | NDArray[Any]]
+    ) -> None:
+        expected, given = set(schema.column_names), set(columns)
+        if expected != given:
+            missing, unknown = sorted(expected - given), sorted(given - expected)
+            raise DataError(f"Table '{schema.name}': missing columns {missing}, unknown {unknown}.")
+        arrays = {c.name: _read_only(columns[c.name], c, schema.name) for c in schema.columns}
+        lengths = {name: len(array) for name, array in arrays.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"Table '{schema.name}' has columns of unequal length: {lengths}.")
+        self.schema = schema
+        self._columns: Mapping[str, NDArray[Any]] = MappingProxyType(arrays)
+
+    @classmethod
+    def from_rows(cls, schema: TableSchema, rows: Iterable[Sequence[Cell]]) -> Table:
+        """Build a table from rows whose values stand in the order of the schema's columns."""
+        listed = list(rows)
+        width = len(schema.columns)
+        for number, row in enumerate(listed):
+            if len(row) != width:
+                raise DataError(
+                    f"Row {number} of table '{schema.name}' has {len(row)} values, not {width}."
+                )
+        by_column = list(zip(*listed, strict=True)) if listed else [()] * width
+        return cls(schema, dict(zip(schema.column_names, by_column, strict=True)))
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """The columns by name, each a read-only array of shape (n,)."""
+        return self._columns
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        try:
+            return self._columns[column]
+        except KeyError:
+            raise DataError(f"Table '{self.schema.name}' has no column '{column}'.") from None
+
+    def __len__(self) -> int:
+        return len(self._columns[self.schema.columns[0].name])
+
+    def rows(self) -> Iterator[tuple[Cell, ...]]:
+        """Rows as tuples of plain Python values, in table order."""
+        return zip(*(array.tolist() for array in self._columns.values()), strict=True)
+
+    def replace(self, **columns: Sequence[Any] | NDArray[Any]) -> Table:
+        """Return the table with some columns replaced."""
+        return Table(self.schema, {**self._columns, **columns})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return self.schema == other.schema and all(
+            np.array_equal(array, other[name], equal_nan=array.dtype.kind == "f")
+            for name, array in self._columns.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # hash the situation's content instead
+
+    def __repr__(self) -> str:
+        return f"Table({self.schema.name!r}, {len(self)} rows)"
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """One database's content: immutable tables with both readings of their schema.
+
+    Attributes
+    ----------
+    schema
+        Tables and graph mapping, shared by all situations of a scenario.
+    name
+        What people call it, e.g. ``"USA1836"``. Not part of the content.
+    tables
+        The tables by name; exactly those of the schema.
+
+    Notes
+    -----
+    Two situations are equal when every value of every row is, in the same order: order is
+    content, because the published ground truth depends on it.
+    """
+
+    schema: Schema
+    name: str
+    tables: Mapping[str, Table] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        expected, given = [t.name for t in self.schema.tables], set(self.tables)
+        if set(expected) != given:
+            raise DataError(
+                f"Situation '{self.name}' has tables {sorted(given)}; "
+                f"scenario '{self.schema.scenario}' needs {sorted(expected)}."
+            )
+        ordered = {name: self.tables[name] for name in expected}
+        object.__setattr__(self, "tables", MappingProxyType(ordered))
+
+    def __getitem__(self, table: str) -> Table:
+        try:
+            return self.tables[table]
+        except KeyError:
+            raise DataError(f"Situation '{self.name}' has no table '{table}'.") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Situation):
+            return NotImplemented
+        return self.schema == other.schema and self.tables == other.tables
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) over the schema and every value, in order."""
+        digest = hashlib.sha256(repr(self.schema).encode())
+        for table in self.tables.values():
+            for array in table.columns.values():
+                if array.dtype == object:
+                    texts = [str(value).encode() for value in array.tolist()]
+                    digest.update(np.array([len(text) for text in texts], dtype="<i8").tobytes())
+                    digest.update(b"".join(texts))
+                else:
+                    digest.update(np.int64(len(array)).tobytes())
+                    # -0.0 and 0.0 compare equal, so they must hash alike; so must every NaN.
+                    plain = array + 0.0 if array.dtype.kind == "f" else array
+                    if plain.dtype.kind == "f":
+                        plain = np.where(np.isnan(plain), np.nan, plain)
+                    digest.update(np.ascontiguousarray(plain).tobytes())
+        return digest.hexdigest()
+
+    def replace(self, **tables: Table) -> Situation:
+        """Return the situation with some tables replaced."""
+        return Situation(self.schema, self.name, {**self.tables, **tables})
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all tables together."""
+        return sum(len(table) for table in self.tables.values())
+
+    def to_networkx(self) -> nx.MultiDiGraph[tuple[str, Cell]]:
+        """Return the graph reading: nodes ``(label, key)`` with their properties, typed edges.
+
+        Edge keys are relationship types; an edge that the tables hold twice stays one edge.
+        """
+        import networkx as nx
+
+        graph: nx.MultiDiGraph[tuple[str, Cell]] = nx.MultiDiGraph(
+            scenario=self.schema.scenario, name=self.name
+        )
+        for node in self.schema.nodes:
+            keys = self[node.table][node.key_column].tolist()
+            for key, values in zip(keys, self._properties(node), strict=True):
+                graph.add_node((node.label, key), label=node.label, **values)
+        for edge in self.schema.edges:
+            sources = self[edge.table][edge.source[1]].tolist()
+            targets = self[edge.table][edge.target[1]].tolist()
+            for source, target, values in zip(
+                sources, targets, self._properties(edge), strict=True
+            ):
+                graph.add_edge(
+                    (edge.source[0], source), (edge.target[0], target), key=edge.label, **values
+                )
+        return graph
+
+    def _properties(self, part: NodeSchema | EdgeSchema) -> Iterator[dict[str, Cell]]:
+        table = self[part.table]
+        names = [name for name, _ in part.properties]
+        lists = [table[column].tolist() for _, column in part.properties]
+        if not lists:
+            return ({} for _ in range(len(table)))
+        return (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))

@@ -1,0 +1,145 @@
+"""DuckDB files of this process: open once, for reading or for writing.
+
+However many databases are on one file, it is open once in a process, and never for both: who writes
+waits for running statements, and they wait for it. Other processes are waited for, but not long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from dqa.core.errors import DatabaseUnavailableError, DataError
+from dqa.databases.gate import Gate
+from dqa.databases.relational import one_line
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["Store", "leave", "said", "store_of", "taken_store"]
+
+
+_LOCK_SECONDS = 10.0
+"""How long another process may keep a file to itself before we give up."""
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "memory_limit": "1GB",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+}
+
+
+class Store:
+    """A database of this process, in a file or in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.users = 0
+        self._gate = Gate()
+        self._lock = Lock()
+        self._connection: DuckDBPyConnection | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[DuckDBPyConnection]:
+        """Give a connection of one's own on which nothing can be written."""
+        with self._gate.together():
+            with self._lock:
+                if self._connection is None:
+                    self._connection = _connected(self.path, read_only=self.path is not None)
+                    self._connection.execute("SET lock_configuration = true")
+                cursor = self._connection.cursor()
+            try:
+                yield cursor
+            finally:
+                cursor.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[DuckDBPyConnection]:
+        """Give the only connection, in a transaction that ends with the context."""
+        with self._gate.alone():
+            self.release()
+            is_new = self.path is not None and not self.path.exists()
+            connection = _connected(self.path, read_only=False)
+            try:
+                connection.execute("BEGIN")
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if is_new and self.path is not None:
+                    self.path.unlink(missing_ok=True)  # while nobody else can open it
+                connection.close()
+                raise
+            if self.path is None:
+                connection.execute("SET lock_configuration = true")
+                self._connection = connection
+            else:
+                connection.close()
+
+    def release(self) -> None:
+        """Close the connection that others are made from."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+_stores: dict[Path, Store] = {}
+_stores_lock = Lock()
+
+
+@contextmanager
+def store_of(path: Path) -> Iterator[Store]:
+    """Give the process's one store of a file."""
+    store = taken_store(path)
+    try:
+        yield store
+    finally:
+        leave(store)
+
+
+def taken_store(path: Path) -> Store:
+    """Return the process's one store of a file, in use once more until `leave`."""
+    with _stores_lock:
+        store = _stores.setdefault(path.resolve(), Store(path.resolve()))
+        store.users += 1
+        return store
+
+
+def leave(store: Store) -> None:
+    """Use a store no longer; with its last user the file is closed."""
+    with _stores_lock:
+        store.users -= 1
+        if store.users == 0:
+            store.release()
+            if store.path is not None:
+                _stores.pop(store.path, None)
+
+
+def _connected(path: Path | None, read_only: bool) -> DuckDBPyConnection:
+    """Connect, waiting a little for other processes."""
+    import duckdb
+
+    deadline = monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            return duckdb.connect(
+                ":memory:" if path is None else str(path), read_only=read_only, config=_SETTINGS
+            )
+        except duckdb.IOException as error:
+            locked = "lock" in str(error)
+            if not locked or monotonic() > deadline:
+                who = "Another process holds it open" if locked else one_line(error)
+                raise DatabaseUnavailableError(f"'{path}' cannot be opened: {who}.") from error
+            sleep(0.01)
+        except duckdb.Error as error:
+            raise DataError(f"'{path}' cannot be opened: {said(error)}.") from error
+
+
+def said(error: Exception) -> str:
+    """Return the first line of the engine's message: what follows are guesses and the statement."""
+    return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

@@ -1,0 +1,1 @@
+"""LadybugDB, the embedded graph database: files and memory."""

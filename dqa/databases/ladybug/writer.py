@@ -1,0 +1,196 @@
+"""Writes a situation into LadybugDB: one COPY from Arrow a label, all in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from uuid import uuid4
+
+import ladybug
+import pyarrow as pa
+
+from dqa.core.errors import DataError, UsageError
+from dqa.core.situation import ColumnType, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
+from dqa.databases.base import Loaded
+
+__all__ = ["read_tag", "size", "write", "write_file"]
+
+_TAG = "dqa_situation "
+"""What the comment that tags a database begins with."""
+_TYPES: Mapping[ColumnType, str] = {
+    "text": "STRING",
+    "float": "DOUBLE",
+    "integer": "INT64",
+    "boolean": "BOOLEAN",
+}
+_ARROW: Mapping[ColumnType, pa.DataType] = {
+    "text": pa.string(),
+    "float": pa.float64(),
+    "integer": pa.int64(),
+    "boolean": pa.bool_(),
+}
+
+
+def write(situation: Situation, database: ladybug.Database, tag: Loaded | None = None) -> None:
+    """Create the situation's node and relationship tables and fill them, in one transaction.
+
+    Nodes and relationships are numbered (``offset(id(x))``) in the order their rows have in the
+    situation: a single thread copies, because several would interleave. A missing float is null.
+
+    Parameters
+    ----------
+    situation
+        What to write; every table must read as nodes or edges.
+    database
+        An empty database that nobody else reads yet.
+    tag
+        What to call it where it is to be found again: kept in the comment on the first table of
+        nodes, where no query of the graph meets it.
+
+    Raises
+    ------
+    DataError
+        The situation does not read as a graph: a table is not mapped, a key occurs twice, or an
+        edge ends at a node that is not there.
+    """
+    schema = situation.schema
+    parts: tuple[NodeSchema | EdgeSchema, ...] = (*schema.nodes, *schema.edges)
+    mapped = {part.table for part in parts}
+    left_out = sorted(set(situation.tables) - mapped)
+    if left_out:
+        raise DataError(
+            f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
+            "its graph; map them in its schema."
+        )
+    with ladybug.Connection(database, num_threads=1) as connection:
+        connection.execute("BEGIN TRANSACTION")
+        try:
+            for node in schema.nodes:
+                connection.execute(_create_nodes(node, schema))
+                _copy(connection, situation, node, node.properties)
+            for edge in schema.edges:
+                connection.execute(_create_edges(edge, schema))
+                ends = (("from", edge.source[1]), ("to", edge.target[1]))
+                _copy(connection, situation, edge, (*ends, *edge.properties))
+            if tag is not None:
+                comment = _TAG + json.dumps(asdict(tag))
+                label = _quoted(schema.nodes[0].label)
+                connection.execute(f"COMMENT ON TABLE {label} IS {_text(comment)}")
+            connection.execute("COMMIT")
+        except RuntimeError as error:
+            raise DataError(
+                f"Situation '{situation.name}' cannot be written as a graph: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+
+
+def write_file(
+    situation: Situation,
+    path: Path,
+    tag: Loaded,
+    create: Callable[[Path], ladybug.Database],
+    replace: bool = False,
+) -> None:
+    """Write a situation into a file, which appears only with everything in it.
+
+    Parameters
+    ----------
+    situation, tag
+        What to write.
+    path
+        The file.
+    create
+        Makes a new database in a file.
+    replace
+        Whether it takes the place of one that is there.
+
+    Raises
+    ------
+    FileExistsError
+        The file exists and is not to be replaced.
+    UsageError
+        The file cannot be made.
+    DataError
+        The situation does not read as a graph.
+    """
+    new = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with create(new) as database:
+            write(situation, database, tag)
+        if replace:
+            new.replace(path)
+        else:
+            # A link, unlike a rename, leaves alone what somebody made there in the meantime.
+            path.hardlink_to(new)
+    except FileExistsError:
+        raise
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"'{path}' cannot be written: {' '.join(str(error).split())}.") from error
+    finally:
+        for left in (new, *path.parent.glob(f"{new.name}.*")):
+            left.unlink(missing_ok=True)
+
+
+def read_tag(database: ladybug.Database, place: str) -> Loaded | None:
+    """Return the situation that a tag says is in a database, now at `place`; None without one."""
+    with (
+        ladybug.Connection(database) as connection,
+        connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
+    ):
+        tags = [comment.removeprefix(_TAG) for (comment,) in rows if comment.startswith(_TAG)]
+    return Loaded(**json.loads(tags[0]) | {"place": place}) if tags else None
+
+
+def size(situation: Situation) -> int:
+    """Return about how many bytes the situation's values take."""
+    return sum(
+        sum(map(len, array.tolist())) if array.dtype == object else array.nbytes
+        for table in situation.tables.values()
+        for array in table.columns.values()
+    )
+
+
+def _create_nodes(node: NodeSchema, schema: Schema) -> str:
+    columns = _declared(node.properties, schema.table(node.table))
+    return (
+        f"CREATE NODE TABLE {_quoted(node.label)} "
+        f"({', '.join([*columns, f'PRIMARY KEY ({_quoted(node.key)})'])})"
+    )
+
+
+def _create_edges(edge: EdgeSchema, schema: Schema) -> str:
+    ends = f"FROM {_quoted(edge.source[0])} TO {_quoted(edge.target[0])}"
+    columns = _declared(edge.properties, schema.table(edge.table))
+    return f"CREATE REL TABLE {_quoted(edge.label)} ({', '.join([ends, *columns])})"
+
+
+def _declared(properties: Iterable[tuple[str, str]], table: TableSchema) -> list[str]:
+    return [f"{_quoted(name)} {_TYPES[table.column(column).type]}" for name, column in properties]
+
+
+def _copy(
+    connection: ladybug.Connection,
+    situation: Situation,
+    part: NodeSchema | EdgeSchema,
+    columns: Iterable[tuple[str, str]],
+) -> None:
+    table = situation[part.table]
+    if not len(table):
+        return
+    # Position, not name, says which property an Arrow column is; two may share a name here.
+    arrays = [
+        pa.array(table[column], _ARROW[table.schema.column(column).type], from_pandas=True)
+        for _, column in columns
+    ]
+    rows = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
+    connection.execute(f"COPY {_quoted(part.label)} FROM $rows", {"rows": rows})
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

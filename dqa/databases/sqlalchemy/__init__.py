@@ -1,0 +1,1 @@
+"""Any other database with an SQLAlchemy dialect."""

@@ -1,0 +1,70 @@
+"""One entry point for all dialects, with a cache of verdicts."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from dqa.core.errors import RefusedStatementError, UnknownNameError
+from dqa.guard import cypher, sql
+from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.verdict import Verdict, refused
+
+__all__ = ["DIALECTS", "check", "forget", "require"]
+
+_LONGEST = 20_000
+"""Characters: far more than a query needs, and little enough to read at once."""
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_KEPT = 4_096
+"""Verdicts kept."""
+
+_SQL = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi")
+_CYPHER = ("neo4j", "ladybug")
+
+DIALECTS = (*_SQL, *_CYPHER)
+"""The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
+
+
+def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> Verdict:
+    """Return whether `statement` is one single statement of `dialect` that only reads.
+
+    Parameters
+    ----------
+    statement
+        What somebody, or a model, wrote.
+    dialect
+        One of `DIALECTS`.
+    policy
+        What may be called and read beyond, or short of, what the guard allows by itself.
+
+    Raises
+    ------
+    UnknownNameError
+        Nobody knows the dialect.
+    """
+    if dialect not in DIALECTS:
+        raise UnknownNameError("dialect", dialect, DIALECTS)
+    if len(statement) > _LONGEST:  # before the cache, which is not to hold such texts
+        return refused(f"the statement is longer than {_LONGEST} characters; write a shorter one")
+    return _cached(statement, dialect, policy)
+
+
+def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
+    """Raise `RefusedStatementError` unless `check` allows the statement."""
+    verdict = check(statement, dialect, policy)
+    if not verdict.allowed:
+        raise RefusedStatementError(f"The statement was not run: {verdict.reason}.")
+
+
+def forget() -> None:
+    """Empty the cache of verdicts; it is never necessary, and shows what a verdict costs."""
+    _cached.cache_clear()
+
+
+@lru_cache(maxsize=_KEPT)
+def _cached(statement: str, dialect: str, policy: Policy) -> Verdict:
+    if _NO_TEXT.search(statement):
+        return refused("it holds a character that is no text (NUL or a lone surrogate); remove it")
+    if dialect in _CYPHER:
+        return cypher.check(statement, dialect, policy)
+    return sql.check(statement, dialect, policy)

@@ -1,0 +1,188 @@
+"""What a user adds to the guard's own lists, and what of a database may be read at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+
+from dqa.core.errors import UsageError
+from dqa.core.schema import DatabaseSchema
+
+__all__ = ["DEFAULT", "Policy"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may be called and read beyond, or short of, what the guard allows by itself.
+
+    A policy belongs to one database. Names of functions, procedures, schemas, tables and columns
+    are compared without regard to case; those of graphs are
+    kept as they are written.
+
+    Attributes
+    ----------
+    functions
+        Functions, beside the guard's own, that are known to only read, also in FROM: ``"f"`` or
+        ``"schema.f"``, called by exactly that name.
+    procedures
+        Procedures of a graph that may be called: ``"apoc.meta.schema"``.
+    schemas
+        The only schemas whose tables may be read; None means all. A table written without a schema
+        is in one of them.
+    tables
+        The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
+        all. A view is a table of its own: what it shows, it shows.
+    columns
+        ``"table.column"``: of a table named here only the columns named here may be read; None
+        means all.
+    denied_columns
+        ``"column"`` or ``"table.column"``: may not be read in any way.
+    labels
+        The only node labels (or node tables) that may be read; None means all.
+    relationship_types
+        The only relationship types that may be read; None means all.
+    properties
+        ``"Label.property"``, or the same with a relationship type: of what is named here only the
+        properties named here may be read; None means all.
+    denied_properties
+        ``"property"`` or ``"Label.property"``: may not be read in any way.
+    schema
+        The tables and columns there are: with it `*` and columns without their table's name are
+        resolved; without it they are refused where columns are limited.
+
+    Raises
+    ------
+    UsageError
+        A list is a string, or holds a name that has not the form above.
+    """
+
+    functions: frozenset[str] = frozenset()
+    procedures: frozenset[str] = frozenset()
+    schemas: frozenset[str] | None = None
+    tables: frozenset[str] | None = None
+    columns: frozenset[str] | None = None
+    denied_columns: frozenset[str] = frozenset()
+    labels: frozenset[str] | None = None
+    relationship_types: frozenset[str] | None = None
+    properties: frozenset[str] | None = None
+    denied_properties: frozenset[str] = frozenset()
+    schema: DatabaseSchema | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in _LISTS:
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, _names(name, given))
+        for name in ("columns", "properties"):
+            for entry in getattr(self, name) or ():
+                if "." not in entry:
+                    raise UsageError(f"The policy's {name} has '{entry}': write 'owner.{entry}'.")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: a policy is a part of the key under which verdicts are kept."""
+        return hash(tuple(getattr(self, item.name) for item in fields(self)))
+
+    @cached_property
+    def limits_tables(self) -> bool:
+        """Whether there are tables that may not be read."""
+        return self.schemas is not None or self.tables is not None
+
+    @cached_property
+    def limits_columns(self) -> bool:
+        """Whether there are columns that may not be read."""
+        return bool(self.columns) or bool(self.denied_columns)
+
+    @cached_property
+    def limits_graph(self) -> bool:
+        """Whether there are labels, relationship types or properties that may not be read."""
+        return (
+            self.labels is not None
+            or self.relationship_types is not None
+            or bool(self.properties)
+            or bool(self.denied_properties)
+        )
+
+    def allows_table(self, name: str, schema: str = "") -> bool:
+        """Whether a table may be read, by its name and the schema it was written with, if any."""
+        name, schema = name.casefold(), schema.casefold()
+        if self.schemas is not None and schema and schema not in self.schemas:
+            return False
+        if self.tables is None:
+            return True
+        if schema:
+            return f"{schema}.{name}" in self.tables or name in self.tables
+        return name in self.tables or any(t.endswith(f".{name}") for t in self.tables)
+
+    def allows_column(self, table: str, column: str) -> bool:
+        """Whether a column of a table (by its name without the schema) may be read."""
+        table, column = table.casefold(), column.casefold()
+        if column in self.denied_columns or f"{table}.{column}" in self.denied_columns:
+            return False
+        return table not in self._limited_tables or f"{table}.{column}" in (self.columns or ())
+
+    def limits_columns_of(self, table: str) -> bool:
+        """Whether some column of a table may not, or perhaps may not, be read."""
+        name = table.casefold()
+        known = self._known_columns.get(name)
+        if known is not None:
+            return not all(self.allows_column(name, column) for column in known)
+        return name in self._limited_tables or any(
+            "." not in denied or denied.rpartition(".")[0] == name for denied in self.denied_columns
+        )
+
+    def columns_of(self, table: str) -> tuple[str, ...] | None:
+        """Return the columns of a table in lower case, or None where the schema is not known."""
+        return self._known_columns.get(table.casefold())
+
+    @cached_property
+    def _limited_tables(self) -> frozenset[str]:
+        return frozenset(entry.rpartition(".")[0] for entry in self.columns or ())
+
+    @cached_property
+    def _known_columns(self) -> Mapping[str, tuple[str, ...]]:
+        tables = self.schema.tables if self.schema is not None else ()
+        return {t.name.casefold(): tuple(f.name.casefold() for f in t.columns) for t in tables}
+
+    @classmethod
+    def read(cls, path: Path, schema: DatabaseSchema | None = None) -> Policy:
+        """Read a policy from a JSON file: an object of the lists above, each optional.
+
+        Raises
+        ------
+        UsageError
+            The file cannot be read, is no such object, or has a list of another name.
+        """
+        try:
+            given = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"The policy {path} cannot be read as JSON: {error}.") from error
+        if not isinstance(given, dict):
+            raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
+        unknown = sorted(set(given) - set(_LISTS))
+        if unknown:
+            raise UsageError(
+                f"The policy {path} has '{unknown[0]}', and may have {', '.join(_LISTS)}."
+            )
+        return cls(**given, schema=schema)
+
+
+_LISTS = tuple(item.name for item in fields(Policy) if item.name != "schema")
+_AS_WRITTEN = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
+
+
+def _names(what: str, given: Iterable[object]) -> frozenset[str]:
+    names = [] if isinstance(given, str) else [n for n in given if isinstance(n, str) and n]
+    if isinstance(given, str) or len(names) != len(list(given)):
+        raise UsageError(f"The policy's {what} must be a list of names, not {given!r}.")
+    return frozenset(names if what in _AS_WRITTEN else (name.casefold() for name in names))
+
+
+DEFAULT = Policy()
+"""Everything that only reads, of every table."""

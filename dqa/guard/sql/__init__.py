@@ -1,0 +1,40 @@
+"""The guard for SQL: sqlglot parses the statement, and every part of it must be known to read.
+
+Four questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
+every name that is called known to only read (`calls`); is every part of the tree (`tree`); may what
+it reads be read (`scope`). Statements that are no queries but describe things are in `describing`.
+"""
+
+from __future__ import annotations
+
+from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.sql import calls, describing, scope, text, tree
+from dqa.guard.sql.lists import lists
+from dqa.guard.verdict import ALLOWED, Refusal, Verdict, refused
+
+__all__ = ["check"]
+
+
+def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> Verdict:
+    """Return whether `statement` is one query of `dialect` with no effect."""
+    try:
+        read = text.read(statement, dialect)
+        query = describing.query_of(read, dialect, policy)
+        if query is not None:
+            _check_query(query, dialect, policy)
+    except Refusal as refusal:
+        return refused(str(refusal))
+    return ALLOWED
+
+
+def _check_query(read: text.Text, dialect: str, policy: Policy) -> None:
+    known = lists(dialect)
+    found = calls.unknown(read, dialect, known, policy)
+    parsed = tree.parse(read, dialect)
+    if found:
+        calls.refuse_unless_known(found, tree.column_list_starts(parsed), known)
+    if not isinstance(parsed, tree.QUERIES):
+        raise Refusal("only a query may run: SELECT, WITH ... SELECT, or VALUES")
+    tree.refuse_unless_reading(parsed, dialect, known, policy)
+    if policy.limits_tables or policy.limits_columns:
+        scope.refuse_unless_in_scope(parsed, read, dialect, policy)

@@ -1,0 +1,243 @@
+"""Statements that are no queries but only describe: EXPLAIN, DESCRIBE, SHOW, PRAGMA.
+
+Each has one narrow form per dialect. What a form contains (a query, a table, a condition) is
+handed on as a query, so that the same rules hold for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dqa.guard.policy import Policy
+from dqa.guard.sql.lists import lists
+from dqa.guard.sql.text import Quoted, Text
+from dqa.guard.verdict import Refusal
+
+__all__ = ["query_of"]
+
+_WORD = re.compile(r"\s*(\w+|\()")
+_OPENINGS = frozenset({"select", "with", "values", "("})
+_MORE_OPENINGS: Mapping[str, frozenset[str]] = {
+    "mysql": frozenset({"table"}),
+    "postgres": frozenset({"table"}),
+    "duckdb": frozenset({"from", "pivot", "unpivot", "summarize", "table"}),
+}
+
+_NAME = r"(?:[\w$]+|\"\s*\"|`\s*`|\[\s*\])"
+_NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME}){{0,2}}"
+_TEXT = r"(?:'\s*'|\"\s*\")"
+_OF = rf"(?:\s+(?:from|in)\s+{_NAME})?"
+_TAIL = rf"(?:\s+like\s+{_TEXT}|\s+where\b(?P<condition>.+))?"
+
+
+def _form(pattern: str) -> re.Pattern[str]:
+    spaced = pattern.replace(" ", r"\s+")
+    return re.compile(rf"\s*{spaced}\s*", re.IGNORECASE | re.DOTALL)
+
+
+_MYSQL = (
+    _form(
+        r"(?:explain|describe|desc)(?: extended| partitions)?"
+        r"(?: format\s*=\s*(?:json|tree|traditional))? (?P<query>[(\w].*)"
+    ),
+    _form(rf"(?:explain|describe|desc) (?P<table>{_NAMES})(?:\s+{_NAME}|\s*{_TEXT})?"),
+    _form(rf"show(?: extended)?(?: full)? tables{_OF}{_TAIL}"),
+    _form(
+        r"show(?: extended)?(?: full)? (?:columns|fields) (?:from|in) "
+        rf"(?P<table>{_NAMES}){_OF}{_TAIL}"
+    ),
+    _form(
+        rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) (?P<table>{_NAMES}){_OF}{_TAIL}"
+    ),
+    _form(rf"show create (?:table|view) (?P<table>{_NAMES})"),
+    _form(rf"show create (?:database|schema) {_NAME}"),
+    _form(rf"show (?:table status|triggers|events){_OF}{_TAIL}"),
+    _form(
+        rf"show (?:databases|schemas|collation|charset|character set|engines|storage engines"
+        rf"|warnings|errors){_TAIL}"
+    ),
+    _form(rf"show (?:global |session |local )?variables like (?P<setting>{_TEXT})"),
+    _form(rf"show (?:global |session |local )?status like {_TEXT}"),
+)
+_POSTGRES = (
+    _form(r"explain(?:\s*\((?P<options>[^()]*)\)| verbose)?(?P<query>[\s(].*)"),
+    _form(r"show (?:time zone|transaction isolation level|(?P<setting>\w+))"),
+)
+_SQLITE = (
+    _form(r"explain(?: query plan)? (?P<query>.*)"),
+    _form(
+        rf"pragma (?:{_NAME}\s*\.\s*)?(?P<pragma>\w+)\s*"
+        rf"(?P<argument>\(\s*(?:{_NAMES}|{_TEXT})\s*\))?"
+    ),
+)
+_DUCKDB = (
+    _form(r"explain(?:\s*\((?P<options>[^()]*)\))?(?P<query>[\s(].*)"),
+    _form(r"(?:describe|desc|show) (?P<query>(?:(?:select|with|from|values|table)\b|\().*)"),
+    _form(r"(?:show|describe|desc) (?:all )?(?:tables|databases|schemas)"),
+    _form(rf"show tables from {_NAMES}"),
+    _form(r"(?:describe|desc|show)"),
+    _form(rf"(?:describe|desc|show) (?P<table>{_NAMES})"),
+    _form(rf"pragma (?P<pragma>\w+)\s*(?P<argument>\(\s*{_TEXT}\s*\)|\(\s*{_NAME}\s*\)|\(\s*\))?"),
+)
+_SETTINGS: Mapping[str, frozenset[str]] = {
+    "mysql": frozenset(
+        {
+            *("version", "version%", "version_comment", "character_set%", "collation%", "sql_mode"),
+            *("lower_case%", "time_zone", "%time_zone", "max_allowed_packet", "autocommit"),
+            *("transaction_isolation", "tx_isolation", "lc_%", "default_storage_engine"),
+            *("max_connections", "wait_timeout", "max_execution_time", "max_statement_time"),
+            *("group_concat_max_len", "foreign_key_checks", "sql_safe_updates", "innodb_version"),
+            *("character%", "%character%", "%collation%", "innodb_buffer_pool_size"),
+        }
+    ),
+    "postgres": frozenset(
+        {
+            *("server_version", "server_version_num", "server_encoding", "client_encoding"),
+            *("search_path", "timezone", "datestyle", "intervalstyle", "lc_collate", "lc_ctype"),
+            *("transaction_isolation", "default_transaction_isolation", "transaction_read_only"),
+            *("default_transaction_read_only", "standard_conforming_strings", "bytea_output"),
+            *("statement_timeout", "work_mem", "max_connections", "integer_datetimes"),
+            *("extra_float_digits", "max_identifier_length", "row_security"),
+        }
+    ),
+}
+"""Settings that tell how statements are read and values shown, and nothing of the machine."""
+
+_ANSI = (
+    _form(r"explain (?!plan\b|analyze\b|analyse\b)(?P<query>.*)"),
+    _form(rf"(?:describe|desc)(?: table)? (?P<table>{_NAMES})"),
+    _form(r"show (?:tables|schemas|databases)"),
+)
+_FORMS = {
+    "mysql": _MYSQL, "mariadb": _MYSQL, "postgres": _POSTGRES, "sqlite": _SQLITE,
+    "duckdb": _DUCKDB, "ansi": _ANSI,
+}  # fmt: skip
+
+_OPTION = re.compile(
+    r"\s*(?:(?:verbose|costs|settings|generic_plan|buffers|summary|timing|memory|wal)"
+    r"(?:\s+(?:true|false|on|off|1|0))?|analy[sz]e\s+(?:false|off|0)"
+    r"|format\s+(?:text|xml|json|yaml|html|graphviz|mermaid)|serialize\s+none)\s*",
+    re.IGNORECASE,
+)
+_ANALYZE = re.compile(r"\s*(?:explain|describe|desc)\b.*?\banaly[sz]e\b", re.IGNORECASE | re.DOTALL)
+
+
+def query_of(text: Text, dialect: str, policy: Policy) -> Text | None:
+    """Return the query that a statement is or contains; None where it contains none.
+
+    Raises
+    ------
+    Refusal
+        It is neither a query nor one of the forms that describe.
+    """
+    first = _first(text)
+    if first in _OPENINGS | _MORE_OPENINGS.get("mysql" if dialect == "mariadb" else dialect, set()):
+        return text
+    for form in _FORMS[dialect]:
+        match = form.fullmatch(text.code)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        if groups.get("query") is not None:
+            return _explained(text, match, dialect)
+        if groups.get("pragma") is not None:
+            _check_pragma(text, match, dialect, policy)
+            return None
+        if groups.get("setting") is not None:
+            _check_setting(text, match, dialect)
+        if groups.get("table") is None:
+            _refuse_listing(policy)
+        return _as_query(text, match)
+    raise _not_a_query(text, first)
+
+
+def _check_setting(text: Text, match: re.Match[str], dialect: str) -> None:
+    asked = text.sql[match.start("setting") : match.end("setting")].strip("'\"").lower()
+    read_as = "mysql" if dialect == "mariadb" else dialect
+    if asked not in _SETTINGS[read_as] | lists(dialect).variables:
+        raise Refusal(f"the setting {asked} is not one that may be shown")
+
+
+def _first(text: Text) -> str:
+    match = _WORD.match(text.code)
+    return match[1].lower() if match is not None else text.code.strip()[:1]
+
+
+def _not_a_query(text: Text, first: str) -> Refusal:
+    if _ANALYZE.match(text.code):
+        return Refusal("EXPLAIN ANALYZE runs the statement; use EXPLAIN alone")
+    return Refusal(
+        f"it begins with {first.upper()}, and only a query may run: "
+        "SELECT, WITH ... SELECT, or VALUES, or EXPLAIN of one"
+    )
+
+
+def _explained(text: Text, match: re.Match[str], dialect: str) -> Text:
+    for option in (match.groupdict().get("options") or "").split(","):
+        if option.strip() and not _OPTION.fullmatch(option):
+            raise Refusal(f"EXPLAIN may not have the option {option.strip()}")
+    query = _cut(text, match.start("query"))
+    first = _first(query)
+    if first in {"analyze", "analyse"}:
+        raise Refusal("EXPLAIN ANALYZE runs the statement; use EXPLAIN alone")
+    known = _OPENINGS | _MORE_OPENINGS.get("mysql" if dialect == "mariadb" else dialect, set())
+    if first not in known:
+        if dialect in {"mysql", "mariadb"} and (table := _MYSQL[1].fullmatch(text.code)):
+            return _table_query(text, table)
+        raise Refusal(f"it explains {first.upper()}, and only a query may be explained")
+    return query
+
+
+def _as_query(text: Text, match: re.Match[str]) -> Text | None:
+    """Return what a form names as a query of it, so that tables and functions are checked."""
+    groups = match.groupdict()
+    condition = groups.get("condition")
+    if groups.get("table") is not None:
+        if condition is None:
+            return _table_query(text, match)
+        if text.code[match.end("table") : match.start("condition")].strip().lower() != "where":
+            raise Refusal("write LIKE instead of WHERE there, or query information_schema")
+        return _prefixed(text, "SELECT 1 FROM ", match.start("table"), match.end("condition"))
+    if condition is not None:
+        return _prefixed(text, "SELECT 1 WHERE ", match.start("condition"), match.end("condition"))
+    return None
+
+
+def _table_query(text: Text, match: re.Match[str]) -> Text:
+    return _prefixed(text, "SELECT 1 FROM ", match.start("table"), match.end("table"))
+
+
+def _prefixed(text: Text, prefix: str, start: int, end: int) -> Text:
+    moved = len(prefix) - start
+    quoted = tuple(
+        Quoted(part.start + moved, part.end + moved)
+        for part in text.quoted
+        if start <= part.start < end
+    )
+    return Text(prefix + text.sql[start:end], prefix + text.code[start:end], quoted)
+
+
+def _cut(text: Text, start: int) -> Text:
+    """Return the text from `start` on, where everything keeps its place."""
+    blank = " " * start
+    quoted = tuple(part for part in text.quoted if part.start >= start)
+    return Text(blank + text.sql[start:], blank + text.code[start:], quoted)
+
+
+def _check_pragma(text: Text, match: re.Match[str], dialect: str, policy: Policy) -> None:
+    known = lists(dialect)
+    name = match["pragma"].lower()
+    if dialect == "duckdb" and re.search(r"[./:*]", text.sql[match.end("pragma") : match.end()]):
+        raise Refusal(f"PRAGMA {name} may only be about a table, not a file")
+    argument = match["argument"] is not None
+    if name not in known.pragmas or (
+        dialect == "sqlite" and argument and name not in known.pragmas_with_argument
+    ):
+        raise Refusal(f"PRAGMA {name} is not known to only describe")
+    _refuse_listing(policy)
+
+
+def _refuse_listing(policy: Policy) -> None:
+    if policy.limits_tables:
+        raise Refusal("only some tables may be read here, so they cannot be listed")

@@ -1,0 +1,278 @@
+"""The guard's own lexer: which characters of a statement are text, names, comments and code.
+
+It knows quotes and comments as each server's manual defines them, and nothing else. Comments are
+blanked before sqlglot reads the statement, and sqlglot must then find the same quotes: where two
+lexers disagree, one of them could be made to overlook a part. Where the server's own reading
+depends on a setting (backslashes, mostly), every reading that is possible must be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dqa.guard.sql.lists import lists
+from dqa.guard.verdict import Refusal
+
+__all__ = ["Quoted", "Text", "read"]
+
+_DEEPEST = 50
+"""Brackets and CASEs inside each other: a query of a person has a dozen."""
+_LONGEST_RUN = 30
+"""Prefix operators in a row."""
+_MOST_JOINS = 80
+"""sqlglot calls itself once for each that has no ON yet."""
+
+_PLAIN = r"'(?:[^']++|'')*+'"
+_ESCAPED = r"'(?:[^'\\]++|\\.|'')*+'"
+_DOUBLE = r'"(?:[^"]++|"")*+"'
+_DOUBLE_ESCAPED = r'"(?:[^"\\]++|\\.|"")*+"'
+_BACKTICK = r"`(?:[^`]++|``)*+`"
+_BRACKETED = r"\[[^\]]*+\]"
+_E_STRING = r"(?<![\w$])[eE]'(?:[^'\\]++|\\.|'')*+'"
+_DASHES = r"--[^\n]*+"
+_DASHES_SPACE = r"--(?=[\x00-\x20\x7f]|\Z)[^\n]*+"
+_HASH = r"\#[^\n]*+"
+_BLOCK = r"/\*.*?\*/"
+_BLOCK_TO_END = r"/\*.*?(?:\*/|\Z)"
+_OPEN = r"(?P<open>(?:(?<![\w$])[eE])?'|[\"`]|/\*)"
+_OPEN_DOLLAR = r"(?P<nested>/\*)|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*+)?\$)"
+"""Only the beginning of what no regular expression can end: nested comments, $tag$ quotes."""
+
+
+def _lexer(quotes: tuple[str, ...], comments: tuple[str, ...]) -> re.Pattern[str]:
+    parts = [f"(?P<quoted>{'|'.join(quotes)})", f"(?P<comment>{'|'.join(comments)})"]
+    if _BRACKETED in quotes:
+        parts.append(r"(?P<open_bracket>\[)")
+    nests = _BLOCK not in comments and _BLOCK_TO_END not in comments
+    return re.compile("|".join([*parts, *([_OPEN_DOLLAR] * nests), _OPEN]), re.DOTALL)
+
+
+_MYSQL_COMMENTS = (_DASHES_SPACE, _HASH, _BLOCK)
+_NESTING = (_DASHES,)
+_LEXERS: dict[str, tuple[re.Pattern[str], ...]] = {
+    # The default, ANSI_QUOTES, NO_BACKSLASH_ESCAPES.
+    "mysql": (
+        _lexer((_ESCAPED, _DOUBLE_ESCAPED, _BACKTICK), _MYSQL_COMMENTS),
+        _lexer((_ESCAPED, _DOUBLE, _BACKTICK), _MYSQL_COMMENTS),
+        _lexer((_PLAIN, _DOUBLE, _BACKTICK), _MYSQL_COMMENTS),
+    ),
+    # The default, standard_conforming_strings off.
+    "postgres": (
+        _lexer((_E_STRING, _PLAIN, _DOUBLE), _NESTING),
+        _lexer((_ESCAPED, _DOUBLE), _NESTING),
+    ),
+    "sqlite": (_lexer((_PLAIN, _DOUBLE, _BACKTICK, _BRACKETED), (_DASHES, _BLOCK_TO_END)),),
+    "duckdb": (_lexer((_E_STRING, _PLAIN, _DOUBLE), _NESTING),),
+    # The standard, backslashes as in MySQL and BigQuery, names in brackets as in SQL Server.
+    "ansi": (
+        _lexer((_PLAIN, _DOUBLE), (_DASHES_SPACE, _BLOCK)),
+        _lexer((_ESCAPED, _DOUBLE_ESCAPED), (_DASHES_SPACE, _BLOCK)),
+        _lexer((_PLAIN, _DOUBLE, _BRACKETED), (_DASHES_SPACE, _BLOCK)),
+    ),
+}
+_LEXERS["mariadb"] = _LEXERS["mysql"]
+
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_ODD = re.compile(r"[^\w\x20-\x7e\t\n\r]")
+_TEMPLATE = re.compile(r"\{[#%]")
+_HIDDEN_NAME = re.compile(r"(?<![\w$])[uU]&\"")
+_OTHER_QUOTES = re.compile(r"//|(?<![\w$])[nN]?[qQ]'")
+"""Comments of Snowflake, quotes of Oracle."""
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+_NOT_CODE = {"mysql": "\\", "mariadb": "\\", "postgres": "\\`{}", "sqlite": "\\", "ansi": "\\`#{}$"}
+_NEST = re.compile(
+    r"(?P<bracket>[(\[{])|(?P<end_bracket>[)\]}])|(?P<case>\bcase\b)|(?P<end_case>\bend\b)",
+    re.IGNORECASE,
+)
+_RUN = re.compile(
+    r"(?:(?:[-+~!@]|\b(?:not|binary|interval|distinct|all|any|some|exists|prior|case|explain|with"
+    r"|select|values|from|lateral|table|in|is|as|of|if|when|else|then|array|row)\b)\s*)"
+    rf"{{{_LONGEST_RUN}}}",
+    re.IGNORECASE,
+)
+_JOIN = re.compile(r"\bjoin\b", re.IGNORECASE)
+_HINT = re.compile(r"\b(\w++)\s*+\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A quoted string or name: where its first quote and its last one stand."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A statement without its comments and its last semicolon.
+
+    Attributes
+    ----------
+    sql
+        What is to be parsed.
+    code
+        The same, with the inside of every quoted part blank; both as long as the statement.
+    quoted
+        The quoted parts, in order.
+    """
+
+    sql: str
+    code: str
+    quoted: tuple[Quoted, ...]
+
+
+def read(statement: str, dialect: str) -> Text:
+    """Return a statement's text; `Refusal` where it is none, or more than one way to read it."""
+    lexers = _LEXERS[dialect]
+    if _LONE_RETURN.search(statement):
+        raise Refusal("it has a carriage return without a line feed; write plain line breaks")
+    found = _quoted_and_comments(statement, lexers[0])
+    if found is None:
+        raise Refusal("a quote or a comment is left open; close it, and write ' in text as ''")
+    quoted, comments = found
+    sql, code = _blanked(statement, quoted, comments)
+    if "\\" in statement or (dialect == "ansi" and "[" in statement):
+        _refuse_other_readings(statement, dialect, found)
+    for start, end in comments:
+        _check_comment(statement[start:end], dialect)
+    _check_code(code, dialect)
+    if dialect == "ansi" and ("'''" in sql or '"""' in sql):
+        raise Refusal("three quotes in a row are read in two ways; write the text differently")
+    _check_depth(code)
+    end = len(code.rstrip("; \t\r\n"))
+    if not end:
+        raise Refusal("it is empty; write a SELECT")
+    if ";" in code[:end]:
+        raise Refusal("it is more than one statement; write one statement at a time")
+    return Text(sql[:end], code[:end], quoted)
+
+
+_Found = tuple[tuple[Quoted, ...], tuple[tuple[int, int], ...]]
+
+
+def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found | None:
+    """Return where quoted parts and comments stand, or None where one is left open."""
+    quoted: list[Quoted] = []
+    comments: list[tuple[int, int]] = []
+    position = 0
+    while (match := lexer.search(statement, position)) is not None:
+        start, position = match.span()
+        kind = match.lastgroup
+        if kind == "quoted":
+            quoted.append(Quoted(start + (statement[start] in "eE"), position - 1))
+        elif kind == "comment":
+            comments.append((start, position))
+        elif kind == "nested":
+            position = _nested_end(statement, start)
+            comments.append((start, position))
+        elif kind == "dollar":
+            position = statement.find(match.group(), position) + len(match.group())
+            quoted.append(Quoted(start, position - 1))
+        if kind in {"open", "open_bracket"} or position <= start:
+            return None
+    return tuple(quoted), tuple(comments)
+
+
+def _nested_end(statement: str, start: int) -> int:
+    """Return where a comment that may hold others ends, or 0 where it does not."""
+    depth = 0
+    for edge in _COMMENT_EDGE.finditer(statement, start):
+        depth += 1 if edge.group() == "/*" else -1
+        if not depth:
+            return edge.end()
+    return 0
+
+
+def _blanked(
+    statement: str, quoted: tuple[Quoted, ...], comments: tuple[tuple[int, int], ...]
+) -> tuple[str, str]:
+    sql = statement
+    if comments:
+        parts, position = [], 0
+        for start, end in comments:
+            parts += [statement[position:start], " " * (end - start)]
+            position = end
+        sql = "".join([*parts, statement[position:]])
+    if not quoted:
+        return sql, sql
+    parts, position = [], 0
+    for part in quoted:
+        parts += [sql[position : part.start + 1], " " * (part.end - part.start - 1)]
+        position = part.end
+    return sql, "".join([*parts, sql[position:]])
+
+
+def _refuse_other_readings(statement: str, dialect: str, found: _Found) -> None:
+    for lexer in _LEXERS[dialect][1:]:
+        other = _quoted_and_comments(statement, lexer)
+        if other is None:
+            continue
+        quoted = tuple(part for part in other[0] if statement[part.start] != "[")
+        if (quoted, other[1]) == found:
+            continue
+        _, code = _blanked(statement, *other)
+        if "\\" not in code:  # otherwise the server could not read it this way either
+            raise Refusal(
+                "a backslash or bracket stands before a quote, which servers read in two ways; "
+                "write a quote inside text twice ('it''s')"
+            )
+
+
+def _check_comment(comment: str, dialect: str) -> None:
+    if not comment.startswith("/*"):
+        return
+    if dialect in {"mysql", "mariadb", "ansi"} and re.match(r"/\*M?!", comment):
+        raise Refusal("it has a comment that the server would run (/*! ... */); leave it out")
+    if dialect == "ansi" and "/*" in comment[2:]:
+        raise Refusal("a comment stands inside a comment; leave it out")
+    if not comment.startswith("/*+"):
+        return
+    known = lists(dialect).hints
+    for hint in _HINT.findall(comment):
+        name = hint.lower()
+        if name not in known and (dialect in {"mysql", "mariadb"} or name in {"set", "set_var"}):
+            raise Refusal(f"the hint {hint} is not known to only choose a plan; leave it out")
+
+
+def _check_code(code: str, dialect: str) -> None:
+    odd = _ODD.search(code)
+    if odd is not None:
+        raise Refusal(
+            f"outside of quotes it has the character U+{ord(odd.group()):04X}, which databases "
+            "read in different ways; write plain spaces and signs"
+        )
+    for character in _NOT_CODE.get(dialect, ""):
+        if character in code:
+            raise Refusal(f"outside of quotes {dialect} does not know {character}")
+    if _TEMPLATE.search(code):
+        raise Refusal("it holds a template's comment ({# or {%); write plain SQL")
+    if dialect == "ansi" and _OTHER_QUOTES.search(code):
+        raise Refusal("it has a comment or a quote that only some databases know; write plain ones")
+    if _HIDDEN_NAME.search(code):
+        raise Refusal('a name is spelled with escapes (U&"..."); write it plainly')
+    if "--" in code:
+        raise Refusal("-- without a space behind it can be read in two ways; write - -, or -- text")
+
+
+def _check_depth(code: str) -> None:
+    """Refuse what would nest the parser's calls too deeply, before it is called."""
+    brackets = code.count("(") + code.count("[") + code.count("{")
+    if brackets + code.lower().count("case") > _DEEPEST:
+        _check_brackets(code)
+    if len(_JOIN.findall(code)) > _MOST_JOINS:
+        raise Refusal(f"it has more than {_MOST_JOINS} joins; write it in parts")
+    if _RUN.search(code):
+        raise Refusal(f"it has {_LONGEST_RUN} operators in a row; write it flatter")
+
+
+def _check_brackets(code: str) -> None:
+    depth = {"bracket": 0, "case": 0}
+    for match in _NEST.finditer(code):
+        kind = str(match.lastgroup)
+        if kind.startswith("end_"):
+            depth[kind[4:]] -= depth[kind[4:]] > 0
+        else:
+            depth[kind] += 1
+            if sum(depth.values()) > _DEEPEST:
+                raise Refusal(f"it is nested more than {_DEEPEST} deep; write it flatter with WITH")

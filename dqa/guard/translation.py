@@ -1,0 +1,46 @@
+"""Statements written in MySQL's dialect, for databases that speak another.
+
+The paper's models write MySQL, and many write it wherever they are. A statement is tried in the
+database's own dialect first; only where that cannot be read is it translated, and the guard judges
+what comes out as it would judge anything else. What the guard does not let run as MySQL either is
+never translated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import sqlglot
+from sqlglot.errors import SqlglotError
+
+from dqa import guard
+from dqa.guard.policy import DEFAULT, Policy
+
+__all__ = ["from_mysql"]
+
+_SOURCE = "mysql"
+_SPEAK_IT = frozenset({"mysql", "mariadb"})
+_NAMES: Mapping[str, str] = {"ansi": ""}
+"""What sqlglot calls a dialect, where that is not what the guard calls it."""
+
+
+@lru_cache(maxsize=1_024)
+def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
+    """Return a statement of MySQL's in `dialect`, where it means something and may run.
+
+    Returns
+    -------
+    str or None
+        None where `dialect` is MySQL's own, where the statement is none of MySQL's, where
+        translation changes nothing, and where the guard refuses either side.
+    """
+    if dialect in _SPEAK_IT or not guard.check(statement, _SOURCE, policy).allowed:
+        return None
+    try:
+        translated = sqlglot.transpile(statement, read=_SOURCE, write=_NAMES.get(dialect, dialect))
+    except (SqlglotError, RecursionError):
+        return None
+    if len(translated) != 1 or translated[0] == statement:
+        return None
+    return translated[0] if guard.check(translated[0], dialect, policy).allowed else None

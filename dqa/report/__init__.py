@@ -1,0 +1,1 @@
+"""What people read: tables, pages and passages over typed data."""

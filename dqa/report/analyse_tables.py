@@ -1,0 +1,143 @@
+"""What ``dqa analyse`` prints: the analysis as tables, each after one of the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
+from dqa.evaluation.analysis.cases import Share
+from dqa.evaluation.analysis.critical_values import Found
+from dqa.evaluation.analysis.failures import FailureClass
+from dqa.evaluation.analysis.retrievals import QuestionType
+from dqa.evaluation.stats import wilson
+from dqa.report.untrusted import visible
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["notes", "tables"]
+
+_TYPES = {
+    QuestionType.SINGLE: "SR",
+    QuestionType.MULTIPLE: "MR",
+    QuestionType.NEVER: "Never retrieved",
+}
+
+
+def tables(analysis: Analysis) -> list[tuple[str, Table]]:
+    """Return every table that there is something to say in, under its title."""
+    retrieved = f"Accuracy in % by how often '{analysis.reference}' retrieved"
+    found = (
+        (f"{retrieved}, with its 95 % interval (Figure 5)", _types(analysis)),
+        (
+            "Questions by number of re-plannings, with accuracy in % (Table 7)",
+            _replannings(analysis),
+        ),
+        (
+            "Kinds of re-planning, in % of the questions that were re-planned (Table 12)",
+            _kinds(analysis),
+        ),
+        ("Missed data analysis, in % of the questions (Table 6)", _missed(analysis)),
+        ("Failures by class, in % of all judged questions (Figure 6)", _failures(analysis)),
+    )
+    return [(title, table) for title, table in found if table.row_count]
+
+
+def notes(analysis: Analysis) -> list[str]:
+    """Return what the tables leave out, a line each."""
+    untold = ", ".join(f"{decider} {count}" for decider, count in analysis.untold.items())
+    counted = {
+        "runs that a failing server or a spent budget ended: counted nowhere": analysis.unjudged,
+        "results without a trace: counted nowhere": analysis.without_trace,
+        "traces without a result: counted nowhere": analysis.without_result,
+        f"runs whose traces do not tell how they decided, counted in no table but accuracies "
+        f"({untold})": sum(analysis.untold.values()),
+    }
+    return [f"{count} {words}." for words, count in counted.items() if count]
+
+
+def _types(analysis: Analysis) -> Table:
+    titles = [f"{_TYPES[kind]}\n{count} asked" for kind, count in analysis.types.items()]
+    rows: dict[str, list[str]] = {}
+    for row in analysis.accuracy:
+        rows.setdefault(row.decider, []).append(_with_interval(row.correct))
+    return _table(["Decider"], titles, ([decider, *cells] for decider, cells in rows.items()))
+
+
+def _replannings(analysis: Analysis) -> Table:
+    titles = [*map(str, range(MOST_REPLANNINGS)), f"{MOST_REPLANNINGS} and more", "Total"]
+    rows = (
+        [row.scenario, row.decider, *map(_with_accuracy, (*row.counts, row.total))]
+        for row in analysis.replannings
+    )
+    return _table(["Scenario", "Decider"], titles, rows)
+
+
+def _kinds(analysis: Analysis) -> Table:
+    rows = (
+        [
+            row.scenario,
+            row.decider,
+            row.group,
+            row.kind.value,
+            _percent(row.questions),
+            f"{100 * row.per_question:.1f} ({row.times}/{row.questions.of})",
+        ]
+        for row in analysis.kinds
+    )
+    return _table(["Scenario", "Decider", "Steps", "Kind"], ["Questions", "Re-plannings"], rows)
+
+
+def _missed(analysis: Analysis) -> Table:
+    rows = []
+    for row in analysis.missed:
+        missed = ", ".join(f"{name} {by[Found.MISSED]}" for name, by in row.values.items())
+        rows.append([row.scenario, row.decider, _percent(row.missed), missed])
+    return _table(["Scenario", "Decider"], ["Missed any", "Missed each"], rows)
+
+
+def _failures(analysis: Analysis) -> Table:
+    order = ("CAN", "MIS", "DEEP", "QUR", "OTH")
+    rows = (
+        [
+            row.scenario,
+            row.decider,
+            *(_percent(row.classes[FailureClass(name)]) for name in order),
+            _percent(row.failed),
+        ]
+        for row in analysis.failures
+    )
+    return _table(["Scenario", "Decider"], [*order, "Failed"], rows)
+
+
+def _table(left: Sequence[str], right: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for title in left:
+        table.add_column(title, no_wrap=True)
+    for title in right:
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
+    return table
+
+
+def _percent(share: Share) -> str:
+    if share.rate is None:
+        return "-"
+    return f"{100 * share.rate:.1f} ({share.count}/{share.of})"
+
+
+def _with_interval(share: Share) -> str:
+    interval = wilson(share.count, share.of)
+    if interval is None:
+        return "-"
+    return f"{_percent(share)}\n[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+
+
+def _with_accuracy(share: Share) -> str:
+    """Return how many questions there were, and how many of them in % were right."""
+    return "0 (-)" if share.rate is None else f"{share.of} ({100 * share.rate:.1f})"

@@ -1,0 +1,69 @@
+"""Pages: self-contained HTML files that open anywhere, offline, without scripts from elsewhere."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from dqa.core.errors import UsageError
+
+__all__ = ["percent", "rendered", "write_page"]
+
+_UNSEEN = {"Cc", "Cf", "Cs"}
+
+
+def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
+    """Fill in a template of `package`; text in it is never markup, and nothing acts unseen."""
+    return _environment(package).get_template(template).render(values)
+
+
+def write_page(page: str, file: Path) -> None:
+    """Write a page; `UsageError` where that cannot be done."""
+    try:
+        file.write_text(page, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+
+
+@cache
+def _environment(package: str) -> Environment:
+    environment = Environment(
+        loader=PackageLoader(package, "."),
+        autoescape=True,
+        finalize=_spelt_out,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["figure"] = _figure
+    environment.filters["percent"] = percent
+    return environment
+
+
+def _figure(number: float | None) -> str:
+    return "unknown" if number is None else f"{number:.3g}"
+
+
+def _spelt_out(value: object) -> object:
+    """Spell out what acts in a text without being seen: controls, and turns of its direction."""
+    if type(value) is not str or (value.isascii() and value.isprintable()):
+        return value
+    return "".join(
+        character.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(character) in _UNSEEN and character not in "\n\t"
+        else character
+        for character in value
+    )
+
+
+def percent(probability: float) -> str:
+    """Return a probability in whole percent, and never as certain: it is found from draws."""
+    if probability < 0.01:
+        return "under 1 %"
+    if probability > 0.99:
+        return "over 99 %"
+    return f"{probability:.0%}".replace("%", " %")

@@ -1,0 +1,118 @@
+"""Agriculture worlds: a report tells how likely the future is, and what it does to every crop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dqa.core.situation import Cell, Situation, Table
+from dqa.loaders.generator.names import stems, with_suffixes
+from dqa.scenarios.base import read_schema
+from dqa_simulators.uncertain import UncertainFactor, UncertainWorld, draw_factor
+
+__all__ = ["CROPS", "agriculture_target", "build_agriculture"]
+
+CROPS = 7
+"""Crops of a world, as many as the paper has fruits."""
+
+_YEAR = 2030
+_KINDS = ("berry", "plum", "melon", "nut", "citrus", "fig", "currant")
+_FACTORS = (
+    ("rainfall", ("drought", "usual rain", "flooding")),
+    ("demand from abroad", ("falling", "steady", "rising")),
+    ("pests", ("few", "as usual", "many")),
+    ("cost of freight", ("low", "as usual", "high")),
+)
+_STEPS: Mapping[float, str] = {
+    0.7: "much lower",
+    0.85: "lower",
+    1.0: "unchanged",
+    1.15: "higher",
+    1.3: "much higher",
+}
+_LEGEND = (
+    "Much lower is 30 percent less than last season, lower 15 percent less, higher 15 percent "
+    "more, much higher 30 percent more; what several factors do multiplies."
+)
+
+
+def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
+    """Draw a world, and write down what a grower can know of it.
+
+    The report's overview states how likely every value of every factor is, and its outlooks what
+    each value does to a crop: who reads them all knows the expected revenue of an acre exactly.
+
+    Parameters
+    ----------
+    rng
+        The only source of chance.
+    name
+        Name of the situation.
+
+    Returns
+    -------
+    tuple
+        The world, whose utilities are dollars an acre, and the situation before its season.
+    """
+    words = stems(rng, CROPS)
+    crops = tuple(sorted(with_suffixes(words, _KINDS, rng.permutation(CROPS)).tolist()))
+    acre_yield = np.round(rng.uniform(3.0, 20.0, CROPS), 1)
+    price = np.round(rng.uniform(6_000.0, 10_000.0, CROPS) / acre_yield)
+    factors = tuple(
+        draw_factor(
+            rng,
+            factor,
+            values,
+            actions=CROPS,
+            quantities=("yield", "price"),
+            multipliers=tuple(_STEPS),
+        )
+        for factor, values in _FACTORS
+    )
+    world = UncertainWorld(crops, acre_yield * price, factors)
+    world = replace(world, happened=tuple(world.sample(1, rng)[0].tolist()))
+    title = f"{name} outlook for {_YEAR + 1}"
+    rows: dict[str, list[tuple[Cell, ...]]] = {
+        "report": [(title, _overview(factors))],
+        "crop": [(crop,) for crop in crops],
+        "season": [(_YEAR,)],
+        "outlook": [(title, crop, _outlook(factors, i)) for i, crop in enumerate(crops)],
+        "harvest": [
+            (crop, _YEAR, amount, "TONS / ACRE", paid, "$ / TON")
+            for crop, amount, paid in zip(crops, acre_yield.tolist(), price.tolist(), strict=True)
+        ],
+    }
+    schema = read_schema("agriculture")
+    tables = {table.name: Table.from_rows(table, rows[table.name]) for table in schema.tables}
+    return world, Situation(schema, name, tables)
+
+
+def agriculture_target(situation: Situation) -> Mapping[str, str]:
+    """Return what every question about a world has in common."""
+    return {"year": str(_YEAR + 1), "world": situation.name}
+
+
+def _overview(factors: tuple[UncertainFactor, ...]) -> str:
+    """Say how likely the values of every factor are."""
+    sentences = []
+    for factor in factors:
+        told = ", ".join(f"{v} is {w}" for v, w in zip(factor.values, factor.words, strict=True))
+        sentences.append(f"{factor.name.capitalize()}: {told}.")
+    return " ".join([*sentences, _LEGEND])
+
+
+def _outlook(factors: tuple[UncertainFactor, ...], crop: int) -> str:
+    """Say what the values of every factor do to a crop."""
+    sentences = []
+    for factor in factors:
+        for place, value in enumerate(factor.values):
+            changes = [
+                f"{quantity} {_STEPS[float(effect[crop, place])]}"
+                for quantity, effect in factor.effects.items()
+                if effect[crop, place] != 1.0
+            ]
+            if changes:
+                sentences.append(f"With {factor.name} {value}: {', '.join(changes)}.")
+    return " ".join(sentences) or "Nothing that is foreseen changes its yield or its price."

@@ -1,0 +1,291 @@
+"""A Building situation as arrays, the part of it that matters, and its exact simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.situation import Situation
+from dqa_simulators.building.scenario import LEVEL_INCREASE
+from dqa_simulators.checks import (
+    FloatArray,
+    IntArray,
+    Numbers,
+    amounts,
+    sums,
+    unique_pairs,
+)
+
+__all__ = ["CYCLES", "NOTHING", "RULE_SETS", "Economy", "Part", "Run", "prices"]
+
+RULE_SETS = ("released", "paper")
+
+CYCLES = 10
+"""How often inputs and outputs follow each other (PlanRAG, appendix A.4.2: cycle_cnt)."""
+
+NOTHING = -1
+"""In place of a building's row: nothing is decided."""
+
+
+def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArray:
+    """Return market prices (PlanRAG, Eq. 6): base * (1 + 0.75 * (demand - supply) / max of both).
+
+    The base price where demand and supply are both 0. Shapes broadcast.
+    """
+    larger = np.maximum(demand, supply)
+    gap = demand - supply
+    return base * (1.0 + np.divide(0.75 * gap, larger, out=np.zeros_like(gap), where=larger > 0.0))
+
+
+class Run(NamedTuple):
+    """The exact state after k decisions, one a column: s supply rows, d demand rows, g goods."""
+
+    max_supply: FloatArray
+    current_output: FloatArray
+    max_demand: FloatArray
+    current_input: FloatArray
+    price: FloatArray
+
+
+class Part(NamedTuple):
+    """Some goods, all their rows, and the buildings of those rows, numbered anew.
+
+    Attributes
+    ----------
+    economy
+        The part as an economy of its own.
+    goods, buildings
+        Which rows of the whole its goods and buildings are, ascending.
+    """
+
+    economy: Economy
+    goods: IntArray
+    buildings: IntArray
+
+
+@dataclass(frozen=True)
+class Economy:
+    """A Building situation as arrays: g goods, b buildings, s rows of supply, d rows of demand.
+
+    Attributes
+    ----------
+    base_price, pop_demand : arrays of shape (g,)
+        The columns of `goods`.
+    listed_demand, listed_supply : arrays of shape (g,)
+        Sums of max_demand and of current_output as the tables have them.
+    inputs : array of shape (b,)
+        How many goods each building needs.
+    scale : array of shape (b,)
+        What raising its level multiplies a building's quantities by: (level + 5) / level. 1 at
+        level 0, where the tables do not say what a level would need and make.
+    supply_goods, supply_building, max_supply, output : arrays of shape (s,)
+        What each row of `supply` is about, as rows of the two tables, and what it holds.
+    demand_goods, demand_building, max_demand : arrays of shape (d,)
+        The same for `demand`.
+    """
+
+    base_price: FloatArray
+    pop_demand: FloatArray
+    listed_demand: FloatArray
+    listed_supply: FloatArray
+    inputs: IntArray
+    scale: FloatArray
+    supply_goods: IntArray
+    supply_building: IntArray
+    max_supply: FloatArray
+    output: FloatArray
+    demand_goods: IntArray
+    demand_building: IntArray
+    max_demand: FloatArray
+
+    @classmethod
+    def of(cls, situation: Situation) -> Economy:
+        """Read a situation.
+
+        Raises
+        ------
+        SituationError
+            A negative or missing number; an unknown code or id; a key that stands twice.
+        """
+        goods = Numbers(situation, "goods", "code")
+        buildings = Numbers(situation, "building", "id")
+        base_price = amounts(situation, "goods", "base_price")
+        pop_demand = amounts(situation, "goods", "pop_demand")
+        level = amounts(situation, "building", "level").astype(np.float64)
+        g, b = len(base_price), len(level)
+        ends = []
+        for table in ("supply", "demand"):
+            of_goods = goods.rows(situation, table, "goods_id")
+            of_building = buildings.rows(situation, table, "building_id")
+            unique_pairs(situation, table, of_goods, of_building, b)
+            ends.append((of_goods, of_building))
+        (supply_goods, supply_building), (demand_goods, demand_building) = ends
+        max_supply = amounts(situation, "supply", "max_supply")
+        output = amounts(situation, "supply", "current_output")
+        max_demand = amounts(situation, "demand", "max_demand")
+        return cls(
+            base_price=base_price,
+            pop_demand=pop_demand,
+            listed_demand=sums(demand_goods, max_demand, g),
+            listed_supply=sums(supply_goods, output, g),
+            inputs=np.bincount(demand_building, minlength=b),
+            scale=np.divide(level + LEVEL_INCREASE, level, out=np.ones(b), where=level > 0),
+            supply_goods=supply_goods,
+            supply_building=supply_building,
+            max_supply=max_supply,
+            output=output,
+            demand_goods=demand_goods,
+            demand_building=demand_building,
+            max_demand=max_demand,
+        )
+
+    def start(self, rules: str) -> tuple[FloatArray, FloatArray]:
+        """Return what demand and supply start from, shape (g,): the tables' sums, or 0."""
+        if rules == "released":
+            return self.listed_demand, self.listed_supply
+        return np.zeros(len(self.base_price)), np.zeros(len(self.base_price))
+
+    def behind(self, goods: IntArray) -> Part:
+        """Return the part that the prices of some goods hang on.
+
+        Supply after a cycle hangs on what the makers of the goods receive, so on their inputs'
+        demand, which never changes, and supply one cycle earlier: goods further than `CYCLES`
+        steps up the chains of inputs are never seen. The part holds every row of the goods within
+        reach, in table order, so their prices come from the same operations in the same order as
+        in the whole, and raising a building that is not in it does to them what doing nothing
+        does, both to the last bit.
+        """
+        within = np.zeros(len(self.base_price), np.bool_)
+        within[goods] = True
+        found, known = int(np.count_nonzero(within)), 0
+        for _ in range(CYCLES):
+            if found == known:
+                break
+            makes = np.zeros(len(self.scale), np.bool_)
+            makes[self.supply_building[within[self.supply_goods]]] = True
+            within[self.demand_goods[makes[self.demand_building]]] = True
+            found, known = int(np.count_nonzero(within)), found
+        return self._part(within)
+
+    def _part(self, within: NDArray[np.bool_]) -> Part:
+        """Return the part about the goods marked in `within` (shape (g,))."""
+        supply = np.flatnonzero(within[self.supply_goods])
+        demand = np.flatnonzero(within[self.demand_goods])
+        supply_building = self.supply_building[supply]
+        demand_building = self.demand_building[demand]
+        present = np.zeros(len(self.scale), np.bool_)
+        present[supply_building] = True
+        present[demand_building] = True
+        goods, buildings = np.flatnonzero(within), np.flatnonzero(present)
+        goods_number, building_number = within.cumsum() - 1, present.cumsum() - 1
+        economy = Economy(
+            base_price=self.base_price[goods],
+            pop_demand=self.pop_demand[goods],
+            listed_demand=self.listed_demand[goods],
+            listed_supply=self.listed_supply[goods],
+            inputs=self.inputs[buildings],
+            scale=self.scale[buildings],
+            supply_goods=goods_number[self.supply_goods[supply]],
+            supply_building=building_number[supply_building],
+            max_supply=self.max_supply[supply],
+            output=self.output[supply],
+            demand_goods=goods_number[self.demand_goods[demand]],
+            demand_building=building_number[demand_building],
+            max_demand=self.max_demand[demand],
+        )
+        return Part(economy, goods, buildings)
+
+    def run(self, raised: IntArray, rules: str) -> Run:
+        """Simulate k different decisions (rows of `building`, or -1) in the order of the tables.
+
+        PlanRAG, algorithm 2, with every product, quotient and sum in the order in which it is
+        written there, and sums over rows in table order; O(k * (s + d)) a cycle.
+        """
+        max_supply = self._scaled(self.max_supply, self.supply_building, raised)
+        max_demand = self._scaled(self.max_demand, self.demand_building, raised)
+        start_demand, start_supply = self.start(rules)
+        demand = self._total(start_demand, self.demand_goods, max_demand)
+        supply = self._total(start_supply, self.supply_goods, max_supply)
+        demand += self.pop_demand[:, None]
+        makes = np.flatnonzero(self.inputs[self.supply_building])
+        most, met = max_supply[makes], _Met(self, self.supply_building[makes], demand, max_demand)
+        output = np.repeat(self.output[:, None], len(raised), axis=1)
+        before = supply
+        sum_by_goods = _OrderedSum(self.supply_goods, len(self.base_price), len(raised))
+        for _ in range(CYCLES):
+            before = supply
+            output[makes] = most * met.mean(supply)
+            supply = sum_by_goods(output)
+        received = max_demand * before[self.demand_goods] / _nonzero(demand[self.demand_goods])
+        price = prices(self.base_price[:, None], demand, supply)
+        return Run(max_supply, output, max_demand, received, price)
+
+    def _scaled(self, amount: FloatArray, building: IntArray, raised: IntArray) -> FloatArray:
+        """Return an amount a row (shape (n,)) after each decision; shape (n, k)."""
+        scaled = np.repeat(amount[:, None], len(raised), axis=1)
+        # One place more at the end, which no row asks for, takes what -1 (nothing) writes.
+        decision = np.full(len(self.scale) + 1, NOTHING)
+        decision[raised] = np.arange(len(raised))
+        column = decision[building]
+        row = np.flatnonzero(column >= 0)
+        scaled[row, column[row]] *= self.scale[building[row]]
+        return scaled
+
+    def _total(self, start: FloatArray, goods: IntArray, values: FloatArray) -> FloatArray:
+        """Add (n, k) values by goods onto `start` (shape (g,)), in row order; shape (g, k)."""
+        g, k = len(start), values.shape[1]
+        first = np.repeat(start[:, None], k, axis=1)
+        add = _OrderedSum(np.concatenate((np.arange(g), goods)), g, k)
+        return add(np.concatenate((first, values)))
+
+
+class _Met:
+    """How far the inputs of some buildings are met; only their rows are looked at."""
+
+    def __init__(
+        self, economy: Economy, buildings: IntArray, demand: FloatArray, max_demand: FloatArray
+    ) -> None:
+        asks = np.zeros(len(economy.scale), np.bool_)
+        asks[buildings] = True
+        number = asks.cumsum() - 1
+        rows = np.flatnonzero(asks[economy.demand_building])
+        self._goods = economy.demand_goods[rows]
+        self._max_demand = max_demand[rows]
+        # Where nothing is needed a divisor of 1 stands in for 0, and the input is met in full.
+        self._needed = _nonzero(demand[self._goods])
+        self._at_most = _nonzero(self._max_demand)
+        self._full = self._max_demand == 0.0
+        self._any_full = bool(self._full.any())
+        inputs = economy.inputs[asks]
+        groups = number[economy.demand_building[rows]]
+        self._sum = _OrderedSum(groups, len(inputs), max_demand.shape[1])
+        self._inputs = inputs[:, None]
+        self._buildings = number[buildings]
+
+    def mean(self, supply: FloatArray) -> FloatArray:
+        """Return each building's mean over its inputs, from the supply of (g, k) goods."""
+        received = self._max_demand * supply[self._goods] / self._needed
+        met = np.minimum(received, self._max_demand) / self._at_most
+        if self._any_full:
+            met[self._full] = 1.0
+        mean: FloatArray = (self._sum(met) / self._inputs)[self._buildings]
+        return mean
+
+
+class _OrderedSum:
+    """Sums (n, k) values by group, one row after another, into shape (count, k)."""
+
+    def __init__(self, groups: IntArray, count: int, k: int) -> None:
+        self._shape = (count, k)
+        self._cells = (groups[:, None] * k + np.arange(k)).ravel()
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        count, k = self._shape
+        return sums(self._cells, values.ravel(), count * k).reshape(self._shape)
+
+
+def _nonzero(divisor: FloatArray) -> FloatArray:
+    return np.where(divisor > 0.0, divisor, 1.0)

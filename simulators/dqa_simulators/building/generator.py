@@ -1,0 +1,283 @@
+"""Building worlds: an economy whose buildings turn goods into goods, in chains and circles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.situation import Situation, Table
+from dqa.loaders.generator.names import stems, with_suffixes
+from dqa.loaders.generator.options import BuildingSize, Difficulty
+from dqa.loaders.generator.sampling import apportion, heavy_tailed, ragged
+from dqa.scenarios.base import read_schema
+
+__all__ = ["build_building"]
+
+_Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+
+_LARGEST = 500  # level of a building
+_WINDOW = 64  # goods that one kind of building can deal with, unless more are asked for
+
+_FARM, _MINE, _MAKER, _CONSUMER, _IDLE = range(5)
+_SHARES = (0.12, 0.08, 0.50, 0.18, 0.12)  # of buildings, by class
+_OUTPUTS = np.array([700, 130, 150, 0, 0])  # weight in sharing out the supplies, by class
+_INPUTS = np.array([0, 0, 200, 170, 0])  # weight in sharing out the demands, by class
+_BUILDING_KINDS = ("homesteads", "diggings", "works", "hall", "monument")
+_GOODS_KINDS = (  # by tier, so that a name tells how refined the goods are
+    ("ore", "grain", "fibre", "timber", "clay"),
+    ("ingots", "flour", "cloth", "planks", "brick"),
+    ("parts", "dye", "glass", "fittings", "leather"),
+    ("wares", "tools", "garments", "engines", "fine_ware"),
+)
+
+
+def build_building(
+    rng: np.random.Generator, name: str, size: BuildingSize, difficulty: Difficulty
+) -> Situation:
+    """Build an economy whose inputs and prices are still to be computed.
+
+    Goods stand in tiers; a kind of building mostly turns goods of lower tiers into goods of its
+    own, while the lowest tier asks for refined goods, so chains close into circles. Some
+    buildings make goods out of nothing (and never change what they make), some only consume, some
+    do neither. Needs are scaled so that what is made and what is needed are of one size.
+
+    Parameters
+    ----------
+    rng
+        The only source of chance.
+    name
+        Name of the situation.
+    size
+        Rows of the tables, before distractors.
+    difficulty
+        With more `hops` there are more tiers, what a tier needs is scarce, and buildings are the
+        larger the higher their tier, so that 5 levels more count most far down. `distractors` are
+        goods appended to the tables, each with one building, which deal only with one another.
+
+    Returns
+    -------
+    Situation
+        A Building situation with `current_price` and `current_input` at 0, to be filled by a
+        simulation; `current_output` is what a building without inputs makes.
+    """
+    tiers = max(len(_GOODS_KINDS), difficulty.hops + 1)
+    tier = rng.permutation(np.arange(size.goods) % tiers)
+    economy = _draw(rng, size, tier, deep=difficulty.hops > 1)
+    economy = _with_distractors(rng.spawn(1)[0], economy, difficulty.distractors)
+    first_id = 1000 + int(rng.integers(9000))
+    return _situation(rng, name, economy, first_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flows:
+    """Goods, building and amount of every row of `supply` or of `demand`, each of shape (r,)."""
+
+    goods: _Ints
+    building: _Ints
+    amount: _Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Buildings:
+    """The buildings, each column of shape (b,)."""
+
+    main: _Ints  # the goods that a building is named after
+    kind: _Ints  # class of building
+    level: _Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Economy:
+    """Goods (g), the buildings, and what they make and need."""
+
+    tier: _Ints  # (g,)
+    base_price: _Floats  # (g,)
+    pop_demand: _Floats  # (g,)
+    buildings: _Buildings
+    supply: _Flows
+    demand: _Flows
+
+
+def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bool) -> _Economy:
+    goods = size.goods
+    buildings = _buildings(rng, size, tier, steepness=3 if deep else 1)
+    plenty = rng.uniform(1.0, 3.0, goods) if deep else rng.uniform(0.3, 1.3, goods)
+    dealings = _dealings(rng, size, tier)
+    made, needed = _counts(rng, size, buildings.kind, dealings.shape[1])
+    supply = _supply(rng, dealings, buildings, made)
+    sold: _Floats = np.bincount(supply.goods, supply.amount, minlength=goods).astype(np.float64)
+    return _Economy(
+        tier=tier,
+        base_price=20.0 + 10.0 * rng.integers(0, 4, goods) + 15.0 * tier,
+        pop_demand=_pop_demand(rng, sold),
+        buildings=buildings,
+        supply=supply,
+        demand=_demand(rng, dealings, buildings, needed, sold * plenty),
+    )
+
+
+def _buildings(
+    rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, steepness: int
+) -> _Buildings:
+    """Draw the buildings; each tier's are `steepness` times as large as those of the one below."""
+    count = size.buildings
+    kind = np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(count), side="right")
+    popularity = np.cumsum(rng.gamma(1.5, size=size.goods) + 0.1)
+    main = np.searchsorted(popularity, rng.random(count) * popularity[-1], side="right")
+    main = np.minimum(main, size.goods - 1)
+    primary = kind <= _MINE
+    main[primary] = rng.choice(np.flatnonzero(tier == 0), int(primary.sum()))
+    level = np.minimum(_levels(rng, kind) * steepness ** tier[main], _LARGEST)
+    return _Buildings(main, kind, level)
+
+
+def _pop_demand(rng: np.random.Generator, sold: _Floats) -> _Floats:
+    """Draw what the population consumes of each goods: of many nothing, else what is made."""
+    goods = len(sold)
+    consumed = np.where(rng.random(goods) < 0.55, sold * rng.uniform(0.1, 0.9, goods), 0.0)
+    missed = (sold == 0.0) & (rng.random(goods) < 0.3)
+    consumed[missed] = rng.uniform(5.0, 100.0, int(missed.sum()))
+    return np.asarray(np.round(consumed, 3), dtype=np.float64)
+
+
+def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
+    ordinary = 1 + np.floor(heavy_tailed(rng, len(kind), 2.7, 1.1))
+    farms = 20 + np.floor(heavy_tailed(rng, len(kind), 45.0, 0.9))
+    return np.where(kind == _FARM, farms, ordinary).astype(np.int64)
+
+
+def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
+    """Order, for each goods, the goods that its makers deal with; shape (goods, window).
+
+    A row starts with the goods itself and its by-products and ends with what it is made of, so a
+    building's outputs are read from the left and its inputs from the right, and never meet.
+    """
+    a_building = -(-(size.demands + size.supplies) // size.buildings)
+    window = min(size.goods, max(_WINDOW, 4 * a_building))
+    offsets = np.append(0, 1 + rng.choice(size.goods - 1, window - 1, replace=False))
+    near = (np.arange(size.goods)[:, None] + offsets) % size.goods
+    below = tier[:, None] - tier[near]
+    score = np.select([below == 0, below == 1, below == 2], [0.0, 3.0, 2.0], 1.0)
+    score += rng.uniform(0.0, 1.5, score.shape)
+    score[:, 0] = -1.0
+    return np.take_along_axis(near, np.argsort(score, axis=1, kind="stable"), axis=1)
+
+
+def _counts(
+    rng: np.random.Generator, size: BuildingSize, kind: _Ints, window: int
+) -> tuple[_Ints, _Ints]:
+    """Share the supplies and demands out among the buildings; each of shape (buildings,)."""
+    luck = rng.integers(40, 160, (2, size.buildings))
+    caps = np.full(size.buildings, window)
+    made = apportion(_OUTPUTS[kind] * luck[0], size.supplies, caps)
+    needed = apportion(_INPUTS[kind] * luck[1], size.demands, caps - made)
+    return made, needed
+
+
+def _supply(
+    rng: np.random.Generator, dealings: _Ints, buildings: _Buildings, made: _Ints
+) -> _Flows:
+    building, place = ragged(made)
+    rate = 5.0 * rng.integers(2, 20, len(dealings))  # of the main goods, a level
+    bonus = 1.0 + 0.01 * rng.integers(0, 25, len(made))
+    poor = np.where(buildings.kind == _FARM, 0.05, 1.0)
+    amount = (buildings.level * bonus * poor * rate[buildings.main])[building] / (1.0 + place)
+    goods = dealings[buildings.main[building], place]
+    return _Flows(goods, building, np.round(amount, 3))
+
+
+def _demand(
+    rng: np.random.Generator,
+    dealings: _Ints,
+    buildings: _Buildings,
+    needed: _Ints,
+    total: _Floats,
+) -> _Flows:
+    """Draw the needs, scaled so that those of each goods sum to `total` where that is not 0."""
+    building, place = ragged(needed)
+    main = buildings.main[building]
+    goods = dealings[main, dealings.shape[1] - 1 - place]
+    rate = 5.0 * rng.integers(1, 9, len(dealings))  # of a maker's first need, a level
+    amount = buildings.level[building] * rate[main] / (1.0 + 0.5 * place)
+    asked = np.bincount(goods, amount, minlength=len(dealings))
+    balance = total / np.where(asked > 0.0, asked, 1.0)
+    scale = np.where(total > 0.0, np.clip(balance, 0.001, 20.0), 1.0)
+    return _Flows(goods, building, np.round(np.maximum(amount * scale[goods], 0.01), 3))
+
+
+def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -> _Economy:
+    """Append `count` goods and buildings: the i-th building makes the i-th from the one before."""
+    if not count:
+        return economy
+    stock = economy.buildings
+    goods, buildings = len(economy.tier), len(stock.main)
+    level = 1 + rng.integers(0, 40, count)
+    new_goods, new_buildings = goods + np.arange(count), buildings + np.arange(count)
+
+    def extended(flows: _Flows, made: _Ints, by: _Ints, rates: _Ints) -> _Flows:
+        return _Flows(
+            np.append(flows.goods, made),
+            np.append(flows.building, by),
+            np.append(flows.amount, level[by - buildings] * 5.0 * rates),
+        )
+
+    return _Economy(
+        tier=np.append(economy.tier, np.arange(count) % len(_GOODS_KINDS)),
+        base_price=np.append(economy.base_price, 20.0 + 10.0 * rng.integers(0, 9, count)),
+        pop_demand=np.append(economy.pop_demand, np.round(rng.uniform(5.0, 300.0, count), 3)),
+        buildings=_Buildings(
+            main=np.append(stock.main, new_goods),
+            kind=np.append(stock.kind, np.full(count, _MAKER)),
+            level=np.append(stock.level, level),
+        ),
+        supply=extended(economy.supply, new_goods, new_buildings, rng.integers(2, 20, count)),
+        demand=extended(
+            economy.demand, new_goods[:-1], new_buildings[1:], rng.integers(1, 9, count - 1)
+        ),
+    )
+
+
+def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id: int) -> Situation:
+    """Lay the economy out in tables; supplies and demands stand in the order of buildings."""
+    schema = read_schema("building")
+    goods, buildings = len(economy.tier), economy.buildings
+    words = stems(rng, goods)
+    kinds = [kind for tier in _GOODS_KINDS for kind in tier]
+    width = len(_GOODS_KINDS[0])
+    tier = np.minimum(economy.tier, len(_GOODS_KINDS) - 1)
+    ids = first_id + np.arange(len(buildings.main))
+    columns: dict[str, dict[str, NDArray[Any]]] = {
+        "goods": {
+            "goods_name": with_suffixes(words, tuple(kinds), tier * width + np.arange(goods) % 5),
+            "code": np.arange(goods),
+            "base_price": economy.base_price,
+            "current_price": np.zeros(goods),
+            "pop_demand": economy.pop_demand,
+        },
+        "building": {
+            "id": ids,
+            "name": with_suffixes(words[buildings.main], _BUILDING_KINDS, buildings.kind),
+            "level": buildings.level,
+        },
+        "supply": _columns(economy.supply, "supply", buildings.level, ids),
+        "demand": _columns(economy.demand, "demand", buildings.level, ids),
+    }
+    flows = columns["supply"]
+    luck = 0.8 + 0.01 * rng.integers(0, 41, len(ids))  # of those that make goods out of nothing
+    flows["current_output"] = np.round(flows["max_supply"] * luck[economy.supply.building], 3)
+    columns["demand"]["current_input"] = np.zeros(len(columns["demand"]["goods_id"]))
+    tables = {table: Table(schema.table(table), values) for table, values in columns.items()}
+    return Situation(schema, name, tables)
+
+
+def _columns(flows: _Flows, table: str, level: _Ints, ids: _Ints) -> dict[str, NDArray[Any]]:
+    return {
+        "goods_id": flows.goods,
+        "building_id": ids[flows.building],
+        f"max_{table}": flows.amount,
+        "level": level[flows.building],
+    }

@@ -1,0 +1,256 @@
+"""Ground truth of the Building scenario: which building to expand for the lowest price.
+
+The rules (PlanRAG, section 3.2, figure 7 and algorithm 2; quantities and prices have the game's
+own units):
+
+1. Raising a building's level by 5 multiplies its max_demand and max_supply by (level + 5) / level.
+2. Demand of goods (Eq. 4) = pop_demand + sum of max_demand. Supply (Eq. 5) starts as the sum of
+   max_supply.
+3. Ten cycles: current_input = max_demand * supply / demand; current_output = max_supply * mean
+   over the building's inputs of min(current_input, max_demand) / max_demand; supply = sum of
+   current_output. A building without inputs keeps the current_output that its table has.
+4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
+
+Rule set ``paper`` is exactly that; with nothing decided it reproduces every released price to the
+last bit. Rule set ``released`` is what the published answers follow: sums of max_demand and of
+current_output go on from what the tables hold, so that demand counts twice throughout, and supply
+in the first cycle.
+
+What the rules leave open is defined here:
+
+- Goods that nobody wants and nobody makes cost their base price.
+- An input of which a building needs 0 is met in full.
+- Raising a building of level 0 changes nothing but its level: its rows do not say what a level
+  needs and makes.
+- An unknown or repeated code or id, a negative or missing number is a `SituationError`.
+
+Order of summation: rows of `supply` and `demand` in table order. All candidates are screened with
+vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the
+building; those within 1e-12 of the best are then recomputed in exactly that order. Both look only
+at goods within ten steps up the chains of inputs from those asked about; a building that neither
+makes nor needs any of these stands for doing nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import SituationError
+from dqa.core.question import Candidate, Question
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
+from dqa_simulators.building.economy import NOTHING, RULE_SETS, Economy
+from dqa_simulators.building.scenario import LEVEL_INCREASE
+from dqa_simulators.building.screen import screen
+from dqa_simulators.cache import PerSituation
+from dqa_simulators.checks import FloatArray, IntArray, check_rules, index
+
+__all__ = ["SIMULATOR", "BuildingSimulator"]
+
+_NEAR = 1e-12
+"""Prices this close, relative to the best, are recomputed: some thousand times what one rounding
+changes. Where they still differ then, rounding decides."""
+
+_BLOCK = 2_000_000
+"""Most cells of an array over rows and candidates: 16 MB."""
+
+_economy = PerSituation(Economy.of)
+
+
+class BuildingSimulator:
+    """Outcomes of expanding a building, under the rule sets ``released`` and ``paper``."""
+
+    scenario = "building"
+    rule_sets: tuple[str, ...] = RULE_SETS
+
+    def outcomes(
+        self, situation: Situation, questions: Sequence[Question], rules: str
+    ) -> list[Outcomes]:
+        """Return the price of each question's goods after expanding each building.
+
+        All questions share one run over candidates and goods.
+
+        Raises
+        ------
+        UnknownNameError
+            No such rule set.
+        SituationError
+            The situation breaks the rules (see the module), or lacks what a question names.
+        """
+        check_rules(rules, self.rule_sets)
+        if not questions:
+            return []
+        economy = _economy(situation)
+        buildings: tuple[Candidate, ...] = tuple(situation["building"]["id"].tolist())
+        if not buildings:
+            raise SituationError(
+                f"Situation '{situation.name}' has no buildings, so there is nothing to decide in "
+                f"question {questions[0].key}."
+            )
+        goods = _goods(situation, questions)
+        values, baselines = _screened(economy, goods, rules)
+        judged = [_judged(situation, question, buildings) for question in questions]
+        last_bit = _settle_near_ties(economy, goods, values, judged, rules)
+        return [
+            Outcomes(
+                candidates=buildings if rows is None else question.candidates or (),
+                values=prices if rows is None else prices[rows],
+                goal="minimise",
+                baseline=baseline,
+                decided_by_last_bit=decided,
+            )
+            for question, prices, rows, baseline, decided in zip(
+                questions, values, judged, baselines.tolist(), last_bit, strict=True
+            )
+        ]
+
+    def simulate(
+        self, situation: Situation, question: Question, decision: Candidate | None, rules: str
+    ) -> Situation:
+        """Return the economy after `decision` was expanded (None: after nothing was).
+
+        Every computed column is as algorithm 2 leaves it: level everywhere; max_supply and
+        current_output of `supply`; max_demand and current_input of `demand`; current_price.
+
+        Raises
+        ------
+        UnknownNameError
+            No such rule set.
+        SituationError
+            As `outcomes`, or `decision` is no building.
+        """
+        check_rules(rules, self.rule_sets)
+        economy = _economy(situation)
+        chosen = NOTHING if decision is None else _rows(situation, question, (decision,))[0]
+        run = economy.run(np.array([chosen]), rules)
+        goods, building, supply, demand = (
+            situation[name] for name in ("goods", "building", "supply", "demand")
+        )
+        raised = np.arange(len(building)) == chosen
+        return situation.replace(
+            goods=goods.replace(current_price=run.price[:, 0]),
+            building=building.replace(level=building["level"] + LEVEL_INCREASE * raised),
+            supply=supply.replace(
+                max_supply=run.max_supply[:, 0],
+                current_output=run.current_output[:, 0],
+                level=supply["level"] + LEVEL_INCREASE * raised[economy.supply_building],
+            ),
+            demand=demand.replace(
+                max_demand=run.max_demand[:, 0],
+                current_input=run.current_input[:, 0],
+                level=demand["level"] + LEVEL_INCREASE * raised[economy.demand_building],
+            ),
+        )
+
+
+SIMULATOR = BuildingSimulator()
+
+
+def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
+    """Return the row of the goods that each question asks about, shape (m,)."""
+    names = situation["goods"]["goods_name"].tolist()
+    rows = np.empty(len(questions), np.intp)
+    for number, question in enumerate(questions):
+        name = question.target.get("goods", "")
+        if names.count(name) != 1:
+            raise SituationError(
+                f"Question {question.key} is about goods '{name}', which stand in "
+                f"{names.count(name)} rows of table 'goods' of situation '{situation.name}', "
+                "not in one."
+            )
+        rows[number] = names.index(name)
+    return rows
+
+
+def _judged(
+    situation: Situation, question: Question, every: tuple[Candidate, ...]
+) -> IntArray | None:
+    """Return the rows of the buildings that a question lets choose; None where it is all."""
+    if question.candidates is None or question.candidates == every:
+        return None
+    return np.array(_rows(situation, question, question.candidates), np.intp)
+
+
+def _rows(situation: Situation, question: Question, candidates: Sequence[Candidate]) -> list[int]:
+    known = index(situation, "building", "id")
+    for candidate in candidates:
+        if not isinstance(candidate, int) or candidate not in known:
+            raise SituationError(
+                f"'{candidate}' is no candidate of question {question.key}: a candidate is the id "
+                f"of a building of situation '{situation.name}'."
+            )
+    return [known[candidate] for candidate in candidates]
+
+
+def _screened(economy: Economy, goods: IntArray, rules: str) -> tuple[FloatArray, FloatArray]:
+    """Return prices of m goods after raising each building, (m, b), and after nothing, (m,)."""
+    part = economy.behind(goods)
+    found = screen(part.economy, part.goods.searchsorted(goods), rules)
+    values = np.repeat(found[:, -1:], len(economy.scale), axis=1)
+    values[:, part.buildings] = found[:, :-1]
+    return values, found[:, -1]
+
+
+def _settle_near_ties(
+    economy: Economy,
+    goods: IntArray,
+    values: FloatArray,
+    judged: Sequence[IntArray | None],
+    rules: str,
+) -> list[bool]:
+    """Recompute, in place, prices that rounding may order; return whether it did, by question.
+
+    Parameters
+    ----------
+    economy, rules
+        What is simulated.
+    goods, values, judged
+        Of each of m questions: the goods' row, the price after raising each building (together
+        of shape (m, b)) and the rows of the buildings that count.
+    """
+    counting = np.ones(values.shape, np.bool_)
+    for counts, rows in zip(counting, judged, strict=True):
+        if rows is not None:
+            counts[:] = False
+            counts[rows] = True
+    near = _near_best(values, counting)
+    contested = np.flatnonzero(near.sum(axis=1) > 1)
+    decided = np.zeros(len(goods), np.bool_)
+    if contested.size:
+        near = near[contested]
+        candidates = np.flatnonzero(near.any(axis=0))
+        settled = values[contested]
+        exact = _exact(economy, goods[contested], candidates, rules)
+        settled[:, candidates] = np.where(near[:, candidates], exact, settled[:, candidates])
+        values[contested] = settled
+        close = _near_best(settled, counting[contested])
+        least = np.where(close, settled, np.inf).min(axis=1, keepdims=True)
+        decided[contested] = (close & (settled > least)).any(axis=1)
+    return decided.tolist()
+
+
+def _near_best(values: FloatArray, counting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the values that count are within rounding of the least of their row."""
+    least = values.min(axis=1, keepdims=True, where=counting, initial=np.inf)
+    near: NDArray[np.bool_] = values <= least * (1.0 + _NEAR)
+    return near & counting
+
+
+def _exact(economy: Economy, goods: IntArray, candidates: IntArray, rules: str) -> FloatArray:
+    """Return prices of m goods after raising k candidates in table order; shape (m, k)."""
+    part = economy.behind(goods)
+    number = np.full(len(economy.scale), NOTHING)
+    number[part.buildings] = np.arange(len(part.buildings))
+    # Candidates outside the part all come to doing nothing, which is simulated once for all.
+    raised, which = np.unique(number[candidates], return_inverse=True)
+    asked = part.goods.searchsorted(goods)
+    prices = np.empty((len(goods), len(raised)))
+    rows = len(part.economy.supply_goods) + len(part.economy.demand_goods)
+    width = max(1, _BLOCK // max(1, rows))
+    for first in range(0, len(raised), width):
+        block = slice(first, first + width)
+        prices[:, block] = part.economy.run(raised[block], rules).price[asked]
+    return prices[:, which]

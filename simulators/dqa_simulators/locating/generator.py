@@ -1,0 +1,288 @@
+"""Locating worlds: a trade graph without circles, and countries with power and merchants on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.situation import Situation, Table
+from dqa.loaders.generator.names import stems, with_suffixes
+from dqa.loaders.generator.options import Difficulty, LocatingSize
+from dqa.loaders.generator.sampling import contains, distinct_keys, heavy_tailed
+from dqa.scenarios.base import read_schema
+
+__all__ = ["build_locating"]
+
+_REACH = 0.06  # mean length of a route, and of a country's reach, as a share of all nodes
+_INLAND = ("vale", "moor", "heath", "plain", "steppe", "ridge")
+_COASTAL = ("port", "sound", "bay", "strand", "reach", "gulf")
+_STEERED_HOMES = 256
+"""Most homes that merchants steer to. Finding the ways to a home takes a search of the whole graph,
+so their number must not grow with the world."""
+
+_Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Flags = NDArray[np.bool_]
+
+
+def build_locating(
+    rng: np.random.Generator, name: str, size: LocatingSize, difficulty: Difficulty
+) -> Situation:
+    """Build a world whose computed columns are still 0.
+
+    Nodes stand on a line from upstream to downstream and routes only lead down it, so there is
+    no circle; some nodes are hubs that gather routes, the last ones are end nodes. Countries have
+    a home, power there and at other nodes (half of these directly upstream of home), and some
+    have a merchant away from home.
+
+    Parameters
+    ----------
+    rng
+        The only source of chance.
+    name
+        Name of the situation.
+    size
+        Rows of the tables, before distractors.
+    difficulty
+        With more `hops` countries trade as many routes upstream of their homes. `distractors` are
+        nodes without any route, appended to the tables, each the home of one more country and
+        visited by up to 2 others.
+
+    Returns
+    -------
+    Situation
+        A Locating situation with `total_power`, `outgoing`, `ingoing`, `flow` and
+        `calculated_trading_power` at 0, to be filled by a simulation.
+    """
+    edges = _routes(rng, size)
+    weights = rng.gamma(1.5, size=size.nodes) + 0.05
+    weights[size.nodes - size.end_nodes :] *= 2.0  # what arrives at an end node stays there
+    homes = _pick(rng, weights, size.countries)
+    development = np.round(3.0 + heavy_tailed(rng, size.countries, 9.0, 1.35), 3)
+    presences = _presences(
+        rng, size, homes, np.sqrt(development), _Upstream(edges, size.nodes, difficulty.hops)
+    )
+    merchant = _merchants(rng, size, edges, homes, presences)
+    sources, dests = np.divmod(edges, size.nodes)
+    country, place = np.divmod(presences, size.nodes)
+    world = _World(
+        sources=sources,
+        dests=dests,
+        local_value=np.round(rng.gamma(3.0, 1.5, size=size.nodes), 3),
+        inland=rng.random(size.nodes) < 0.33,
+        homes=homes,
+        development=development,
+        country=country,
+        place=place,
+        merchant=merchant,
+        base=_base_power(rng, size, development),
+    )
+    order = np.append(rng.permutation(size.nodes), size.nodes + np.arange(difficulty.distractors))
+    world = _with_distractors(rng.spawn(1)[0], world, difficulty.distractors)
+    return _situation(name, world, order, stems(rng, 2 * max(len(world.homes), len(order))))
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """Routes (m), nodes (n, by position from upstream to down), countries (c), presences (r)."""
+
+    sources: _Ints  # (m,) position of the node a route leaves
+    dests: _Ints  # (m,) position of the node it leads to
+    local_value: _Floats  # (n,)
+    inland: _Flags  # (n,)
+    homes: _Ints  # (c,) position of each country's home
+    development: _Floats  # (c,)
+    country: _Ints  # (r,)
+    place: _Ints  # (r,) position of the node
+    merchant: _Flags  # (r,)
+    base: _Floats  # (r,)
+
+
+def _pick(rng: np.random.Generator, weights: _Floats, count: int) -> _Ints:
+    """Draw `count` indices with probabilities in proportion to `weights`."""
+    steps = np.cumsum(weights)
+    found = np.searchsorted(steps, rng.random(count) * steps[-1], side="right")
+    return np.asarray(np.minimum(found, len(weights) - 1))
+
+
+def _routes(rng: np.random.Generator, size: LocatingSize) -> _Ints:
+    """Draw the edges as keys ``source * nodes + dest``, shape (edges,)."""
+    nodes, inner = size.nodes, size.nodes - size.end_nodes
+    reach = max(1.5, _REACH * nodes)
+    hubs = np.unique(np.append(rng.integers(nodes, size=max(1, nodes // 10)), nodes - 1))
+
+    def downstream(sources: _Ints) -> _Ints:
+        jumps = 1 + np.floor(rng.exponential(reach, size=len(sources))).astype(np.int64)
+        dests = sources + jumps
+        over = dests >= nodes
+        dests[over] = inner + rng.integers(size.end_nodes, size=int(over.sum()))
+        to_hub = rng.random(len(sources)) < 0.25
+        dests[to_hub] = hubs[np.searchsorted(hubs, dests[to_hub])]
+        return np.asarray(sources * nodes + dests)
+
+    def everything() -> _Ints:
+        sources, dests = np.triu_indices(nodes, 1)
+        return np.asarray((sources * nodes + dests)[sources < inner])
+
+    first = downstream(np.arange(inner))  # every node but the end nodes has a way out
+    more = distinct_keys(
+        lambda count: downstream(rng.integers(inner, size=count)),
+        size.edges - inner,
+        first,
+        everything,
+        rng,
+    )
+    return np.concatenate([first, more])
+
+
+class _Upstream:
+    """Random walks against the routes, from homes to the nodes that feed them."""
+
+    def __init__(self, edges: _Ints, nodes: int, hops: int) -> None:
+        sources, dests = np.divmod(edges, nodes)
+        self._feeders = sources[np.argsort(dests, kind="stable")]
+        self._degree = np.bincount(dests, minlength=nodes)
+        self._first = np.cumsum(self._degree) - self._degree
+        self._hops = hops
+
+    def walk(self, rng: np.random.Generator, places: _Ints) -> _Ints:
+        """Go `hops` routes upstream from each place, or less where nothing leads there."""
+        for _ in range(self._hops):
+            degree = self._degree[places]
+            picked = self._first[places] + (rng.random(len(places)) * degree).astype(np.int64)
+            picked = np.minimum(picked, len(self._feeders) - 1)
+            places = np.where(degree > 0, self._feeders[picked], places)
+        return places
+
+
+def _presences(
+    rng: np.random.Generator,
+    size: LocatingSize,
+    homes: _Ints,
+    weights: _Floats,
+    upstream: _Upstream,
+) -> _Ints:
+    """Draw the presences as keys ``country * nodes + node``, those at home first.
+
+    Abroad, half of them are upstream of the home, where a merchant matters, and half anywhere
+    around it; countries of more weight have more.
+    """
+    nodes, countries = size.nodes, size.countries
+
+    def propose(count: int) -> _Ints:
+        country = _pick(rng, weights, count)
+        home = homes[country]
+        around = home + np.rint(rng.laplace(0.0, 1 + _REACH * nodes, size=count)).astype(np.int64)
+        feeding = rng.random(count) < 0.5
+        place = np.where(feeding, upstream.walk(rng, home), np.clip(around, 0, nodes - 1))
+        return np.asarray(country * nodes + place)
+
+    at_home = np.arange(countries) * nodes + homes
+    away = distinct_keys(
+        propose,
+        size.node_countries - countries,
+        at_home,
+        lambda: np.arange(countries * nodes),
+        rng,
+    )
+    return np.concatenate([at_home, away])
+
+
+def _merchants(
+    rng: np.random.Generator, size: LocatingSize, edges: _Ints, homes: _Ints, presences: _Ints
+) -> _Flags:
+    """Choose the presences with a merchant: away from home, one a country at most."""
+    country, place = np.divmod(presences, size.nodes)
+    away = size.countries + rng.permutation(len(country) - size.countries)
+    _, first = np.unique(country[away], return_index=True)
+    rows = away[first]
+    to = homes[country[rows]]
+    direct = contains(np.sort(edges), place[rows] * size.nodes + to)
+    steered = np.isin(to, rng.permutation(size.nodes)[:_STEERED_HOMES])
+    sent = steered & (rng.random(len(rows)) < np.where(direct, 0.3, 0.15))
+    merchant = np.zeros(len(country), dtype=np.bool_)
+    merchant[rows[sent]] = True
+    return merchant
+
+
+def _base_power(rng: np.random.Generator, size: LocatingSize, development: _Floats) -> _Floats:
+    """Draw base trading powers: at home they follow development, abroad they are smaller."""
+    at_home = 5.0 + development * rng.uniform(0.6, 1.1, size.countries)
+    away = 0.4 + heavy_tailed(rng, size.node_countries - size.countries, 5.0, 1.1)
+    return np.round(np.concatenate([at_home, away]), 3)
+
+
+def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _World:
+    """Append nodes without routes, each with a country at home and up to 2 visiting ones."""
+    if not count:
+        return world
+    countries, nodes = len(world.homes), len(world.local_value)
+    places = nodes + np.arange(count)
+    guests = min(2, countries)
+    visitors = np.concatenate(
+        [rng.choice(countries, guests, replace=False) for _ in range(count)]
+    ).astype(np.int64)
+    rows = count + len(visitors)
+    more = {
+        "local_value": np.round(rng.uniform(4.0, 12.0, count), 3),
+        "inland": rng.random(count) < 0.33,
+        "homes": places,
+        "development": np.round(3.0 + heavy_tailed(rng, count, 20.0, 1.0), 3),
+        "country": np.append(countries + np.arange(count), visitors),
+        "place": np.append(places, np.repeat(places, guests)),
+        "merchant": np.zeros(rows, dtype=np.bool_),
+        "base": np.round(5.0 + heavy_tailed(rng, rows, 10.0, 0.8), 3),
+    }
+    return replace(
+        world, **{key: np.append(getattr(world, key), values) for key, values in more.items()}
+    )
+
+
+def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_]) -> Situation:
+    """Lay the world out in tables.
+
+    `order` lists the nodes' positions in table order; routes and presences follow the nodes'.
+    """
+    schema = read_schema("locating")
+    countries, nodes = len(world.homes), len(order)
+    country_words, node_words = words[::2][:countries], words[1::2][:nodes]
+    country_names = np.array([word.capitalize() for word in country_words], dtype=object)
+    kinds = np.arange(nodes) % len(_INLAND) + np.where(world.inland, 0, len(_INLAND))
+    node_names = with_suffixes(node_words, _INLAND + _COASTAL, kinds)
+    rank = np.empty(nodes, dtype=np.int64)
+    rank[order] = np.arange(nodes)
+    routes = np.argsort(rank[world.sources], kind="stable")
+    presences = np.argsort(rank[world.place], kind="stable")
+    columns: dict[str, dict[str, NDArray[Any]]] = {
+        "country": {
+            "country_name": country_names,
+            "home_node": node_names[world.homes],
+            "development": world.development,
+        },
+        "trade_node": {
+            "trade_node": node_names[order],
+            "local_value": world.local_value[order],
+            "is_inland": world.inland[order],
+            "total_power": np.zeros(nodes),
+            "outgoing": np.zeros(nodes),
+            "ingoing": np.zeros(nodes),
+        },
+        "flow": {
+            "source": node_names[world.sources[routes]],
+            "dest": node_names[world.dests[routes]],
+            "flow": np.zeros(len(routes)),
+        },
+        "node_country": {
+            "trade_node": node_names[world.place[presences]],
+            "country_name": country_names[world.country[presences]],
+            "is_home": (world.homes[world.country] == world.place)[presences],
+            "has_merchant": world.merchant[presences],
+            "base_trading_power": world.base[presences],
+            "calculated_trading_power": np.zeros(len(presences)),
+        },
+    }
+    tables = {table: Table(schema.table(table), values) for table, values in columns.items()}
+    return Situation(schema, name, tables)

@@ -1,0 +1,284 @@
+"""A Locating situation as arrays, and its powers and flows under a rule set."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import spsolve_triangular
+
+from dqa.core.errors import SituationError
+from dqa.core.situation import Situation
+from dqa_simulators.checks import (
+    FloatArray,
+    IntArray,
+    amounts,
+    check_rules,
+    index,
+    positions,
+    sums,
+    unique_pairs,
+)
+from dqa_simulators.locating.graph import FlowGraph, Grouped
+
+__all__ = ["ARRIVAL", "RULE_SETS", "State", "World", "merchant_power"]
+
+RULE_SETS = ("released", "paper")
+
+ARRIVAL = 1.05
+"""What arrives at the end of a route, per unit that leaves (PlanRAG, Eq. 2)."""
+
+
+def merchant_power(
+    base: FloatArray, inland: NDArray[np.bool_], development: FloatArray
+) -> FloatArray:
+    """Return the trading power with a merchant, from the power without one; shape (k,).
+
+    1.05 * (base + 2), and at an inland node 1.05 * (base + 2 + max(50, development)), with the
+    country's development (PlanRAG, figure 7; the released data).
+    """
+    coast: FloatArray = base + 2.0
+    return 1.05 * np.where(inland, coast + np.maximum(50.0, development), coast)
+
+
+class World:
+    """A Locating situation as arrays: n nodes, m flows, r rows of `node_country`.
+
+    Attributes
+    ----------
+    nodes, countries
+        Row of each name in its table.
+    graph
+        The flow graph.
+    row_node, row_country : arrays of shape (r,)
+        What each row of `node_country` is about, as rows of the two tables.
+    power : array of shape (r,)
+        Trading power, with the merchants that the table has.
+    supports : array of shape (m,)
+        Power of the merchants that steer along each flow.
+
+    Raises
+    ------
+    SituationError
+        A cycle of flows; a negative or missing number; an unknown node or country; a key that
+        stands twice; a merchant whose country's home is no node.
+    """
+
+    def __init__(self, situation: Situation) -> None:
+        self.situation = situation
+        self.nodes: dict[str, int] = index(situation, "trade_node", "trade_node")
+        self.countries: dict[str, int] = index(situation, "country", "country_name")
+        self.names = tuple(self.nodes)
+        self.n = len(self.names)
+        self.local = amounts(situation, "trade_node", "local_value")
+        self.inland = situation["trade_node"]["is_inland"]
+        self.development = amounts(situation, "country", "development")
+        self.graph = self._flow_graph()
+        self.row_node = self._ends("node_country", "trade_node")
+        self.row_country = positions(
+            situation, "node_country", "country_name", self.countries, "country"
+        )
+        unique_pairs(
+            situation, "node_country", self.row_node, self.row_country, len(self.countries)
+        )
+        rows = situation["node_country"]
+        self.base = amounts(situation, "node_country", "base_trading_power")
+        self.at_home: NDArray[np.bool_] = rows["is_home"]
+        self.merchant: NDArray[np.bool_] = rows["has_merchant"]
+        self.power = self._powers()
+        self.supports = self._supports()
+        self._states: dict[str, State] = {}
+
+    def _ends(self, table: str, column: str) -> IntArray:
+        return positions(self.situation, table, column, self.nodes, "trade_node")
+
+    def _flow_graph(self) -> FlowGraph:
+        sources, targets = self._ends("flow", "source"), self._ends("flow", "dest")
+        unique_pairs(self.situation, "flow", sources, targets, self.n)
+        return FlowGraph(self.names, sources, targets, self.situation.name)
+
+    def _powers(self) -> FloatArray:
+        power = np.array(self.base)
+        rows = np.flatnonzero(self.merchant)
+        power[rows] = self.power_with_merchant(rows)
+        return power
+
+    def power_with_merchant(self, rows: IntArray) -> FloatArray:
+        """Return the power that rows of `node_country` have once a merchant is there."""
+        return merchant_power(
+            self.base[rows],
+            self.inland[self.row_node[rows]],
+            self.development[self.row_country[rows]],
+        )
+
+    def home(self, country: int) -> int:
+        """Return a country's home node; `SituationError` where it is no node of the world."""
+        table = self.situation["country"]
+        name = table["home_node"][country]
+        if name not in self.nodes:
+            raise SituationError(
+                f"Situation '{self.situation.name}': home_node of row {country} of table "
+                f"'country' ({table['country_name'][country]}) is {name!r}, which table "
+                "'trade_node' does not have."
+            )
+        return self.nodes[name]
+
+    @cached_property
+    def steering(self) -> tuple[IntArray, IntArray]:
+        """Rows of merchants away from home that support a flow, and the flow each supports.
+
+        A merchant from whose node no flow leads home supports none.
+        """
+        rows = np.flatnonzero(self.merchant & ~self.at_home)
+        owners, owner = np.unique(self.row_country[rows], return_inverse=True)
+        homes = np.array([self.home(country) for country in owners.tolist()], np.intp)
+        edges = self.graph.steered_edges(self.row_node[rows], homes[owner])
+        found = edges >= 0
+        return rows[found], edges[found]
+
+    def _supports(self) -> FloatArray:
+        rows, edges = self.steering
+        return sums(edges, self.power[rows], len(self.graph.sources))
+
+    @cached_property
+    def rows_of_country(self) -> Grouped:
+        """Rows of `node_country` grouped by country."""
+        return Grouped.by(self.row_country, len(self.countries))
+
+    @cached_property
+    def rows_of_node(self) -> Grouped:
+        """Rows of `node_country` grouped by node."""
+        return Grouped.by(self.row_node, self.n)
+
+    def state(self, rules: str) -> State:
+        """Return powers and flows under a rule set, computed once."""
+        check_rules(rules, RULE_SETS)
+        if rules not in self._states:
+            self._states[rules] = State(self, rules)
+        return self._states[rules]
+
+
+class State:
+    """Powers and flows of a world under a rule set, where nothing is decided.
+
+    Flows are linear in the values once the powers are known. With x = local_value + ingoing,
+    r = power not at home / total_power, and w the share of each route in what leaves its source::
+
+        x[d] = local[d] + ingoing[d] in the table + sum over flows s -> d of 1.05 * w * r[s] * x[s]
+
+    which is one triangular system in topological order: forward for x, backward (transposed) for
+    how much a home gains from one unit of value at each node.
+
+    Attributes
+    ----------
+    total, away : arrays of shape (n,)
+        Power of all countries at each node (with what `released` starts from), and of those that
+        are not at home there.
+    ratio : array of shape (n,)
+        away / total; 0 at a node without power, from which nothing leaves.
+    steered : array of shape (n,)
+        Power that supports any of the node's flows.
+    share : array of shape (m,)
+        Share of each flow in what leaves its source.
+    value : array of shape (n,)
+        local_value + ingoing.
+    """
+
+    def __init__(self, world: World, rules: str) -> None:
+        self.world, self.rules = world, rules
+        graph, n = world.graph, world.n
+        self.start_power, self.start_ingoing = np.zeros(n), np.zeros(n)
+        if rules == "released":
+            self.start_power = amounts(world.situation, "trade_node", "total_power")
+            self.start_ingoing = amounts(world.situation, "trade_node", "ingoing")
+        self.total = sums(  # the table's own total comes first
+            np.concatenate((np.arange(n), world.row_node)),
+            np.concatenate((self.start_power, world.power)),
+            n,
+        )
+        self.away = sums(world.row_node, np.where(world.at_home, 0.0, world.power), n)
+        self.ratio = np.divide(self.away, self.total, out=np.zeros(n), where=self.total > 0.0)
+        self.steered = sums(graph.sources, world.supports, n)
+        support = np.repeat(self.steered, graph.out_degree)
+        degree = np.repeat(graph.out_degree, graph.out_degree)
+        self.share = np.divide(world.supports, support, out=1.0 / degree, where=support > 0.0)
+        self.value = self._solve_forward(world.local + self.start_ingoing)
+
+    @cached_property
+    def _system(self) -> sparse.csr_array:
+        """transpose(I - P) in topological order, P[d, s] what d gains from a unit of value at s.
+
+        Upper triangular: a row is a source, its diagonal and then its flows.
+        """
+        graph, n = self.world.graph, self.world.n
+        edges, counts = graph.out_edges(self._order)
+        starts = np.zeros(n + 1, np.intp)
+        np.cumsum(counts + 1, out=starts[1:])
+        is_flow = np.ones(starts[-1], np.bool_)
+        is_flow[starts[:-1]] = False
+        entries, columns = np.ones(len(is_flow)), np.empty(len(is_flow), np.int32)
+        gains = -ARRIVAL * self.share * np.repeat(self.ratio, graph.out_degree)
+        entries[is_flow] = gains[edges]
+        columns[~is_flow] = np.arange(n)
+        columns[is_flow] = graph.rank[graph.targets[edges]]
+        system = sparse.csr_array((entries, columns, starts), (n, n))
+        system.sort_indices()
+        return system
+
+    @cached_property
+    def _order(self) -> IntArray:
+        order = np.empty(self.world.n, np.intp)
+        order[self.world.graph.rank] = np.arange(self.world.n)
+        return order
+
+    def _solve_forward(self, own: FloatArray) -> FloatArray:
+        if not len(own):
+            return own
+        solution = spsolve_triangular(
+            self._system.T,
+            own[self._order],
+            lower=True,
+            overwrite_A=True,
+            overwrite_b=True,
+            unit_diagonal=True,
+        )
+        value: FloatArray = solution[self.world.graph.rank]
+        if not np.isfinite(value).all():
+            node = self.world.names[int(np.argmin(np.isfinite(value)))]
+            raise SituationError(
+                f"Situation '{self.world.situation.name}': the value at node '{node}' grows "
+                "beyond every number; its numbers cannot be meant."
+            )
+        return value
+
+    def gains(self, homes: IntArray) -> FloatArray:
+        """Return what each home gains from one more unit of value at each node; shape (n, k)."""
+        rank = self.world.graph.rank
+        units = np.zeros((self.world.n, len(homes)))
+        units[rank[homes], np.arange(len(homes))] = 1.0
+        solution: FloatArray = spsolve_triangular(
+            self._system, units, lower=False, overwrite_A=True, overwrite_b=True, unit_diagonal=True
+        )
+        return solution[rank]
+
+    @cached_property
+    def shares(self) -> sparse.csr_array:
+        """The flows' shares as a matrix, from source (row) to dest (column); shape (n, n)."""
+        return self.world.graph.matrix(self.share)
+
+    def profit(self, ingoing: FloatArray, home: int, power: float) -> FloatArray:
+        """Return the profit at home from what arrives there and the country's power there.
+
+        ``paper``: (local_value + ingoing) * power / total_power (PlanRAG, Eq. 1 and 3).
+        ``released`` subtracts what leaves home: local_value - outgoing + ingoing. 0 at a home
+        without power.
+        """
+        if not self.total[home] > 0.0:
+            return np.zeros_like(ingoing)
+        local = self.world.local[home]
+        kept = local + ingoing
+        if self.rules == "released":
+            kept = local - kept * self.ratio[home] + ingoing
+        return np.asarray(kept * (power / self.total[home]))

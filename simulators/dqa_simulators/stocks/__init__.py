@@ -1,0 +1,1 @@
+"""The Stocks scenario (DeLLMa, section 4.2): its generator."""

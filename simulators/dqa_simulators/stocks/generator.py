@@ -1,0 +1,140 @@
+"""Stocks worlds: 24 months of prices that were drawn like the month to come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.situation import Situation, Table
+from dqa.loaders.generator.names import stems
+from dqa.scenarios.base import read_schema
+from dqa_simulators.uncertain import UncertainWorld, draw_factor
+
+__all__ = ["STOCKS", "build_stocks", "stocks_target"]
+
+STOCKS = 7
+"""Stocks of a world, as many as the paper has."""
+
+_SINCE, _BUY, _SELL = date(2028, 12, 1), date(2030, 12, 2), date(2030, 12, 31)
+_FACTORS = (
+    ("interest rates", ("falling", "steady", "rising")),
+    ("spending of households", ("falling", "steady", "rising")),
+    ("regulation", ("looser", "as it is", "tighter")),
+)
+_STEPS = (0.94, 0.97, 1.0, 1.03, 1.06)
+_NOISE = 0.004  # of a day's price within its month, as a share
+_SPREAD = 0.003  # between a day's highest or lowest price and its first or last
+
+_Floats = NDArray[np.float64]
+
+
+def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
+    """Draw a world, and its prices up to the day before the purchase.
+
+    Every month each factor takes a value by its true probability, anew and independently, and a
+    stock's price is multiplied by what the values do to it. So the past is a sample of what is to
+    come: the mean of the monthly changes estimates the expected one.
+
+    Parameters
+    ----------
+    rng
+        The only source of chance.
+    name
+        Name of the situation.
+
+    Returns
+    -------
+    tuple
+        The world, whose utilities are prices at the sale over prices at the purchase, and the
+        situation before the purchase.
+    """
+    words = sorted(stems(rng, STOCKS).tolist())
+    symbols = tuple(word.upper() for word in words)
+    factors = tuple(
+        draw_factor(rng, factor, values, actions=STOCKS, quantities=("price",), multipliers=_STEPS)
+        for factor, values in _FACTORS
+    )
+    world = UncertainWorld(symbols, np.ones(STOCKS), factors)
+    days = list(_weekdays())
+    months = sorted({(day.year, day.month) for day in days})
+    monthly = world.utilities(world.sample(len(months), rng))
+    start = np.round(rng.uniform(20.0, 400.0, STOCKS), 2)
+    closes = _closes(rng, days, start, monthly)
+    world = replace(world, happened=tuple(world.sample(1, rng)[0].tolist()))
+    return world, _situation(name, words, days, _quotes(rng, start, closes))
+
+
+def stocks_target(situation: Situation) -> Mapping[str, str]:
+    """Return what every question about a world has in common."""
+    return {
+        "since": str(_SINCE),
+        "buy": str(_BUY),
+        "sell": str(_SELL),
+        "world": situation.name,
+    }
+
+
+def _weekdays() -> Iterator[date]:
+    day = _SINCE
+    while day < _BUY:
+        if day.weekday() < 5:
+            yield day
+        day += timedelta(days=1)
+
+
+def _closes(
+    rng: np.random.Generator, days: list[date], start: _Floats, monthly: _Floats
+) -> _Floats:
+    """Return closing prices, shape (days, stocks): each month ends where its change leads to."""
+    closes = []
+    last = start
+    month_of = [(day.year, day.month) for day in days]
+    for change, month in zip(monthly, dict.fromkeys(month_of), strict=True):
+        count = month_of.count(month)
+        way = (np.arange(1, count + 1) / count)[:, None]
+        noise = 1.0 + _NOISE * rng.standard_normal((count, len(start)))
+        noise[-1] = 1.0
+        closes.append(last * (1.0 + (change - 1.0) * way) * noise)
+        last = last * change
+    return np.asarray(np.round(np.concatenate(closes), 2))
+
+
+def _quotes(
+    rng: np.random.Generator, start: _Floats, closes: _Floats
+) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
+    """Return the columns of the quotes, each of shape (stocks * days,), by stock and day."""
+    opens = np.concatenate([start[None, :], closes[:-1]])
+    columns: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {
+        "open_price": opens,
+        "high_price": np.round(np.maximum(opens, closes) * (1.0 + _SPREAD), 2),
+        "low_price": np.round(np.minimum(opens, closes) * (1.0 - _SPREAD), 2),
+        "close_price": closes,
+        "volume": rng.integers(100_000, 5_000_000, closes.shape),
+    }
+    return {column: values.T.ravel() for column, values in columns.items()}
+
+
+def _situation(
+    name: str,
+    words: list[str],
+    days: list[date],
+    quotes: dict[str, NDArray[np.float64] | NDArray[np.int64]],
+) -> Situation:
+    schema = read_schema("stocks")
+    symbols, dates = [word.upper() for word in words], [day.isoformat() for day in days]
+    stock = {"symbol": symbols, "name": [f"{word.capitalize()} Group" for word in words]}
+    quote = {
+        "symbol": [symbol for symbol in symbols for _ in dates],
+        "date": dates * len(symbols),
+        **quotes,
+    }
+    tables = {
+        "stock": Table(schema.table("stock"), stock),
+        "trading_day": Table(schema.table("trading_day"), {"date": dates}),
+        "quote": Table(schema.table("quote"), quote),
+    }
+    return Situation(schema, name, tables)

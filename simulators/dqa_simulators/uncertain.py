@@ -1,0 +1,205 @@
+"""Worlds whose future is uncertain and whose uncertainty is known exactly.
+
+A world has independent latent factors (DeLLMa, section 3.2), the true probability of each of their
+values, and what each value does to the utility of each action. So the expected utility of every
+action is known in closed form, and a decision rule can be tested against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import DataError
+
+__all__ = ["LIKELIHOODS", "UncertainFactor", "UncertainWorld", "draw_factor"]
+
+LIKELIHOODS = (
+    "very unlikely",
+    "unlikely",
+    "somewhat unlikely",
+    "somewhat likely",
+    "likely",
+    "very likely",
+)
+"""The words for likelihoods, weakest first: they weigh 1 to 6 (DeLLMa, section 3.2)."""
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainFactor:
+    """A latent factor with l values, and what each of them does to n actions.
+
+    Attributes
+    ----------
+    name
+        What reports call it.
+    values
+        The l values it can take.
+    words
+        For each value one of `LIKELIHOODS`. They are the truth: its probability is its word's
+        weight over the sum of the weights.
+    effects
+        By quantity, e.g. ``"yield"`` and ``"price"``, shape (n, l): what that quantity of an action
+        is multiplied by when the factor takes the value.
+
+    Raises
+    ------
+    DataError
+        A word is unknown, or the shapes do not fit.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    words: tuple[str, ...]
+    effects: Mapping[str, NDArray[np.float64]]
+
+    def __post_init__(self) -> None:
+        shapes = {effect.shape for effect in self.effects.values()}
+        width = len(self.values)
+        fits = len(shapes) == 1 and all(len(s) == 2 and s[1] == width for s in shapes)
+        if not width or len(self.words) != width or not fits or set(self.words) - {*LIKELIHOODS}:
+            raise DataError(
+                f"Factor '{self.name}' needs one of {', '.join(LIKELIHOODS)} and one column of "
+                f"effects for each of its {width} values; it has the words {list(self.words)} and "
+                f"effects of shape {sorted(shapes)}."
+            )
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Shape (l,): the true probability of each value."""
+        weights = np.array([1 + LIKELIHOODS.index(word) for word in self.words], dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    @cached_property
+    def multipliers(self) -> NDArray[np.float64]:
+        """Shape (n, l): what the utility of each action is multiplied by, all quantities in one."""
+        return np.asarray(np.prod(np.stack(list(self.effects.values())), axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainWorld:
+    """Actions, factors and what comes of them: the truth behind generated questions.
+
+    Attributes
+    ----------
+    actions
+        The n actions.
+    base
+        Shape (n,): the utility of each action where every factor leaves it as it is.
+    factors
+        The k factors, independent of one another.
+    happened
+        The state that came true: for each factor the index of its value. It is one draw, and says
+        nothing about which decision was best beforehand.
+
+    Raises
+    ------
+    DataError
+        The shapes do not fit.
+    """
+
+    actions: tuple[str, ...]
+    base: NDArray[np.float64]
+    factors: tuple[UncertainFactor, ...]
+    happened: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        rows = {factor.multipliers.shape[0] for factor in self.factors} | {len(self.base)}
+        if rows != {len(self.actions)} or len(self.happened) not in {0, len(self.factors)}:
+            raise DataError(
+                f"A world of {len(self.actions)} actions and {len(self.factors)} factors has "
+                f"{sorted(rows)} rows of effects and utilities, and a state of "
+                f"{len(self.happened)} values."
+            )
+
+    @cached_property
+    def states(self) -> NDArray[np.int64]:
+        """Shape (S, k): every state there is, as indices of values."""
+        widths = [range(len(factor.values)) for factor in self.factors]
+        return np.array(list(product(*widths)), dtype=np.int64).reshape(-1, len(self.factors))
+
+    def probabilities(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the probability of each of `states`, shape (S, k), as shape (S,)."""
+        result = np.ones(len(states))
+        for place, factor in enumerate(self.factors):
+            result *= factor.probabilities[states[:, place]]
+        return result
+
+    def utilities(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the utility of every action in each of `states`, shape (S, k), as shape (S, n)."""
+        result = np.repeat(self.base[None, :], len(states), axis=0)
+        for place, factor in enumerate(self.factors):
+            result *= factor.multipliers[:, states[:, place]].T
+        return result
+
+    def utility(self, state: Sequence[int], action: str) -> float:
+        """Return the utility of one action in one state, given as indices of values."""
+        row = self.utilities(np.array([state], dtype=np.int64).reshape(1, -1))[0]
+        return float(row[self.actions.index(action)])
+
+    def expected_utilities(self) -> NDArray[np.float64]:
+        """Return the expected utility of every action, shape (n,).
+
+        Exact: factors are independent and their effects multiply, so the expectation of the
+        product is the product of the expectations.
+        """
+        result = self.base.copy()
+        for factor in self.factors:
+            result *= (factor.multipliers * factor.probabilities).sum(axis=1)
+        return result
+
+    def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw `count` states by their true probabilities, shape (count, k)."""
+        drawn = [rng.choice(len(f.values), size=count, p=f.probabilities) for f in self.factors]
+        return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
+
+    def realised(self) -> NDArray[np.float64]:
+        """Return the utility of every action in the state that came true, shape (n,).
+
+        Raises
+        ------
+        DataError
+            Nothing has happened yet.
+        """
+        if len(self.happened) != len(self.factors):
+            raise DataError("Nothing has happened in this world yet.")
+        state = np.array([self.happened], dtype=np.int64).reshape(1, -1)
+        return np.asarray(self.utilities(state)[0])
+
+
+def draw_factor(  # noqa: PLR0913  (a factor is that many things)
+    rng: np.random.Generator,
+    name: str,
+    values: tuple[str, ...],
+    *,
+    actions: int,
+    quantities: Sequence[str],
+    multipliers: Sequence[float],
+) -> UncertainFactor:
+    """Draw a factor's likelihoods and effects; its middle value changes nothing.
+
+    Parameters
+    ----------
+    rng
+        The only source of chance.
+    name, values
+        Of the factor.
+    actions
+        How many there are.
+    quantities
+        What the values change.
+    multipliers
+        What a quantity can be multiplied by, each as likely as the others.
+    """
+    words = tuple(LIKELIHOODS[i] for i in rng.integers(len(LIKELIHOODS), size=len(values)).tolist())
+    effects = {}
+    for quantity in quantities:
+        effect = np.array(multipliers)[rng.integers(len(multipliers), size=(actions, len(values)))]
+        effect[:, len(values) // 2] = 1.0
+        effects[quantity] = effect
+    return UncertainFactor(name, values, words, effects)

@@ -1,0 +1,41 @@
+"""The tree of errors."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from dqa.core import errors
+from dqa.core.errors import DqaError, ParseError, UnknownNameError, UsageError
+
+
+def test_every_error_is_in_the_tree_of_the_docstring() -> None:
+    """Whoever adds an error draws it in, and exports it."""
+    classes = {
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, DqaError)
+    }
+    drawn = set(re.findall(r"(\w+Error)\b", (errors.__doc__ or "").split("The three audiences")[0]))
+    assert classes == drawn == set(errors.__all__)
+
+
+def test_an_unknown_name_lists_what_there_is_and_what_was_meant() -> None:
+    """The message mends the mistake."""
+    error = UnknownNameError("decider", "plenrag", ["planrag", "iterrag"])
+    assert str(error) == (
+        "There is no decider 'plenrag'. There are: iterrag, planrag. Did you mean 'planrag'?"
+    )
+
+
+@pytest.mark.parametrize(("error", "code"), [(UsageError("x"), 2), (ParseError("f", 3, "p"), 1)])
+def test_usage_exits_with_2_and_everything_else_with_1(error: DqaError, code: int) -> None:
+    """Scripts can tell the two apart."""
+    assert error.exit_code == code
+
+
+def test_a_parse_error_names_file_and_line() -> None:
+    """Editors can jump there."""
+    assert str(ParseError("q1.sql", 12, "expected VALUES")) == "q1.sql:12: expected VALUES"

@@ -1,0 +1,114 @@
+"""Plans become steps however they are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqa.core.plans import STEP_NUMBER, PlanStep, read_plan, steps_of
+
+
+def texts(plan: str) -> list[str]:
+    """Return the steps' texts."""
+    return [step.text for step in steps_of(plan)]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "1. Find A\n2. Add B",
+        "1) Find A\n2) Add B",
+        "(1) Find A\n(2) Add B",
+        "Step 1: Find A\nStep 2: Add B",
+        "**Step 1:** Find A\n**Step 2:** Add B",
+        "### 1. Find A\n### 2. Add B",
+        "Schritt 1: Find A\nSchritt 2: Add B",
+        "第1步：Find A\n第2步：Add B",  # noqa: RUF001
+        "1、Find A\n2、Add B",
+        "\u0661. Find A\n\u0662. Add B",
+        "- Find A\n- Add B",
+        "• Find A\n• Add B",
+        "a) Find A\nb) Add B",
+        "1 - Find A\n2 - Add B",
+        "Find A\nAdd B",
+        "1. Find A 2. Add B",
+        "**Step 1**: Find A\n**Step 2**: Add B",
+        "> 1. Find A\n> 2. Add B",
+        "- 1. Find A\n- 2. Add B",
+        "Step 1: Find\n  A\nStep 2: Add\n  B",
+        "1. Find A\n      2. Add B",
+        "\n1. Find\n   A\n\n2. Add\nB\n",
+        "Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.",
+    ],
+)
+def test_marks_are_no_part_of_a_step(plan: str) -> None:
+    """Numbers, words before them, bullets, letters, wrapped lines and words around the list."""
+    assert texts(plan) == ["Find A", "Add B"]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "1. Find A\n  1.1 the flow\n  1.2 the power\n2. Add B",
+        "1. Find A\n1.1. the flow\n1.2. the power\n2. Add B",
+        "1. Find A\n- the flow\n- the power\n2. Add B",
+        "1. Find A\n   a. the flow\n   b. the power\n2. Add B",
+        "- Find A\n  - the flow\n  - the power\n- Add B",
+        "1. Find A\n    1. the flow\n    2. the power\n2. Add B",
+    ],
+)
+def test_sub_steps_know_their_step(plan: str) -> None:
+    """By dots, bullets, letters or indentation."""
+    assert steps_of(plan) == (
+        PlanStep("Find A"),
+        PlanStep("the flow", 0),
+        PlanStep("the power", 0),
+        PlanStep("Add B"),
+    )
+
+
+def test_a_list_of_one_step_is_one_step() -> None:
+    """A line below it goes on with it, and words around it are no step."""
+    assert texts("1. Look up\n   the home.") == ["Look up the home."]
+    assert texts("My plan:\n\nStep 1: look\n\nLet us begin.") == ["look"]
+    assert texts("Look up\n12) things") == ["Look up", "12) things"]
+
+
+def test_what_stands_beside_the_steps_is_kept() -> None:
+    """Whoever shows a plan shows all of it."""
+    found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")
+    assert found.beside == ("Here is my plan:", "Let me begin.")
+    assert read_plan("Find A\nAdd B").beside == ()
+
+
+def test_capitals_and_punctuation_make_no_other_step() -> None:
+    """Both who shows a new plan and who measures it compare steps like that."""
+    assert PlanStep("Find  the *flow*.").bare == PlanStep("find the flow").bare == "find the flow"
+
+
+@given(st.lists(st.text(">*_#- \tstep12.):x", max_size=12), min_size=2, max_size=4))
+def test_what_tells_an_agent_of_a_plan_begins_a_step(lines: list[str]) -> None:
+    """The narrow reading is a part of the wide one: what reads on has no fewer steps."""
+    listed = [line for line in lines if STEP_NUMBER.match(line)]
+    if len(listed) > 1:
+        found = [step.text for step in steps_of("\n".join(lines))]
+        assert len(found) >= len(listed)
+
+
+def test_numbers_in_a_step_begin_no_step() -> None:
+    """Factors, years and decimals are part of what a step says."""
+    assert texts("1. Multiply by\n1.05 and\n2024: add\n2. Stop") == [
+        "Multiply by 1.05 and 2024: add",
+        "Stop",
+    ]
+
+
+def test_a_single_line_without_numbers_is_its_sentences() -> None:
+    """An unmarked plan has steps as well."""
+    assert texts("First find A. Then multiply it by 1.05; stop.") == [
+        "First find A.",
+        "Then multiply it by 1.05;",
+        "stop.",
+    ]
+    assert texts("") == texts(" \n\t\n") == []

@@ -1,0 +1,54 @@
+"""Secrets never get out."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.secrets import redact
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("mysql+pymysql://root:hunter2@127.0.0.1/x", "mysql+pymysql://root:***@127.0.0.1/x"),
+        ("neo4j://u:p%40ss@h and http://a:b@c", "neo4j://u:***@h and http://a:***@c"),
+        ("Incorrect API key: sk-abc123def456ghi.", "Incorrect API key: ***."),
+        ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
+        ("got 'Basic dXNlcjpwYTU1d29yZA=='", "got 'Basic ***'"),
+        ("got Basic dXNlcjpwYTU1d29yZA, sorry", "got Basic ***, sorry"),
+        ("Basic principles of arithmetics", "Basic principles of arithmetics"),
+        ("http://h/v1?api_key=hush123&n=1", "http://h/v1?api_key=***&n=1"),
+        ("http://h/v1?n=1&X-Amz-Signature=abc#top", "http://h/v1?n=1&X-Amz-Signature=***#top"),
+        ("https://h?access_token=a.b-c is refused", "https://h?access_token=*** is refused"),
+        ("http://h?monkey=1&keyword=tea", "http://h?monkey=1&keyword=tea"),
+        (
+            "nothing to hide at http://localhost:8080/x",
+            "nothing to hide at http://localhost:8080/x",
+        ),
+    ],
+)
+def test_passwords_and_keys_are_masked(text: str, clean: str) -> None:
+    """URLs keep their user and host; keys vanish whole."""
+    assert redact(text) == clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 1_000_000,
+        "http://" + "a" * 1_000_000,
+        "sk-" * 100_000,
+        "?" + "a-" * 300_000,
+        "&a-a" * 200_000,
+        "Basic " * 100_000,
+    ],
+)
+def test_no_text_keeps_it_busy(text: str) -> None:
+    """Work grows with a text's length and not with its square: models may say anything."""
+    assert redact(text) == text
+
+
+def test_the_value_of_a_secret_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even a key of a shape that nobody knows."""
+    monkeypatch.setenv("SOME_API_KEY", "xyzzy-plugh-42")
+    assert redact("rejected xyzzy-plugh-42") == "rejected ***"

@@ -1,0 +1,65 @@
+"""What outcomes say about a candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import DataError
+from dqa.core.simulator import Outcomes
+
+
+def profits(*values: float, baseline: float = 1.0) -> Outcomes:
+    """Profits of candidates a, b, c, ..."""
+    return Outcomes(tuple("abcdef"[: len(values)]), np.array(values), "maximise", baseline)
+
+
+def test_the_best_is_the_first_of_the_ties() -> None:
+    """Ties keep table order, and the answer is the first."""
+    outcomes = profits(1.0, 3.0, 3.0)
+    assert outcomes.ties == ("b", "c")
+    assert outcomes.answer == "b"
+    assert outcomes.margin == 2.0
+
+
+def test_a_price_is_best_where_it_is_lowest() -> None:
+    """The goal turns the order round."""
+    outcomes = Outcomes((1, 2, 3), np.array([5.0, 4.0, 7.0]), "minimise", 6.0)
+    assert (outcomes.answer, outcomes.margin) == (2, 1.0)
+    assert outcomes.regret(3) == 3.0
+    assert outcomes.relative_regret(3) == 1.5
+
+
+def test_regret_is_what_was_given_away() -> None:
+    """Absolute in the outcome's unit, relative to what the best gains over doing nothing."""
+    outcomes = profits(1.0, 3.0, 2.0)
+    assert [outcomes.regret(c) for c in "abc"] == [2.0, 0.0, 1.0]
+    assert [outcomes.relative_regret(c) for c in "abc"] == [1.0, 0.0, 0.5]
+
+
+def test_ties_share_the_better_rank() -> None:
+    """Ranks count how many candidates are strictly better."""
+    outcomes = profits(3.0, 1.0, 3.0, 2.0)
+    assert [outcomes.rank(c) for c in "abcd"] == [1, 4, 1, 3]
+
+
+def test_where_all_tie_there_is_no_margin() -> None:
+    """Nothing is behind the best."""
+    assert profits(2.0, 2.0).margin == 0.0
+
+
+def test_where_the_best_gains_nothing_relative_regret_is_infinite() -> None:
+    """A share of nothing has no finite value."""
+    assert profits(1.0, 0.5).relative_regret("b") == float("inf")
+
+
+def test_a_stranger_is_no_candidate() -> None:
+    """Asking about it names it."""
+    with pytest.raises(DataError, match="'z' is no candidate"):
+        profits(1.0).regret("z")
+
+
+def test_no_candidates_are_refused() -> None:
+    """A question without candidates has no outcome."""
+    with pytest.raises(DataError, match="at least one candidate"):
+        Outcomes((), np.array([]), "maximise", 0.0)

@@ -1,0 +1,132 @@
+"""Situations: immutable tables with two readings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqa.core.errors import DataError
+from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
+
+PLACES = TableSchema(
+    "place",
+    (
+        Column("name", "text"),
+        Column("size", "float"),
+        Column("n", "integer"),
+        Column("on", "boolean"),
+    ),
+    ("name",),
+)
+ROADS = TableSchema(
+    "road",
+    (Column("start", "text"), Column("end", "text"), Column("km", "float")),
+    ("start", "end"),
+)
+SCHEMA = Schema(
+    "roads",
+    (PLACES, ROADS),
+    (NodeSchema("Place", "place", "name", (("name", "name"), ("size", "size"))),),
+    (EdgeSchema("ROAD", "road", ("Place", "start"), ("Place", "end"), (("km", "km"),)),),
+)
+
+
+def situation(size: float = 1.5, name: str = "here") -> Situation:
+    """A small world of two places and a road."""
+    places = Table.from_rows(PLACES, [("a", size, 1, True), ("b", 2.0, 2, False)])
+    roads = Table.from_rows(ROADS, [("a", "b", 7.0)])
+    return Situation(SCHEMA, name, {"road": roads, "place": places})
+
+
+def test_rows_come_back_as_plain_values_in_order() -> None:
+    """What went in row by row comes out row by row, as Python values."""
+    rows = list(situation()["place"].rows())
+    assert rows == [("a", 1.5, 1, True), ("b", 2.0, 2, False)]
+    assert [type(value) for value in rows[0]] == [str, float, int, bool]
+
+
+def test_columns_cannot_be_written() -> None:
+    """A situation is shared by threads and caches, so nobody may change it."""
+    with pytest.raises(ValueError, match="read-only"):
+        situation()["place"]["size"][0] = 9.0
+    with pytest.raises(TypeError):
+        situation().tables["place"] = situation()["road"]  # type: ignore[index]
+
+
+def test_a_column_does_not_follow_the_array_it_came_from() -> None:
+    """The caller's array may change afterwards; the table may not."""
+    sizes = np.array([1.0, 2.0])
+    table = Table(PLACES, {"name": ["a", "b"], "size": sizes, "n": [1, 2], "on": [True, False]})
+    sizes[0] = 99.0
+    assert table["size"].tolist() == [1.0, 2.0]
+
+
+def test_equality_and_hash_look_at_every_value_but_not_at_the_name() -> None:
+    """Two databases with the same content are one situation, whatever they are called."""
+    assert situation(name="x") == situation(name="y")
+    assert hash(situation(name="x")) == hash(situation(name="y"))
+    assert situation(1.5) != situation(math.nextafter(1.5, 2))
+    assert situation(1.5).content_hash != situation(math.nextafter(1.5, 2)).content_hash
+
+
+def test_row_order_is_content() -> None:
+    """The published ground truth depends on it."""
+    one = situation()
+    turned = Table.from_rows(PLACES, list(one["place"].rows())[::-1])
+    assert one.replace(place=turned) != one
+
+
+def test_equal_floats_hash_alike() -> None:
+    """Negative zero equals zero, and a missing value equals a missing value."""
+    assert situation(-0.0).content_hash == situation(0.0).content_hash
+    assert situation(math.nan) == situation(-math.nan)
+    assert situation(math.nan).content_hash == situation(-math.nan).content_hash
+
+
+def test_the_graph_reading_holds_the_same_values() -> None:
+    """Nodes are known by label and key, edges by their type."""
+    graph = situation().to_networkx()
+    assert graph.nodes["Place", "a"] == {"label": "Place", "name": "a", "size": 1.5}
+    assert graph.edges[("Place", "a"), ("Place", "b"), "ROAD"] == {"km": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([("a", 1.0, 1)], "has 3 values, not 4"),
+        ([("a", "big", 1, True)], "no float"),
+        ([("a", 1.0, None, True)], "no integer"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(rows: list[tuple[object, ...]], told: str) -> None:
+    """The message names the table and what is wrong with the value."""
+    with pytest.raises(DataError, match=told):
+        Table.from_rows(PLACES, rows)  # type: ignore[arg-type]
+
+
+def test_missing_tables_and_columns_are_named() -> None:
+    """A situation has exactly the tables of its schema."""
+    with pytest.raises(DataError, match=r"needs \['place', 'road'\]"):
+        Situation(SCHEMA, "half", {"place": situation()["place"]})
+    with pytest.raises(DataError, match="no column 'height'"):
+        situation()["place"]["height"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(), st.floats(), st.integers(-(2**63), 2**63 - 1), st.booleans()),
+        max_size=8,
+    )
+)
+def test_any_rows_survive_the_way_through_columns(rows: list[tuple[str, float, int, bool]]) -> None:
+    """Storing by column loses nothing, and equal content hashes alike."""
+    table = Table.from_rows(PLACES, rows)
+    again = Table.from_rows(PLACES, list(table.rows()))
+    assert table == again
+    roads = Table.from_rows(ROADS, [])
+    one, two = (Situation(SCHEMA, "s", {"place": t, "road": roads}) for t in (table, again))
+    assert one.content_hash == two.content_hash

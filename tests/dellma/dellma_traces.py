@@ -1,0 +1,183 @@
+"""Traces of DeLLMa decisions, written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dqa.core.decision import Ending, Event, Usage
+from dqa.evaluation.traces import Trace
+
+ACTIONS: tuple[str | int, ...] = ("fig", "plum", 7)
+STATES = [[rain, demand] for rain in (0, 1) for demand in (0, 1)] * 2
+
+
+def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict[str, list[Event]]:
+    """Return the events of a decision by kind: three actions in eight states, drawn in two goes.
+
+    `fig` is the best, by more where it is wet. The second ranking left two items out.
+    """
+    actions: list[Any] = [fig, "plum", 7]
+    items = [(state, action) for state in range(8) for action in range(3)]
+    utilities = [
+        [0.06 if STATES[state][0] else 0.04, 0.02, 0.01][action] for state, action in items
+    ]
+    half = len(items) // 2
+    order = sorted(range(len(items)), key=lambda item: -utilities[item])
+    first, second = ([i for i in order if (i < half) is early] for early in (True, False))
+    utilities_told: list[float | None] = [*utilities]
+    for item in second[-2:]:
+        utilities_told[item] = None
+
+    def drawn(of: list[tuple[int, int]], states: list[list[int]]) -> Event:
+        start = of[0][0]
+        data = {
+            "states": states,
+            "state_of": [state - start for state, _ in of],
+            "action_of": [action for _, action in of],
+        }
+        return Event("pairs", 2, data)
+
+    def ranked(step: int, items: list[int], omitted: int) -> Event:
+        counts = {"omitted": omitted, "repeated": 1 if omitted else 0, "invented": 0}
+        data = {"shown": sorted(items), "items": items[: len(items) - omitted]}
+        return Event("ranking", step, data | counts | {"problem": ""})
+
+    def figures(action: Any, utility: float, chance: float) -> dict[str, Any]:
+        return {
+            "action": action,
+            "expected_utility": utility,
+            "value": utility,
+            "estimate": utility * 1.1,
+            "interval": [utility / 2, utility * 2],
+            "chance_best": chance,
+            "ranked": 8,
+        }
+
+    retrieved = {"statement": "SELECT *\nFROM crop", "observation": '["a"]', "error": None}
+    forecast = {
+        rain: {
+            "dry": {"words": "likely", "probability": 0.75},
+            wet: {"words": "unlikely", "probability": 0.25},
+        },
+        "demand": {
+            "low": {"words": "likely", "probability": 0.5},
+            "high": {"words": "likely", "probability": 0.5},
+        },
+    }
+    method = {
+        "elicitation": "pairs",
+        "objective": "Bradley-Terry",
+        "alpha": 0.002,
+        "scale": "all",
+        "temperature": 1.0,
+        "rule": "paper",
+        "attitude": "mean",
+        "aversion": None,
+        "state_spread": 1.5,
+        "factor_effects": False,
+    }
+    utilities_data = {
+        "actions": [figures(fig, 0.05, 0.9), figures("plum", 0.02, 0.1), figures(7, 0.01, 0.0)],
+        "level": 0.9,
+        "scores": [0.0] * len(items),
+        "utilities": utilities_told,
+        "unranked": 2,
+        "chosen": fig,
+        "why": f"{fig} was chosen: it is the best.",
+    }
+    asked = {"factors": 2, "values": 2}
+    listed = {rain: ["dry", wet], "demand": ["low", "high"]}
+    read = {"actions": actions, "text": "rows", "summarised": False, "failed": 0, "cut": 0}
+    odd = {"left_out": [], "values_left_out": {}, "unusable": 0}
+    return {
+        "retrieval": [Event("retrieval", 0, retrieved)],
+        "context": [Event("context", 0, read)],
+        "factors": [Event("factors", 1, {"asked": asked, "factors": listed} | odd)],
+        "forecast": [Event("forecast", 2, {"beliefs": forecast, "ignored": []})],
+        "pairs": [drawn(items[:half], STATES[:4]), drawn(items[half:], STATES[4:])],
+        "ranking": [ranked(3, first, 0), ranked(4, second, 2)],
+        "confidence": [
+            Event(
+                "confidence",
+                4,
+                {"probability": 0.9, "contenders": [fig], "calls": 2, "calls_saved": 5},
+            )
+        ],
+        "utilities": [Event("utilities", 4, utilities_data | method)],
+    }
+
+
+def odd_events(name: str = "odd") -> dict[str, list[Event]]:
+    """Return `events` where something of every step is not as it was asked for.
+
+    `name` is what stands for every name that has no part in the decision.
+    """
+    told = events()
+    changes: dict[str, dict[str, Any]] = {
+        "context": {
+            "failed": 1,
+            "cut": 2,
+            "left_out": [name, 9, "x"],
+            "rules_summarised": True,
+        },
+        "factors": {
+            "asked": {"factors": 2, "values": 3},
+            "left_out": [name] * 4,
+            "values_left_out": {"rain": [name, "y"], "demand": [name, "y", "z"]},
+            "unusable": 6,
+        },
+        "forecast": {"ignored": [name] * 7},
+    }
+    for kind, data in changes.items():
+        first = told[kind][0]
+        told[kind][0] = Event(kind, first.step, {**first.data, **data})
+    return told
+
+
+def asked(purpose: str, *problems: str, step: int = 1) -> list[Event]:
+    """Return what was asked for, and replies from `step` on that could not be used."""
+    prompt = Event("prompt", step - 1, {"messages": [], "role": "agent", "purpose": purpose})
+    wrong = ({"problem": problem, "role": "agent"} for problem in problems)
+    return [prompt, *(Event("parse_failure", step + n, data) for n, data in enumerate(wrong))]
+
+
+def refused(decider: str = "dellma-pairs", purpose: str = "state enumeration") -> Trace:
+    """Return the trace of a run that ended after its context, as the model refused a step."""
+    told = {"context": events()["context"], "asked": asked(purpose, "No JSON.", "No JSON.")}
+    ended = {"ending": Ending.UNPARSABLE, "error": "2 replies.", "choice": None, "answer": ""}
+    return traced(told, decider=decider, steps=2, **ended)
+
+
+def by_posterior() -> dict[str, list[Event]]:
+    """Return `events` where the posterior mean decides, and for another action than the value."""
+    told = events()
+    event = told["utilities"][0]
+    estimates = {"fig": 0.02, "plum": 0.03, 7: 0.025}
+    figures = [one | {"estimate": estimates[one["action"]]} for one in event.data["actions"]]
+    decided = {"rule": "posterior", "chosen": "plum", "actions": figures}
+    told["utilities"] = [Event("utilities", event.step, {**event.data, **decided})]
+    return told
+
+
+def traced(told: dict[str, list[Event]] | None = None, **changes: Any) -> Trace:
+    """Return the trace of `events`, or of others."""
+    kinds = events() if told is None else told
+    known: dict[str, Any] = {
+        "question": "agriculture/1",
+        "database": "sqlite",
+        "kind": "relational",
+        "decider": "dellma-pairs",
+        "model": "scripted:analyst",
+        "ending": Ending.ANSWERED,
+        "answer": "fig",
+        "choice": "fig",
+        "steps": 4,
+        "seconds": 0.5,
+        "usage": Usage(0, 0, 4),
+        "error": None,
+        "outage": None,
+        "plans": (),
+        "evidence": (),
+        "events": tuple(event for listed in kinds.values() for event in listed),
+    }
+    return Trace(**(known | changes))

@@ -1,0 +1,241 @@
+"""Scores of items from rankings: the optimum that choix finds, for any rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import choix
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dqa.core.errors import DataError, UsageError
+from dqa_dellma.bradley_terry import Choices, Floats, Layout, fit_pairs, fit_top1
+from dqa_dellma.pairs import minibatches
+
+Fit: TypeAlias = Callable[[Sequence[Sequence[int]], int, float], Floats]
+Problem: TypeAlias = tuple[int, list[list[int]], float]
+
+FITS = [fit_pairs, fit_top1]
+ALPHAS = [1.0, 2e-3, 1e-3, 1e-5, 2e-8]
+
+
+def ranked(
+    count: int, batches: Sequence[Sequence[int]], *, noise: float = 1.0, seed: int = 0
+) -> list[list[int]]:
+    """Rank batches of items of random utilities, with Gumbel noise."""
+    rng = np.random.default_rng(seed)
+    utilities = rng.normal(size=count)
+    rankings = []
+    for batch in batches:
+        items = np.array(batch)
+        order = np.argsort(-(utilities[items] + noise * rng.gumbel(size=len(items))))
+        rankings.append(items[order].tolist())
+    return rankings
+
+
+def scattered(count: int, size: int, rounds: int, seed: int) -> list[list[int]]:
+    """Return batches of items that are no neighbours."""
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(count)[:size].tolist() for _ in range(rounds)]
+
+
+DATA = {
+    "minibatches": (60, ranked(60, minibatches(60, 12, 0.25))),
+    "nearly separable": (60, ranked(60, minibatches(60, 16, 0.5), noise=0.3)),
+    "separable": (20, ranked(20, minibatches(20, 8, 0.25), noise=0.0)),
+    "scattered": (50, ranked(50, scattered(50, 6, 40, 1))),
+    "disconnected": (50, ranked(50, [range(10), range(10, 25), range(30, 33), range(2, 9)])),
+    "of all": (12, ranked(12, [range(12)])),
+    "with single items": (9, [[3], [], *ranked(9, [range(6)])]),
+    "pairs both ways": (3, [[0, 1], [1, 0], [0, 1], [1, 2]]),
+}
+
+
+def by_choix(rankings: Sequence[Sequence[int]], count: int, alpha: float, fit: Fit) -> Floats:
+    """Fit as choix does, until it has converged."""
+    if fit is fit_pairs:
+        compared = [(a, b) for one in rankings for i, a in enumerate(one) for b in one[i + 1 :]]
+        return choix.ilsr_pairwise(count, compared, alpha, max_iter=100_000, tol=1e-10)
+    firsts = [(one[0], tuple(one[1:])) for one in rankings if len(one) > 1]
+    found = choix.ilsr_top1(count, firsts, alpha, max_iter=100_000, tol=1e-10)
+    return np.asarray(found)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("data", DATA)
+def test_scores_are_those_of_choix(fit: Fit, alpha: float, data: str) -> None:
+    """Both fits have the optimum of choix's iteration, which stops at 1e-10 a score."""
+    count, rankings = DATA[data]
+    assert fit(rankings, count, alpha) == pytest.approx(
+        by_choix(rankings, count, alpha, fit), abs=1e-5 if alpha < 1e-7 else 1e-6
+    )
+
+
+def slope(rankings: Sequence[Sequence[int]], scores: Floats, alpha: float, fit: Fit) -> Floats:
+    """Return the objective's gradient, written out; the level is where weights average 1."""
+    weights = np.exp(scores) / np.exp(scores).mean()
+    gradient = alpha * len(scores) * (weights - 1.0)
+    for ranking in rankings:
+        sets = [[a, b] for i, a in enumerate(ranking) for b in ranking[i + 1 :]]
+        if fit is fit_top1:
+            sets = [list(ranking)] if len(ranking) > 1 else []
+        for chosen_of in sets:
+            gradient[chosen_of] += weights[chosen_of] / weights[chosen_of].sum()
+            gradient[chosen_of[0]] -= 1.0
+    return np.asarray(gradient)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("data", DATA)
+def test_nothing_pulls_at_the_optimum(fit: Fit, alpha: float, data: str) -> None:
+    """The gradient of the objective is 0, and the scores' mean."""
+    count, rankings = DATA[data]
+    scores = fit(rankings, count, alpha)
+    assert scores.mean() == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(slope(rankings, scores, alpha, fit)).max() < 1e-9
+
+
+@st.composite
+def problems(draw: Any) -> Problem:
+    """Any rankings of up to 12 items."""
+    count = draw(st.integers(1, 12))
+    ranking = st.lists(st.integers(0, count - 1), unique=True, max_size=count)
+    return count, draw(st.lists(ranking, max_size=6)), draw(st.sampled_from(ALPHAS))
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(problem=problems())
+@settings(max_examples=60, deadline=None)
+def test_any_rankings_have_their_optimum(fit: Fit, problem: Problem) -> None:
+    """Whatever the rankings, the scores are finite and the gradient is 0 there."""
+    count, rankings, alpha = problem
+    scores = fit(rankings, count, alpha)
+    assert scores.shape == (count,)
+    assert np.abs(slope(rankings, scores, alpha, fit)).max() < 1e-8
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(problem=problems(), seed=st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_names_of_items_do_not_matter(fit: Fit, problem: Problem, seed: int) -> None:
+    """Items that are renumbered keep their scores."""
+    count, rankings, alpha = problem
+    names = np.random.default_rng(seed).permutation(count)
+    renamed = [[int(names[item]) for item in ranking] for ranking in rankings]
+    assert fit(renamed, count, alpha)[names] == pytest.approx(fit(rankings, count, alpha), abs=1e-7)
+
+
+def test_what_wins_more_scores_more() -> None:
+    """The first of a ranking of all items has the largest score, and so on down."""
+    scores = fit_pairs([[2, 0, 3, 1]], 4, 1e-3)
+    assert np.argsort(-scores).tolist() == [2, 0, 3, 1]
+    below = fit_top1([[2, 0, 3, 1]], 4, 1e-3)
+    assert below[[0, 1, 3]] == pytest.approx([below[0]] * 3, abs=1e-9)
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_what_nobody_ranked_has_the_mean_weight(fit: Fit) -> None:
+    """Items in no ranking get the regulariser's own weight: the mean of all."""
+    scores = fit([[0, 1, 2]], 5, 0.01)
+    weights = np.exp(scores)
+    assert weights[3:] == pytest.approx([weights.mean()] * 2)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize(("rankings", "count"), [([], 3), ([[]], 2), ([[0]], 1), ([[1], [0]], 2)])
+def test_rankings_that_say_nothing_leave_all_alike(
+    fit: Fit, rankings: list[list[int]], count: int
+) -> None:
+    """No ranking, an empty one and single items: all scores are 0."""
+    assert fit(rankings, count, 1e-3).tolist() == [0.0] * count
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_no_items_have_no_scores(fit: Fit) -> None:
+    """Nothing to rank is no error."""
+    assert fit([], 0, 1e-3).shape == (0,)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2e-3, 1e-3])
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        [[1, 1, 2]],
+        [[0, 1, 2, 0], [2, 2, 1, 3, 1], [3, 0]],
+        [[0, 1, 0, 2, 1], [2, 3, 3, 4, 4, 4], [4, 1, 0], [3, 3]],
+    ],
+)
+@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
+def test_repeats_count_as_choix_counts_them(
+    fit: Any, rankings: list[list[int]], alpha: float
+) -> None:
+    """An item that is named again wins and loses once more, and nothing against itself."""
+    found = fit(rankings, 6, alpha, repeats=True)
+    assert found == pytest.approx(by_choix(rankings, 6, alpha, fit), abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 2e-8])
+@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
+def test_repeats_change_nothing_where_there_are_none(fit: Any, alpha: float) -> None:
+    """To the last bit."""
+    count, rankings = DATA["minibatches"]
+    assert (
+        fit(rankings, count, alpha, repeats=True).tolist() == fit(rankings, count, alpha).tolist()
+    )
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("ranking", [[0, 1, 0], [0, 3], [-1, 1]])
+def test_wrong_items_are_refused(fit: Fit, ranking: list[int]) -> None:
+    """An item named twice, or one that does not exist, is an error that shows the ranking."""
+    with pytest.raises(DataError, match="Ranking 1 names an item"):
+        fit([[0, 1], ranking], 3, 1e-3)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("alpha", [0.0, -1.0, float("nan")])
+def test_no_regularisation_is_refused(fit: Fit, alpha: float) -> None:
+    """Without alpha there may be no optimum."""
+    with pytest.raises(UsageError, match="alpha has to be above 0"):
+        fit([[0, 1]], 2, alpha)
+
+
+@pytest.mark.parametrize("count", [50, 200])
+def test_one_ranking_of_all_spreads_scores_as_far_as_they_go(count: int) -> None:
+    """Scores hundreds apart, where weights have no number any more, are found as well."""
+    scores = fit_pairs([list(range(count))], count, 2e-8)
+    assert (np.diff(scores) < 0.0).all()
+    assert np.ptp(scores) > 400.0
+
+
+def test_scattered_items_are_laid_out_in_a_narrow_band() -> None:
+    """Rankings of a chain keep their width after any renumbering."""
+    names = np.random.default_rng(0).permutation(200)
+    rankings = [[int(names[item]) for item in batch] for batch in minibatches(200, 10, 0.5)]
+    layout = Layout.of(rankings, 200)
+    assert layout.band <= 20
+    assert sorted(layout.place.tolist()) == list(range(200))
+
+
+def test_slopes_are_the_derivatives_of_the_likelihood() -> None:
+    """Gradient and Hessian of whole rankings agree with differences of the likelihood."""
+    rankings = [[0, 2, 1, 4], [3, 1, 2], [4, 3]]
+    for first_only in (False, True):
+        layout = Layout.of(rankings, 5)
+        choices = Choices(layout, layout.groups(rankings), first_only=first_only)
+        scores = np.random.default_rng(0).normal(size=5)
+        gradient, band = choices.slopes(scores)
+        nudges = 1e-5 * np.eye(5)
+        differences = [choices.value(scores + one) - choices.value(scores - one) for one in nudges]
+        assert gradient == pytest.approx(np.array(differences) / 2e-5, abs=1e-8)
+        full = np.zeros((5, 5))
+        for place in range(5):
+            for ahead in range(min(band.shape[1], 5 - place)):
+                full[place, place + ahead] = full[place + ahead, place] = band[place, ahead]
+        rows = [choices.slopes(scores + one)[0] - choices.slopes(scores - one)[0] for one in nudges]
+        assert full == pytest.approx(np.array(rows) / 2e-5, abs=1e-8)

@@ -1,0 +1,250 @@
+"""DeLLMa and its baselines end to end: same decision everywhere, and how runs end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError, UsageError
+from dqa.deciders.base import Settings
+from dqa.models.budget import Budget
+from dqa.models.policy import CallPolicy
+from dqa.models.scripted import scripted_model
+from dqa_dellma.scripted import reply_to_step
+from tests.dellma.talking import Talking, analyst_but, decide, noted, saying, world
+
+NAMES = (
+    "dellma-pairs",
+    "dellma-top1",
+    "dellma-naive",
+    "zero-shot",
+    "self-consistency",
+    "chain-of-thought",
+)
+STEPS = ("prompt", "reply", "factors", "forecast", "pairs", "ranking", "utilities", "answer")
+
+
+def told(decision: Decision) -> list[tuple[str, int, str]]:
+    """Return a trace without times."""
+    left_out = {"seconds"}
+    return [
+        (
+            event.kind,
+            event.step,
+            json.dumps({k: event.data[k] for k in event.data if k not in left_out}),
+        )
+        for event in decision.trace
+    ]
+
+
+def on(scenario: str, backend: str, name: str, options: Mapping[str, object]) -> Decision:
+    """Decide a generated question with the scripted analyst."""
+    question, database = world(scenario, backend)
+    decision = decide(name, scripted_model("analyst"), question, database, options)
+    database.close()
+    return decision
+
+
+@pytest.mark.parametrize("scenario", ["locating", "building", "agriculture", "stocks"])
+def test_every_scenario_is_decided_alike_on_tables_and_graphs(scenario: str) -> None:
+    """Down to every belief, ranking and figure of the trace."""
+    cases: tuple[tuple[str, dict[str, object]], ...] = (
+        ("dellma-pairs", {"samples": 4}),
+        ("self-consistency", {}),
+    )
+    for name, options in cases:
+        tables, graph = (on(scenario, backend, name, options) for backend in ("sqlite", "ladybug"))
+        assert tables.ending is Ending.ANSWERED
+        assert tables.choice is not None
+        assert tables.choice == graph.choice
+        for kind in ("factors", "forecast", "pairs", "ranking", "utilities", "votes"):
+            assert noted(tables.trace, kind) == noted(graph.trace, kind)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_decides_and_counts(name: str) -> None:
+    """Steps and calls are the replies; the answer is the choice's name; evidence is kept."""
+    options: dict[str, object] = {"samples": 8} if name.startswith("dellma") else {}
+    decision = on("agriculture", "sqlite", name, options)
+    assert decision.ending is Ending.ANSWERED
+    assert str(decision.choice) in decision.answer
+    assert decision.steps == decision.usage.calls == len(noted(decision.trace, "reply"))
+    assert len(decision.evidence) == len(noted(decision.trace, "retrieval")) == 2
+    kinds = {event.kind for event in decision.trace}
+    if name.startswith("dellma"):
+        assert kinds.issuperset(STEPS)
+        why = noted(decision.trace, "utilities")[0]["why"]
+        assert str(decision.choice) in why
+
+
+def test_the_same_command_gives_the_same_trace() -> None:
+    """And another seed other samples."""
+    runs = [
+        on("agriculture", "sqlite", "dellma-pairs", {"samples": 4, "seed": seed})
+        for seed in (3, 3, 4)
+    ]
+    assert told(runs[0]) == told(runs[1])
+    pairs = [noted(run.trace, "pairs")[0]["states"] for run in runs]
+    assert pairs[0] != pairs[2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_action_is_chosen_without_asking(name: str) -> None:
+    """No model, no query: there is nothing to compare."""
+    question, database = world()
+    database.close()
+    one = replace(question, candidates=(question.candidates or ())[:1], outcomes=None)
+    decision = decide(name, saying(RuntimeError("asked")), one, database)
+    assert (decision.ending, decision.choice) == (Ending.ANSWERED, (one.candidates or ())[0])
+    assert decision.steps == 0
+    assert [event.kind for event in decision.trace] == ["context", "only_action", "answer"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_action_is_a_usage_error(name: str) -> None:
+    """Before and in the run."""
+    question, database = world()
+    none = replace(question, candidates=(), outcomes=None)
+    with pytest.raises(UsageError, match="no action to choose from"):
+        decide(name, saying("x"), none, database)
+    database.close()
+    decider = plugins.decider(name)(saying("x"), Settings())
+    with pytest.raises(UsageError, match="no action to choose from"):
+        decider.check(none)  # type: ignore[attr-defined]
+
+
+def test_a_hundred_actions_are_compared() -> None:
+    """In as many minibatches as it takes; one of the ranker's very best is chosen."""
+    question, database = world()
+    names = tuple(f"crop {number}" for number in range(100))
+    many = replace(
+        question,
+        candidates=names,
+        outcomes=None,
+        context_queries=("SELECT crop, year FROM harvest",),
+    )
+
+    def by_number(text: str) -> str:
+        items = [line for line in text.splitlines() if line.startswith("Item ")]
+        worth = {n: int(line.rpartition(" ")[2]) for n, line in enumerate(items, start=1)}
+        return json.dumps({"rank": sorted(worth, key=lambda n: -worth[n])})
+
+    decision = decide("dellma-pairs", analyst_but(rank=by_number), many, database, {"samples": 2})
+    database.close()
+    assert int(str(decision.choice).removeprefix("crop ")) >= 95
+    assert len(noted(decision.trace, "ranking")) == 8
+    assert noted(decision.trace, "factors")[0]["asked"]["factors"] == 16
+
+
+@pytest.mark.parametrize("name", NAMES[2:])
+@pytest.mark.parametrize("ids", [False, True])
+def test_candidates_may_be_ids(name: str, ids: bool) -> None:
+    """A building's id is chosen as the number it is."""
+    scenario = "building" if ids else "locating"
+    decision = on(scenario, "sqlite", name, {"samples": 24} if "dellma" in name else {})
+    assert isinstance(decision.choice, int if ids else str)
+
+
+def failing_at(step: str, error: Exception) -> Talking:
+    """An analyst whose provider fails for good once a step comes."""
+
+    def program(text: str, number: int) -> object:
+        del number
+        here = text.rpartition("\n# Step: ")[2].startswith(step)
+        return error if here else reply_to_step(text, "analyst", 0)
+
+    return Talking(program=program)
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "before"),
+    [
+        ("dellma-pairs", "name", 0),
+        ("dellma-pairs", "judge", 1),
+        ("dellma-pairs", "rank", 2),
+        ("chain-of-thought", "think of how", 1),
+        ("chain-of-thought", "decide", 2),
+        ("self-consistency", "decide", 0),
+    ],
+)
+def test_a_provider_that_fails_ends_the_run_as_infrastructure(
+    name: str, step: str, before: int
+) -> None:
+    """In whichever step; nothing is answered, and what was said and read so far is kept."""
+    question, database = world()
+    error = ModelUnavailableError("The model is gone.")
+    decision = decide(name, failing_at(step, error), question, database)
+    database.close()
+    assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "model")
+    assert (decision.answer, decision.choice) == ("", None)
+    assert decision.steps == decision.usage.calls == before
+    assert len(decision.evidence) == 2
+    assert decision.trace[-1].kind == "infrastructure"
+    assert "The model is gone." in str(decision.error)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 4])
+def test_a_spent_budget_keeps_what_was_done(calls: int) -> None:
+    """The run ends as such after as many replies as were paid for."""
+    question, database = world()
+    policy = CallPolicy(budget=Budget(tokens=12 * calls))
+    decision = decide(
+        "dellma-pairs", analyst_but(), question, database, settings=Settings(calls=policy)
+    )
+    database.close()
+    assert decision.ending is Ending.BUDGET
+    assert (decision.steps, decision.choice) == (calls, None)
+    assert decision.usage == Usage(10 * calls, 2 * calls, calls)
+    assert decision.trace[-1].kind == "budget"
+    assert len(decision.evidence) == 2
+
+
+class Failing:
+    """A database that gives way after some statements."""
+
+    def __init__(self, database: Database, after: int) -> None:
+        self._database, self._left = database, after
+        self.kind, self.name = database.kind, database.name
+
+    def query(self, *given: object) -> object:
+        """Run a statement, while there are any left."""
+        self._left -= 1
+        if self._left < 0:
+            raise DatabaseUnavailableError("The server is gone.")
+        return self._database.query(*given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_a_database_that_fails_ends_the_run_as_infrastructure(after: int) -> None:
+    """With what was read before."""
+    question, database = world()
+    decision = decide("zero-shot", saying("x"), question, Failing(database, after))  # type: ignore[arg-type]
+    database.close()
+    assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "database")
+    assert len(decision.evidence) == after
+    assert decision.steps == 0
+
+
+def test_max_steps_does_not_cut_a_run() -> None:
+    """How many replies there are follows from the settings."""
+    question, database = world()
+    decider = plugins.decider("dellma-pairs")(
+        scripted_model("analyst"), Settings(max_steps=1, options={"dellma.samples": "4"})
+    )
+    assert decider.decide(question, database).ending is Ending.ANSWERED
+    database.close()
+
+
+def test_traces_are_json() -> None:
+    """No array and no NaN is left in them."""
+    decision = on("agriculture", "sqlite", "dellma-naive", {})
+    events = [asdict(event) for event in decision.trace]
+    told = json.loads(json.dumps(events, allow_nan=False))
+    assert [event["data"].keys() for event in told] == [event["data"].keys() for event in events]
+    assert told[-1]["data"]["text"] == decision.answer

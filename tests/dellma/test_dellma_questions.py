@@ -1,0 +1,255 @@
+"""The questions of the DeLLMa release: every instance, the truth, and nothing of it in a table."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from itertools import combinations
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from dqa import plugins
+from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa.core.question import QuestionSet
+from dqa.core.situation import Cell
+from dqa.loaders.readback import read_situation
+from dqa_dellma.questions import (
+    agriculture_questions,
+    is_dellma_release,
+    read_dellma_questions,
+    stocks_questions,
+)
+from dqa_dellma.release import FRUITS, SYMBOLS, read_agriculture, read_stocks
+
+
+@pytest.fixture(scope="module")
+def release(dellma_release_dir: Path) -> QuestionSet:
+    """All 240 questions."""
+    return read_dellma_questions(dellma_release_dir, strict=True)
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
+    """Read one of the release's CSV files without our readers."""
+    with (folder / "data" / name).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def number(text: str) -> float:
+    """Return the number that a text begins with."""
+    return float(text.split(maxsplit=1)[0].replace(",", ""))
+
+
+def cells(release: QuestionSet, scenario: str) -> Iterator[Cell]:
+    """Yield every cell of a scenario's database."""
+    question = release.select((scenario,), 1).questions[0]
+    for table in release.situation_of(question).tables.values():
+        for row in table.rows():
+            yield from row
+
+
+@pytest.mark.parametrize(("scenario", "names"), [("agriculture", FRUITS), ("stocks", SYMBOLS)])
+def test_there_are_120_instances_of_each(
+    release: QuestionSet, scenario: str, names: tuple[str, ...]
+) -> None:
+    """Every choice of 2 to 7, called by its candidates, all on one database."""
+    questions = release.select((scenario,)).questions
+    wanted = [choice for size in range(2, 8) for choice in combinations(names, size)]
+    assert len(questions) == len(wanted) == 120
+    assert [question.candidates for question in questions] == wanted
+    assert [q.id for q in questions] == ["-".join(choice).lower() for choice in wanted]
+    assert len({question.situation for question in questions}) == 1
+    for question in questions:
+        assert all(str(name) in question.text for name in question.candidates or ())
+
+
+def test_what_a_crop_brought_is_yield_times_price_of_2022(
+    release: QuestionSet, dellma_release_dir: Path
+) -> None:
+    """Worked out from the file by hand; the best fruit is the answer."""
+    truth = {
+        row["Commodity"]: number(row["Yield"]) * number(row["Price per Unit"])
+        for row in rows_of(dellma_release_dir, "agriculture/stats/CA-2022.csv")
+    }
+    for question in release.select(("agriculture",)).questions:
+        expected = [truth[str(fruit)] for fruit in question.candidates or ()]
+        assert question.outcomes == pytest.approx(expected, rel=1e-12)
+        assert truth[str(question.answers[0])] == max(expected)
+
+
+def test_what_a_stock_brought_is_what_its_price_gained(
+    release: QuestionSet, dellma_release_dir: Path
+) -> None:
+    """The close on 29 December over the open on 1 December 2023."""
+    truth = {}
+    for symbol in SYMBOLS:
+        days = {row["Date"]: row for row in rows_of(dellma_release_dir, f"stocks/{symbol}.csv")}
+        truth[symbol] = float(days["2023-12-29"]["Close"]) / float(days["2023-12-01"]["Open"]) - 1.0
+    for question in release.select(("stocks",)).questions:
+        expected = tuple(truth[str(symbol)] for symbol in question.candidates or ())
+        assert question.outcomes == expected
+        assert truth[str(question.answers[0])] == max(expected)
+
+
+def test_no_figure_of_the_next_year_is_in_a_table(
+    release: QuestionSet, dellma_release_dir: Path
+) -> None:
+    """Neither the season of 2022 nor a yield or price that is only in its file."""
+    situation = release.situations["autumn-2021"]
+    assert set(situation["harvest"]["year"].tolist()) == {2021}
+    known, later = (
+        {
+            (row["Commodity"], column): number(row[column])
+            for row in rows_of(dellma_release_dir, f"agriculture/stats/CA-{year}.csv")
+            for column in ("Yield", "Price per Unit")
+        }
+        for year in (2021, 2022)
+    )
+    new = set(later.values()) - set(known.values())
+    assert len(new) > 50
+    assert not new & {cell for cell in cells(release, "agriculture") if isinstance(cell, float)}
+    harvest = {row[0]: (row[2], row[4]) for row in situation["harvest"].rows()}
+    for crop, figures in harvest.items():
+        assert isinstance(crop, str)
+        assert figures == (known[crop, "Yield"], known[crop, "Price per Unit"])
+
+
+def test_nothing_of_december_2023_is_in_a_table(
+    release: QuestionSet, dellma_release_dir: Path
+) -> None:
+    """No such date, and no day's prices and shares of that month under another date."""
+    dates = [c for c in cells(release, "stocks") if isinstance(c, str) and c[:2] == "20"]
+    assert (min(dates), max(dates)) == ("2021-12-01", "2023-11-30")
+    quotes = {(row[0], *row[2:]) for row in release.situations["november-2023"]["quote"].rows()}
+    columns = ("Open", "High", "Low", "Close", "Volume")
+    for symbol in SYMBOLS:
+        days = rows_of(dellma_release_dir, f"stocks/{symbol}.csv")
+        later = [day for day in days if day["Date"] >= "2023-12"]
+        assert len(later) == 20
+        for day in later:
+            assert (symbol, *(float(day[column]) for column in columns)) not in quotes
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
+def test_situations_read_back_equal(release: QuestionSet, backend: str) -> None:
+    """As tables and as a graph, long texts included."""
+    for situation in release.situations.values():
+        database = plugins.backend(backend).load(situation)
+        assert read_situation(database, situation.schema, situation.name) == situation
+        database.close()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "duckdb", "ladybug"])
+def test_the_context_of_stocks_is_the_month_s_means(
+    release: QuestionSet, dellma_release_dir: Path, backend: str
+) -> None:
+    """24 months a stock, rounded to cents, and the last known price."""
+    question = release.find("stocks/amd-gme-spy")
+    database = plugins.backend(backend).load(release.situation_of(question))
+    prices, months = (
+        database.query(statement)
+        for statement in plugins.scenario("stocks").context(question, database.kind)
+    )
+    database.close()
+    expected: dict[tuple[Cell, Cell], float] = {}
+    last: dict[str, float] = {}
+    for symbol in ("AMD", "GME", "SPY"):
+        days = rows_of(dellma_release_dir, f"stocks/{symbol}.csv")
+        by_month: dict[str, list[float]] = {}
+        for day in days:
+            by_month.setdefault(day["Date"][:7], []).append(float(day["Close"]))
+        expected |= {(symbol, m): mean(c) for m, c in by_month.items() if m < "2023-12"}
+        last[symbol] = next(float(d["Close"]) for d in days if d["Date"] == "2023-11-30")
+    assert {(row[0], row[1]): row[2] for row in months.rows} == pytest.approx(expected, abs=0.0051)
+    assert len(months.rows) == 72
+    assert {str(row[0]): row[3] for row in prices.rows} == last
+    assert {row[2] for row in prices.rows} == {"2023-11-30"}
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "duckdb", "ladybug"])
+def test_the_context_of_agriculture_is_report_and_known_figures(
+    release: QuestionSet, dellma_release_dir: Path, backend: str
+) -> None:
+    """The overview, and of each fruit in question its figures of 2021 and its summary."""
+    question = release.find("agriculture/apple-pear")
+    database = plugins.backend(backend).load(release.situation_of(question))
+    overview, fruits = (
+        database.query(statement)
+        for statement in plugins.scenario("agriculture").context(question, database.kind)
+    )
+    database.close()
+    data = read_agriculture(dellma_release_dir)
+    assert [row[1] for row in overview.rows] == [data.summary]
+    assert fruits.rows == (
+        ("apple", 2021, 19000.0, "LB / ACRE", 0.244, "$ / LB", data.reports["apple"].summary),
+        ("pear", 2021, 15.6, "TONS / ACRE", 565.0, "$ / TON", data.reports["pear"].summary),
+    )
+
+
+def test_only_what_is_asked_for_or_there_is_read(dellma_release_dir: Path, tmp_path: Path) -> None:
+    """Half a release is enough for its half; another scenario is refused."""
+    source = dellma_release_dir / "data" / "agriculture"
+    shutil.copytree(source, tmp_path / "data" / "agriculture")
+    assert is_dellma_release(tmp_path)
+    assert {q.scenario for q in read_dellma_questions(tmp_path).questions} == {"agriculture"}
+    with pytest.raises(ParseError, match="stocks"):
+        read_dellma_questions(tmp_path, scenarios=["agriculture", "stocks"])
+    with pytest.raises(UnknownNameError, match=r"locating.*agriculture, stocks"):
+        read_dellma_questions(tmp_path, scenarios=["locating"])
+
+
+def test_the_dqa_release_is_no_dellma_release(release_dir: Path, tmp_path: Path) -> None:
+    """Nor is an empty folder."""
+    assert not is_dellma_release(release_dir)
+    assert not is_dellma_release(tmp_path)
+
+
+def test_a_defect_is_reported_and_strict_refuses_it(
+    dellma_release_dir: Path, tmp_path: Path
+) -> None:
+    """A row that cannot be read, of a crop that nobody asks about, stops only strict readers."""
+    shutil.copytree(dellma_release_dir / "data", tmp_path / "data")
+    with (tmp_path / "data/agriculture/stats/CA-2021.csv").open("a", encoding="utf-8") as file:
+        file.write("\nquince,many,few\n")
+    read = read_dellma_questions(tmp_path, scenarios=["agriculture"])
+    assert len(read.questions) == 120
+    assert [defect.file.name for defect in read.defects] == ["CA-2021.csv"]
+    with pytest.raises(ParseError, match="without strict"):
+        read_dellma_questions(tmp_path, scenarios=["agriculture"], strict=True)
+
+
+def test_a_fruit_without_report_or_figures_is_an_error(dellma_release_dir: Path) -> None:
+    """The message names the fruit, and the year whose file lacks it."""
+    data = read_agriculture(dellma_release_dir)
+    untold = {name: told for name, told in data.reports.items() if name != "pear"}
+    with pytest.raises(DataError, match="tells nothing of 'pear'"):
+        agriculture_questions(replace(data, reports=untold))
+    for year in (2021, 2022):
+        known = {crop: s for crop, s in data.statistics[year].items() if crop != "lemon"}
+        lacking = replace(data, statistics={**data.statistics, year: known})
+        with pytest.raises(DataError, match=f"CA-{year}.csv.*lack 'lemon'"):
+            agriculture_questions(lacking)
+
+
+@pytest.mark.parametrize(
+    ("gone", "problem"),
+    [
+        (("2023-12-01", "2023-12-01"), "'AMD' on 2023-12-01"),
+        (("2023-12-01", "2023-12-29"), "on 2023-12-01 and 2023-12-29"),
+        (("2022-03-01", "2022-03-31"), "'AMD' in 2022-03"),
+        (("2021-12-01", "2023-11-30"), "'AMD' in 2021-12"),
+    ],
+)
+def test_dates_that_are_missing_are_an_error(
+    dellma_release_dir: Path, gone: tuple[str, str], problem: str
+) -> None:
+    """The days that the truth stands on, and any of the 24 months before."""
+    data = read_stocks(dellma_release_dir)
+    first, last = map(date.fromisoformat, gone)
+    left = tuple(day for day in data.days["AMD"] if not first <= day.day <= last)
+    with pytest.raises(DataError, match=problem):
+        stocks_questions(replace(data, days={**data.days, "AMD": left}))

@@ -1,0 +1,89 @@
+"""State enumeration: what models name as unknown (section 3.1)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dqa.core.errors import UnparsableReplyError
+from dqa_dellma.beliefs import Factor
+from dqa_dellma.enumeration import AskedEnumeration
+from dqa_dellma.problem import Problem
+from tests.dellma.talking import PROBLEM, asker, said_to
+
+
+def named(factors: Any) -> str:
+    """A reply that names factors."""
+    return json.dumps({"factors": factors})
+
+
+RAIN = {"name": "Rain", "values": ["little", "usual", "much"]}
+
+
+@pytest.mark.parametrize(
+    ("actions", "asked", "wanted"), [(2, None, 6), (7, None, 16), (100, None, 16), (2, 3, 3)]
+)
+def test_two_factors_for_all_and_two_an_action_are_asked_for(
+    actions: int, asked: int | None, wanted: int
+) -> None:
+    """16 at most, unless a number is set."""
+    problem = Problem("g", tuple(map(str, range(actions))), "c")
+    found = asker(named([RAIN]))
+    told = AskedEnumeration(asked, values=4).enumerate(problem, found).to_data()
+    assert f"Name {wanted} such factors" in said_to(found)[0]
+    assert "For each give 4 values" in said_to(found)[0]
+    assert told["asked"] == {"factors": wanted, "values": 4}
+
+
+def test_more_than_asked_is_left_out_and_noted() -> None:
+    """Factors beyond k, and values beyond l."""
+    many = [
+        {"name": "Rain", "values": ["a", "b", "c", "d"]},
+        {"name": "Demand", "values": ["a", "b"]},
+        {"name": "Frost", "values": ["a"]},
+    ]
+    found = asker(named(many))
+    told = AskedEnumeration(2, 3).enumerate(PROBLEM, found)
+    assert told.factors == (Factor("Rain", ("a", "b", "c")), Factor("Demand", ("a", "b")))
+    data = told.to_data()
+    assert data["left_out"] == ["Frost"]
+    assert data["values_left_out"] == {"Rain": ["d"]}
+    assert data["factors"] == {"Rain": ["a", "b", "c"], "Demand": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("entries", "unusable"),
+    [
+        ([RAIN, {"name": " RAIN ", "values": ["x"]}], 1),
+        ([RAIN, {"name": "Frost", "values": []}, {"values": ["x"]}, "Frost", None, 4], 5),
+        ([RAIN, {"name": {"a": 1}, "values": ["x"]}, {"name": "Frost", "values": "x"}], 2),
+        ({"Rain": RAIN["values"], "Frost": None}, 1),
+        ([{"name": "Rain", "values": {"little": 1, "usual": 2, "much": 3}}], 0),
+        ([{"name": "Rain", "values": ["little", "LITTLE ", None, [], "usual", "", "much"]}], 0),
+    ],
+)
+def test_what_is_no_factor_is_counted(entries: Any, unusable: int) -> None:
+    """Named twice, without values or name: one factor is left, with its values once each."""
+    found = asker(named(entries))
+    told = AskedEnumeration().enumerate(PROBLEM, found)
+    assert told.factors == (Factor("Rain", ("little", "usual", "much")),)
+    assert told.unusable == unusable
+
+
+def test_numbers_are_values_and_names_stay_on_one_line() -> None:
+    """Nothing that a model names can begin a heading."""
+    found = asker(named([{"name": "Rain\n# Step: decide", "values": [1, 2.5, "a\n\nItem 1."]}]))
+    assert AskedEnumeration().enumerate(PROBLEM, found).factors == (
+        Factor("Rain # Step: decide", ("1", "2.5", "a Item 1.")),
+    )
+
+
+@pytest.mark.parametrize("reply", ["", "{}", named([]), named("Rain"), '{"factors": [{"name": "R"'])
+def test_no_factor_is_asked_again_and_then_unparsable(reply: str) -> None:
+    """The model is shown the form; nothing is made up."""
+    found = asker(reply)
+    with pytest.raises(UnparsableReplyError):
+        AskedEnumeration().enumerate(PROBLEM, found)
+    assert found.steps == 3

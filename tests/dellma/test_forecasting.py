@@ -1,0 +1,99 @@
+"""State forecasting: verbalised likelihoods, and what is none (section 3.2)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import UnparsableReplyError
+from dqa_dellma.beliefs import Factor
+from dqa_dellma.forecasting import AskedForecast, Forecast
+from tests.dellma.talking import PROBLEM, asker, said_to
+
+FACTORS = (Factor("Rain", ("little", "much")), Factor('Price; "a": b', ("low; lower", "high")))
+GOOD = {
+    "Rain": {"little": "likely", "much": "unlikely"},
+    'Price; "a": b': {"low; lower": "very likely", "high": "very unlikely"},
+}
+
+
+def forecast(*replies: object) -> tuple[Forecast, Any]:
+    """Forecast with a model that says the replies."""
+    found = asker(*(r if isinstance(r, str) else json.dumps({"beliefs": r}) for r in replies))
+    return AskedForecast().forecast(PROBLEM, FACTORS, found), found
+
+
+def test_words_become_margins() -> None:
+    """Scores 5 to 2 and 6 to 1, scaled; odd names are written so that they can be told apart."""
+    told, found = forecast(GOOD)
+    beliefs = told.beliefs
+    np.testing.assert_allclose(beliefs.factors[0].probabilities, [5 / 7, 2 / 7])
+    np.testing.assert_allclose(beliefs.factors[1].probabilities, [6 / 7, 1 / 7])
+    assert r'- "Price; \"a\": b": ["low; lower", "high"]' in said_to(found)[0]
+    assert told.to_data()["ignored"] == []
+    assert told.to_data()["beliefs"]["Rain"]["much"] == {"words": "unlikely", "probability": 2 / 7}
+
+
+@pytest.mark.parametrize("words", ["Very Likely", " very  likely.", "VERY_LIKELY", "very-likely"])
+def test_spelling_does_not_matter(words: str) -> None:
+    """Neither of the words nor of the names; the object may lack its outer name."""
+    rain = {"RAIN ": {" Little": words, "much": "unlikely"}}
+    told, _ = forecast(json.dumps({**GOOD, **rain} | {"Rain": rain["RAIN "]}))
+    assert told.beliefs.factors[0].words == ("very likely", "unlikely")
+
+
+@pytest.mark.parametrize(
+    "odd", ["certain", "70 %", "", None, 0.7, True, ["likely"], {"w": "likely"}]
+)
+def test_a_word_off_the_scale_is_asked_for_again(odd: object) -> None:
+    """The model is told which value, and the six words."""
+    bad = {**GOOD, "Rain": {"little": odd, "much": "unlikely"}}
+    told, found = forecast(bad, GOOD)
+    assert told.beliefs.factors[0].words == ("likely", "unlikely")
+    assert "'little' of 'Rain' is" in said_to(found)[1]
+    assert "very likely, likely, somewhat likely, somewhat unlikely" in said_to(found)[1]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        {"Rain": GOOD["Rain"]},
+        {**GOOD, "Rain": {"little": "likely"}},
+        {**GOOD, "Rain": "likely"},
+        [GOOD],
+        '{"beliefs": {"Rain": {"little": "likely", "much": "unlikely"}, "Price',
+        "I cannot judge that.",
+    ],
+)
+def test_nothing_is_made_up_for_what_is_missing(bad: object) -> None:
+    """After as many replies as settings allow, the run ends."""
+    found = asker(bad if isinstance(bad, str) else json.dumps({"beliefs": bad}))
+    with pytest.raises(UnparsableReplyError):
+        AskedForecast().forecast(PROBLEM, FACTORS, found)
+    assert found.steps == 3
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    """So that one more reply can mend it; a long list is cut, and says so."""
+    _, found = forecast({"Rain": {"little": "x" * 500}}, GOOD)
+    told = said_to(found)[1]
+    assert "'little' of 'Rain'" in told
+    assert "'much' of 'Rain' is missing" in told
+    assert "'high' of 'Price" in told
+    assert "x" * 100 not in told
+    many = tuple(Factor(str(number), ("a",)) for number in range(30))
+    found = asker("{}")
+    with pytest.raises(UnparsableReplyError, match="20 more are not"):
+        AskedForecast().forecast(PROBLEM, many, found)
+
+
+def test_what_nobody_asked_about_is_ignored_and_noted() -> None:
+    """Further factors and values have no part in the states."""
+    more = {**GOOD, "Rain": {**GOOD["Rain"], "Hail": "likely"}, "Frost": {"a": "likely"}}
+    told, _ = forecast(more)
+    assert [belief.factor for belief in told.beliefs.factors] == list(FACTORS)
+    assert told.ignored == ("frost", "Rain: hail")

@@ -1,0 +1,229 @@
+"""From rankings to the action of the largest expected utility."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqa.core.errors import DataError, UsageError
+from dqa_dellma.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.maximisation import (
+    Maximised,
+    attitude_values,
+    expected_utilities,
+    maximise,
+    utilities_of,
+)
+from dqa_dellma.pairs import Pairs
+from dqa_dellma.rankings import Ranking
+from dqa_dellma.settings import Attitude, DellmaSettings
+
+# Three states, each paired with both actions: item 2 s + a.
+PAIRS = Pairs(np.array([[0], [1], [2]]), np.repeat([0, 1, 2], 2), np.tile([0, 1], 3))
+
+
+def decide(rankings: list[list[int]], *, pairs: Pairs = PAIRS, **settings: Any) -> Maximised:
+    """Maximise over whole rankings."""
+    made = [Ranking(tuple(ranking)) for ranking in rankings]
+    return maximise(pairs, made, 2, DellmaSettings(**settings))
+
+
+def test_expected_utilities_are_the_papers() -> None:
+    """Softmax over all scores, and the mean of each action's pairs."""
+    found = decide([[1, 3, 0, 5, 2, 4]])
+    scores = fit_pairs([[1, 3, 0, 5, 2, 4]], 6, 2e-3)
+    shares = np.exp(scores) / np.exp(scores).sum()
+    assert found.scores == pytest.approx(scores)
+    assert found.utilities == pytest.approx(shares)
+    assert found.expected == pytest.approx([shares[::2].mean(), shares[1::2].mean()])
+    assert found.values == pytest.approx(found.expected)
+    assert found.best == 1
+    assert found.chances[1] > 0.5
+    assert found.chances.sum() == pytest.approx(1.0)
+    assert (found.intervals[:, 0] < found.intervals[:, 1]).all()
+    assert found.ranked.tolist() == [3, 3]
+
+
+def test_pairs_that_a_ranking_leaves_out_stay_in_the_mean() -> None:
+    """At the regulariser's score, as released; pairs that nobody showed are in none."""
+    rankings = [Ranking((1, 0, 2), omitted=1, shown=(0, 1, 2, 3)), Ranking((), 2, shown=(4, 5))]
+    found = maximise(PAIRS, rankings, 2, DellmaSettings())
+    scores = fit_pairs([[1, 0, 2]], 6, 2e-3)
+    shares = np.exp(scores[:4]) / np.exp(scores[:4]).sum()
+    assert found.utilities[:4] == pytest.approx(shares)
+    assert np.isnan(found.utilities[4:]).all()
+    assert found.expected == pytest.approx([shares[::2].mean(), shares[1::2].mean()])
+    assert found.ranked.tolist() == [2, 2]
+    assert not np.isnan(found.estimates).any()
+
+
+def test_an_action_that_was_always_left_out_has_no_posterior() -> None:
+    """Its value is the regulariser's; nothing tells how likely it is the best."""
+    rankings = [Ranking((0, 2, 4), omitted=3, shown=(0, 1, 2, 3, 4, 5))]
+    found = maximise(PAIRS, rankings, 2, DellmaSettings())
+    assert not np.isnan(found.values).any()
+    assert np.isnan(found.estimates).tolist() == [False, True]
+    assert found.chances.tolist() == [1.0, 0.0]
+    assert found.estimates[0] == pytest.approx(found.expected[0])
+
+
+def test_first_places_are_fitted_by_one_vs_all() -> None:
+    """Top1 knows the winners only."""
+    found = decide([[1, 0, 2, 3, 4, 5], [3, 5, 4, 2, 1, 0]], elicitation="top1", alpha=1e-3)
+    rankings = [[1, 0, 2, 3, 4, 5], [3, 5, 4, 2, 1, 0]]
+    assert found.scores == pytest.approx(fit_top1(rankings, 6, 1e-3))
+    assert found.best == 1
+
+
+def test_a_low_temperature_lets_the_best_states_count() -> None:
+    """Action 0 has the best and the worst state: it wins where only the best one counts."""
+    ranking = [0, 1, 3, 5, 2, 4]
+    assert decide([ranking], temperature=20.0, alpha=0.05).best == 1
+    assert decide([ranking], temperature=0.2, alpha=0.05).best == 0
+
+
+def test_softmax_within_an_action_weighs_its_scores() -> None:
+    """Each action's mean is the mean of its scores, weighted by their softmax."""
+    scores, action_of = np.array([0.0, 1.0, 3.0, -1.0]), np.array([0, 0, 1, 1])
+    utilities = utilities_of(scores, action_of, "action", 0.5)
+    weights = np.exp([0.0, 2.0]) / np.exp([0.0, 2.0]).sum()
+    assert expected_utilities(utilities, action_of, 2)[0] == pytest.approx(weights[1])
+    found = decide([[1, 3, 0, 5, 2, 4]], scale="action", temperature=0.1, alpha=2e-8)
+    assert found.best == 1
+
+
+def test_softmax_within_an_action_has_no_estimates() -> None:
+    """Its values have no unit that the posterior shares: chances only, and None in the trace."""
+    found = decide([[1, 3, 0, 5, 2, 4]], scale="action")
+    assert np.isnan(found.estimates).all()
+    assert np.isnan(found.intervals).all()
+    assert found.chances[1] > 0.5
+    assert found.chances.sum() == pytest.approx(1.0)
+    for row in found.to_data(["a", "b"])["actions"]:
+        assert row["value"] is not None
+        assert row["estimate"] is None
+        assert row["interval"] == [None, None]
+
+
+def test_ties_go_to_the_first_action() -> None:
+    """Where all are alike, the first action is taken."""
+    assert decide([[0, 1], [1, 0]]).best == 0
+
+
+def test_pairs_that_were_not_ranked_do_not_count() -> None:
+    """An action's mean is over its ranked pairs; the others have no utility."""
+    found = decide([[1, 0, 2], [1, 2]])
+    assert np.isnan(found.utilities).tolist() == [False, False, False, True, True, True]
+    assert found.utilities[:3].sum() == pytest.approx(1.0)
+    assert found.expected[0] == pytest.approx(found.utilities[[0, 2]].mean())
+    assert found.ranked.tolist() == [2, 1]
+    assert found.to_data(["a", "b"])["unranked"] == 3
+
+
+def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
+    """Nothing is known of it: no value, no chance, and None in the trace."""
+    found = decide([[1, 3, 5]])
+    assert found.best == 1
+    assert np.isnan(found.expected[0])
+    assert found.chances.tolist() == [0.0, 1.0]
+    first = found.to_data(["a", "b"])["actions"][0]
+    assert first["expected_utility"] is None
+    assert first["interval"] == [None, None]
+    assert first["ranked"] == 0
+
+
+def test_data_for_the_trace_is_plain_json() -> None:
+    """Everything of the result is in it, and JSON takes it as it is."""
+    data = decide([[1, 3, 0, 5, 2, 4]], attitude="cvar", aversion=0.5).to_data(["a", 7])
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert [row["action"] for row in data["actions"]] == ["a", 7]
+    assert len(data["scores"]) == len(data["utilities"]) == 6
+    assert data["attitude"] == "cvar"
+    assert data["aversion"] == 0.5
+    assert data["alpha"] == 2e-3
+    assert data["rule"] == "paper"
+    assert data["factor_effects"] is True
+
+
+def test_results_are_reproducible_by_their_seed() -> None:
+    """The same seed gives the same intervals, another one others."""
+    one, same, other = (decide([[1, 3, 0, 5, 2, 4]], seed=seed) for seed in (1, 1, 2))
+    assert (one.intervals == same.intervals).all()
+    assert (one.intervals != other.intervals).any()
+    assert (one.expected == other.expected).all()
+
+
+# Action 0 is good in one state and bad in two, action 1 always middling.
+RISKY = [[0, 1, 3, 5, 2, 4]] * 2
+
+
+@pytest.mark.parametrize(
+    ("attitude", "aversion", "best"),
+    [
+        ("mean", 0.2, 0),
+        ("cvar", 1.0, 0),
+        ("cvar", 0.34, 1),
+        ("exponential", 0.01, 0),
+        ("exponential", 20.0, 1),
+    ],
+)
+def test_the_attitude_decides(attitude: str, aversion: float, best: int) -> None:
+    """Careful attitudes take the action whose bad states are less bad."""
+    found = decide(RISKY, alpha=0.1, attitude=attitude, aversion=aversion)
+    assert found.best == best
+    assert (found.values <= found.expected + 1e-12).all()
+    assert found.intervals[best, 0] <= found.intervals[best, 1]
+
+
+def test_attitudes_need_a_common_scale() -> None:
+    """Scores weighed within an action have no common zero to be careful about."""
+    with pytest.raises(UsageError, match=r"dellma\.scale=all"):
+        decide(RISKY, attitude="cvar", scale="action")
+
+
+@pytest.mark.parametrize("rankings", [[], [[]], [[2]]])
+def test_nothing_ranked_is_an_error(rankings: list[list[int]]) -> None:
+    """There has to be something to go by."""
+    with pytest.raises(DataError, match="at least two items"):
+        decide(rankings)
+
+
+UTILITIES = st.lists(st.floats(0.01, 10.0), min_size=1, max_size=8)
+
+
+@given(UTILITIES, st.floats(0.05, 1.0), st.floats(0.1, 5.0), st.floats(0.5, 3.0))
+def test_attitudes_lie_between_the_worst_and_the_mean(
+    utilities: list[float], share: float, aversion: float, scale: float
+) -> None:
+    """Both careful values are no more than the mean, no less than the worst, and scale along."""
+    drawn, even = np.array(utilities), np.ones(len(utilities))
+    mean = float(attitude_values(drawn, even))
+    careful: tuple[tuple[Attitude, float], ...] = (("cvar", share), ("exponential", aversion))
+    for attitude, strength in careful:
+        value = float(attitude_values(drawn, even, attitude, strength, mean))
+        assert drawn.min() - 1e-9 <= value <= mean + 1e-9
+        scaled = float(attitude_values(drawn * scale, even, attitude, strength, mean * scale))
+        assert scaled == pytest.approx(value * scale)
+
+
+def test_cvar_is_the_mean_of_the_worst_share() -> None:
+    """Half of four states are the two worst, and weights say how much a state is."""
+    utilities = np.array([4.0, 1.0, 3.0, 2.0])
+    assert attitude_values(utilities, np.ones(4), "cvar", 0.5) == pytest.approx(1.5)
+    assert attitude_values(utilities, np.ones(4), "cvar", 0.375) == pytest.approx(4.0 / 3.0)
+    weights = np.array([1.0, 2.0, 1.0, 0.0])
+    assert attitude_values(utilities, weights, "cvar", 0.75) == pytest.approx(5.0 / 3.0)
+
+
+def test_the_certainty_equivalent_is_that_of_the_exponential_utility() -> None:
+    """It is what for sure is worth as much as the lottery."""
+    utilities = np.array([0.5, 2.0])
+    worth = np.mean(1.0 - np.exp(-2.0 * utilities))
+    assert attitude_values(utilities, np.ones(2), "exponential", 2.0, 1.0) == pytest.approx(
+        -np.log(1.0 - worth) / 2.0
+    )

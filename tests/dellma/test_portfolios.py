@@ -1,0 +1,232 @@
+"""Combinations of actions: the best ones there are, within their limits."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import UsageError
+from dqa_dellma.bradley_terry import Floats
+from dqa_dellma.maximisation import attitude_values
+from dqa_dellma.pairs import Pairs
+from dqa_dellma.portfolios import Limits, best_portfolio, joint_utilities
+from dqa_dellma.settings import Attitude
+
+ATTITUDES: list[tuple[Attitude, float]] = [
+    ("mean", 0.2),
+    ("cvar", 0.25),
+    ("cvar", 1.0),
+    ("exponential", 0.5),
+    ("exponential", 6.0),
+]
+
+
+def world(states: int, actions: int, seed: int) -> Floats:
+    """Return utilities of which no action's are the best everywhere."""
+    rng = np.random.default_rng(seed)
+    return np.exp(rng.normal(0.0, 0.8, (states, actions)) + rng.normal(0.0, 0.2, actions))
+
+
+def unit_of(utilities: Floats, limits: Limits) -> float:
+    """Return what the budget yields in the mean if it is spent evenly."""
+    costs = np.array(limits.costs or [1.0] * utilities.shape[1])
+    return float((utilities @ (limits.budget / (len(costs) * costs))).mean())
+
+
+def worth(
+    utilities: Floats, amounts: Floats, limits: Limits, attitude: Attitude, aversion: float
+) -> float:
+    """Return the attitude's value of amounts."""
+    total = utilities @ amounts
+    unit = unit_of(utilities, limits)
+    return float(attitude_values(total, np.ones(len(total)), attitude, aversion, unit))
+
+
+LIMITS = [
+    Limits(unit=0.125),
+    Limits(budget=10.0, costs=(3.0, 1.0, 2.0), unit=1.0),
+    Limits(budget=7.0, costs=(2.0, 1.5, 1.0), unit=0.5, most=(2.0, 1.0, 2.5)),
+    Limits(budget=4.0, unit=1.0, least=(1.0, 0.0, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("attitude", "aversion"), ATTITUDES)
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_portfolios_in_units_are_the_best_of_all(
+    attitude: Attitude, aversion: float, limits: Limits, seed: int
+) -> None:
+    """Of all portfolios that fit, tried one by one, none is worth more."""
+    utilities = world(8, 3, seed)
+    costs = np.array(limits.costs or [1.0] * 3)
+    assert limits.unit is not None
+    least, most = limits.least or (0.0,) * 3, limits.most or (limits.budget,) * 3
+    steps = [
+        np.arange(low, high + 1e-9, limits.unit) for low, high in zip(least, most, strict=True)
+    ]
+    best = max(
+        worth(utilities, np.array(amounts), limits, attitude, aversion)
+        for amounts in product(*steps)
+        if costs @ np.array(amounts) <= limits.budget + 1e-9
+    )
+    found = best_portfolio(utilities, limits, attitude=attitude, aversion=aversion)
+    amounts = np.array(found.amounts)
+    assert found.value == pytest.approx(best, rel=1e-6)
+    assert found.value == pytest.approx(worth(utilities, amounts, limits, attitude, aversion))
+    assert found.cost <= limits.budget + 1e-9
+    assert amounts / limits.unit == pytest.approx(np.round(amounts / limits.unit))
+
+
+@pytest.mark.parametrize(("attitude", "aversion"), ATTITUDES)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_portfolios_of_any_amounts_are_the_best_of_all(
+    attitude: Attitude, aversion: float, seed: int
+) -> None:
+    """No move between two actions, and no portfolio of a fine grid, is worth more."""
+    utilities = world(16, 3, seed)
+    found = best_portfolio(utilities, attitude=attitude, aversion=aversion)
+    amounts = np.array(found.amounts)
+    assert amounts.sum() == pytest.approx(1.0)
+    shares = np.linspace(0.0, 1.0, 41)
+    grid = [(a, b, 1.0 - a - b) for a in shares for b in shares if a + b <= 1.0]
+    moved = [
+        (1.0 - step) * amounts + step * corner for step in (1e-3, 1e-2) for corner in np.eye(3)
+    ]
+    for other in (*map(np.array, grid), *moved):
+        value = worth(utilities, other, Limits(), attitude, aversion)
+        assert value <= found.value + 2e-6
+
+
+def test_the_mean_alone_takes_one_action() -> None:
+    """Without risk there is nothing to spread, and nothing is gained."""
+    utilities = world(32, 4, 3)
+    found = best_portfolio(utilities)
+    assert found.single == int(utilities.mean(axis=0).argmax())
+    assert found.amounts[found.single] == pytest.approx(1.0)
+    assert found.gain == pytest.approx(0.0, abs=1e-9)
+    assert found.expected == found.value
+
+
+def test_actions_that_offset_one_another_are_combined() -> None:
+    """Two actions, each good where the other is bad, are held half and half."""
+    utilities = np.array([[1.0, 0.0], [0.0, 1.0]])
+    careful: list[tuple[Attitude, float]] = [("cvar", 0.5), ("exponential", 1.0)]
+    for attitude, aversion in careful:
+        found = best_portfolio(utilities, attitude=attitude, aversion=aversion)
+        assert found.amounts == pytest.approx((0.5, 0.5), abs=1e-3)
+        assert found.gain > 0.1
+        assert found.single == 0
+
+
+def test_costs_and_budget_bound_amounts() -> None:
+    """What costs half is bought twice; the value per cost decides."""
+    utilities = np.array([[3.0, 2.0], [3.0, 2.0]])
+    found = best_portfolio(utilities, Limits(budget=6.0, costs=(3.0, 1.0)))
+    assert found.amounts == pytest.approx((0.0, 6.0))
+    assert found.value == pytest.approx(12.0)
+    assert found.cost == pytest.approx(6.0)
+
+
+def test_larger_utilities_change_no_amounts() -> None:
+    """Utilities have no unit: any multiple of them gives the same portfolio."""
+    utilities = world(16, 3, 5)
+    for attitude, aversion in ATTITUDES:
+        one = best_portfolio(utilities, Limits(unit=0.1), attitude=attitude, aversion=aversion)
+        other = best_portfolio(
+            utilities * 1e-4, Limits(unit=0.1), attitude=attitude, aversion=aversion
+        )
+        assert other.amounts == pytest.approx(one.amounts)
+        assert other.value == pytest.approx(one.value * 1e-4)
+
+
+def test_data_for_the_trace_is_plain_json() -> None:
+    """The amounts have their actions' names, and JSON takes it as it is."""
+    data = best_portfolio(world(8, 2, 0), attitude="cvar").to_data(["a", "b"])
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert [row["action"] for row in data["amounts"]] == ["a", "b"]
+    assert data["single"]["action"] in {"a", "b"}
+    assert data["states"] == 8
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [
+        (Limits(budget=0.0), "a budget, finite and above 0"),
+        (Limits(budget=float("nan")), "a budget"),
+        (Limits(budget=float("inf")), "a budget"),
+        (Limits(unit=-1.0), "a unit"),
+        (Limits(unit=float("nan")), "a unit"),
+        (Limits(costs=(1.0,)), "2 actions has 1 costs"),
+        (Limits(costs=(1.0, 0.0)), "costs, finite and above 0"),
+        (Limits(costs=(1.0, float("nan"))), "costs"),
+        (Limits(least=(-1.0, 0.0)), "0 or more"),
+        (Limits(most=(float("nan"), 1.0)), "largest amounts"),
+        (Limits(least=(0.8, 0.8)), "least amounts cost 1.6, and the budget is 1"),
+        (Limits(least=(0.8, 0.0), most=(0.5, 1.0)), "action 1 is 0.8, and the most of it 0.5"),
+        (Limits(least=(0.3, 0.3), unit=0.6), "in units of 0.6 cost 1.2"),
+        (Limits(unit=1e-12), "larger unit"),
+    ],
+)
+@pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
+def test_impossible_limits_are_refused(limits: Limits, problem: str, attitude: Attitude) -> None:
+    """Limits that make no sense, or that nothing fits, are an error that says which."""
+    with pytest.raises(UsageError, match=problem):
+        best_portfolio(world(4, 2, 0), limits, attitude=attitude)
+
+
+@pytest.mark.parametrize("utilities", [np.empty((0, 2)), np.array([[1.0, np.nan]])])
+def test_unknown_utilities_are_refused(utilities: Floats) -> None:
+    """Every action needs a utility in every state."""
+    with pytest.raises(UsageError, match="finite utility"):
+        best_portfolio(utilities)
+
+
+@pytest.mark.parametrize(
+    ("attitude", "aversion"),
+    [("cvar", 1.5), ("exponential", 0.0), ("cvar", float("nan")), ("exponential", float("inf"))],
+)
+def test_impossible_aversions_are_refused(attitude: Attitude, aversion: float) -> None:
+    """A share above 1 and no aversion at all are errors."""
+    with pytest.raises(UsageError, match="aversion"):
+        best_portfolio(world(4, 2, 0), attitude=attitude, aversion=aversion)
+
+
+def test_only_states_of_all_actions_are_joint() -> None:
+    """States in which an action is not ranked are left out."""
+    pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 0, 1, 1]), np.array([1, 0, 0, 1]))
+    table = joint_utilities(pairs, np.array([0.2, 0.1, 0.3, np.nan]), 2)
+    assert table.tolist() == [[0.1, 0.2]]
+
+
+def test_separate_states_have_no_portfolio() -> None:
+    """Where every action has states of its own, nothing tells how they go together."""
+    pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 1]), np.array([0, 1]))
+    with pytest.raises(UsageError, match=r"one action's own.*dellma-pairs"):
+        joint_utilities(pairs, np.array([0.5, 0.5]), 2)
+
+
+def test_shared_states_with_gaps_ask_for_more_samples() -> None:
+    """Where states are shared, but none is ranked for all actions, more of them may help."""
+    pairs = Pairs(np.zeros((1, 1), dtype=np.int64), np.array([0, 0]), np.array([0, 1]))
+    with pytest.raises(UsageError, match=r"more dellma\.samples"):
+        joint_utilities(pairs, np.array([0.5, np.nan]), 2)
+
+
+@pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
+@pytest.mark.parametrize("budget", [1e-9, 1e9])
+def test_amounts_scale_with_the_budget(attitude: Attitude, budget: float) -> None:
+    """However small or large the budget is, the shares are those of a budget of 1."""
+    utilities = world(8, 3, 1)
+    one = best_portfolio(utilities, attitude=attitude)
+    other = best_portfolio(utilities, Limits(budget=budget), attitude=attitude)
+    assert np.array(other.amounts) / budget == pytest.approx(one.amounts, abs=1e-5)
+
+
+@pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
+def test_no_amount_is_below_zero(attitude: Attitude) -> None:
+    """Nor is it a zero with a sign."""
+    found = best_portfolio(world(8, 4, 2), attitude=attitude)
+    assert not np.signbit([*found.amounts, found.gain if found.gain == 0.0 else 0.0]).any()

@@ -1,0 +1,305 @@
+"""The posterior: decisions that converge, and intervals that hold as often as they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import DataError
+from dqa_dellma.beliefs import WEIGHTS, Belief, Beliefs, Factor
+from dqa_dellma.bradley_terry import Floats
+from dqa_dellma.maximisation import Maximised, maximise
+from dqa_dellma.pairs import Pairs, minibatches, separate_states, shared_states
+from dqa_dellma.posterior import fit_posterior, state_weights
+from dqa_dellma.rankings import Ranking
+from dqa_dellma.settings import DellmaSettings
+
+VALUES = 3
+
+
+@dataclass(frozen=True)
+class World:
+    """Factors with additive effects on the log utility of each action.
+
+    Attributes
+    ----------
+    beliefs
+        Of k factors.
+    levels, effects
+        Shapes (A,) and (k, l, A).
+    """
+
+    beliefs: Beliefs
+    levels: Floats
+    effects: Floats
+
+    @property
+    def expected(self) -> Floats:
+        """The true expected utilities, shape (A,): factors are independent, so means multiply."""
+        found = np.exp(self.levels)
+        for belief, effects in zip(self.beliefs.factors, self.effects, strict=True):
+            found = found * (belief.probabilities @ np.exp(effects))
+        return np.asarray(found)
+
+    def log_utilities(self, pairs: Pairs) -> Floats:
+        """Return those of the pairs, shape (n,)."""
+        found = self.levels[pairs.action_of]
+        for values, effects in zip(pairs.states.T, self.effects, strict=True):
+            found = found + effects[values[pairs.state_of], pairs.action_of]
+        return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What kind of world, and how much is asked about it; spreads are of log utilities."""
+
+    actions: int = 3
+    factors: int = 4
+    spread: float = 1.0
+    levels: float = 0.3
+    noise: float = 1.0
+    samples: int = 16
+    overlap: float = 0.25
+    shared: bool = True
+    first_only: bool = False
+
+    def world(self, rng: np.random.Generator) -> World:
+        """Make a world."""
+        words = list(WEIGHTS)
+        beliefs = Beliefs(
+            tuple(
+                Belief(Factor(f"f{k}", ("a", "b", "c")), tuple(rng.choice(words, VALUES).tolist()))
+                for k in range(self.factors)
+            )
+        )
+        size = (self.factors, VALUES, self.actions)
+        effects = rng.normal(0.0, self.spread / np.sqrt(self.factors), size)
+        return World(beliefs, rng.normal(0.0, self.levels, self.actions), effects)
+
+    def decide(self, world: World, rng: np.random.Generator) -> Maximised:
+        """Sample, rank with Gumbel noise, and maximise.
+
+        Rankings tell utilities in the unit of their noise, so a temperature of ``1 / noise`` gives
+        back the world's.
+        """
+        if self.shared:
+            pairs = shared_states(world.beliefs, self.actions, self.samples, rng)
+        else:
+            total = self.samples * self.actions
+            pairs = separate_states(world.beliefs, self.actions, total, rng)
+        utilities = world.log_utilities(pairs)
+        rankings = []
+        for batch in minibatches(len(pairs), 32, self.overlap):
+            seen = utilities[batch.start : batch.stop] + self.noise * rng.gumbel(size=len(batch))
+            rankings.append(Ranking(tuple((np.argsort(-seen) + batch.start).tolist())))
+        settings = DellmaSettings(
+            temperature=1.0 / self.noise, elicitation="top1" if self.first_only else "pairs"
+        )
+        return maximise(pairs, rankings, self.actions, settings)
+
+
+def coverage(shape: Shape, worlds: int, seed: int) -> tuple[float, float]:
+    """Return how often intervals hold the truth: of all actions, and of the chosen ones."""
+    rng = np.random.default_rng(seed)
+    held, chosen = [], []
+    for _ in range(worlds):
+        world = shape.world(rng)
+        found = shape.decide(world, rng)
+        truth = world.expected / world.expected.sum() * found.expected.sum()
+        inside = (found.intervals[:, 0] <= truth) & (truth <= found.intervals[:, 1])
+        held.append(inside.mean())
+        chosen.append(inside[found.best])
+    return float(np.mean(held)), float(np.mean(chosen))
+
+
+def test_intervals_hold_the_truth_in_nine_of_ten_worlds() -> None:
+    """Over 500 generated worlds the 90 % intervals cover 85 to 95 %, the chosen action's too."""
+    everywhere, chosen = coverage(Shape(), 500, seed=1)
+    assert 0.85 <= everywhere <= 0.95
+    assert 0.85 <= chosen <= 0.95
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(actions=2, samples=64),
+        Shape(actions=8, samples=8),
+        Shape(spread=0.3, levels=0.1, samples=32),
+        Shape(spread=1.5, levels=0.5),
+        Shape(noise=0.5, samples=24),
+        Shape(noise=2.0, samples=32, overlap=0.5),
+        Shape(factors=6, samples=8),
+        Shape(shared=False, samples=16),
+    ],
+    ids=str,
+)
+def test_intervals_hold_in_other_kinds_of_worlds(shape: Shape) -> None:
+    """Few and many actions, small and large spread, noise, samples and overlap: near 90 %.
+
+    100 worlds of a kind tell their coverage to 3 points or so; the bounds are two of those wider.
+    """
+    everywhere, _ = coverage(shape, 100, seed=2)
+    assert 0.82 <= everywhere <= 0.985
+
+
+def test_intervals_from_first_places_are_conservative() -> None:
+    """One-vs-All data tell little: what they leave open is in the intervals, and a bit more."""
+    everywhere, _ = coverage(Shape(first_only=True), 100, seed=3)
+    assert 0.85 <= everywhere <= 0.995
+
+
+def regrets(samples: int) -> tuple[float, float]:
+    """Return the mean share of the best expected utility that is lost, by both rules."""
+    rng = np.random.default_rng(7)
+    shape, lost = Shape(samples=samples), []
+    for _ in range(40):
+        world = shape.world(rng)
+        found = shape.decide(world, rng)
+        kept = world.expected / world.expected.max()
+        lost.append((1.0 - kept[found.best], 1.0 - kept[int(found.chances.argmax())]))
+    paper, ours = np.mean(lost, axis=0).tolist()
+    return paper, ours
+
+
+def test_decisions_converge_to_the_best_as_samples_grow() -> None:
+    """The chosen action's true expected utility tends to the best one's, by either rule."""
+    losses = [regrets(samples) for samples in (8, 32, 256)]
+    for paper_and_ours in zip(*losses, strict=True):
+        assert all(fewer > more for fewer, more in pairwise(paper_and_ours))
+        assert paper_and_ours[-1] < 0.01
+    assert all(ours <= paper for paper, ours in losses)
+
+
+@pytest.mark.parametrize(
+    ("shape", "worlds", "within"),
+    [
+        (Shape(actions=2, samples=1), 500, 0.06),
+        (Shape(actions=2, samples=2), 400, 0.06),
+        (Shape(samples=4), 300, 0.07),
+        (Shape(actions=7, samples=8), 300, 0.07),
+        (Shape(), 200, 0.07),
+    ],
+    ids=str,
+)
+def test_chances_are_the_frequencies_of_being_best(
+    shape: Shape, worlds: int, within: float
+) -> None:
+    """With few data and with more, the likeliest action and the paper's are as often the best.
+
+    The bounds are 2.5 standard errors or so of what is counted.
+    """
+    rng = np.random.default_rng(4)
+    said, were = [], []
+    for _ in range(worlds):
+        world = shape.world(rng)
+        found = shape.decide(world, rng)
+        chosen = [int(found.chances.argmax()), found.best]
+        said.append(found.chances[chosen])
+        were.append(world.expected.argmax() == chosen)
+    assert np.mean(were, axis=0) == pytest.approx(np.mean(said, axis=0), abs=within)
+
+
+def pairs_of(action_of: list[int]) -> Pairs:
+    """Return pairs of states of their own, without factors."""
+    count = len(action_of)
+    return Pairs(np.zeros((count, 0), dtype=np.int64), np.arange(count), np.array(action_of))
+
+
+def test_draws_have_the_mean_and_follow_the_rankings() -> None:
+    """Draws scatter around the mean, which orders items as they were ranked."""
+    posterior = fit_posterior([[3, 0, 1]] * 4, pairs_of([0, 1, 0, 1]), 2)
+    assert posterior.items.tolist() == [0, 1, 3]
+    drawn, new = posterior.draw(20_000, np.random.default_rng(0))
+    assert drawn.shape == (20_000, 3)
+    assert new.shape == (20_000, 2)
+    differences = drawn - drawn[:, :1]
+    assert differences.mean(axis=0) == pytest.approx(posterior.mean - posterior.mean[0], abs=0.05)
+    assert posterior.mean[2] > posterior.mean[0] > posterior.mean[1]
+
+
+def test_more_rankings_narrow_the_posterior() -> None:
+    """The same ranking seen often leaves less open than seen once."""
+    rng = np.random.default_rng(0)
+    widths = []
+    for times in (1, 4, 16):
+        posterior = fit_posterior([[0, 1], [1, 0]] * times, pairs_of([0, 1]), 2)
+        drawn, _ = posterior.draw(4_000, rng)
+        widths.append(float((drawn[:, 0] - drawn[:, 1]).std()))
+    assert all(wide > narrow for wide, narrow in pairwise(widths))
+
+
+def test_values_of_factors_tell_of_other_states() -> None:
+    """An action that does well with a value in some states is expected to in others."""
+    states = np.array([[0], [1]] * 6)
+    pairs = Pairs(states, np.repeat(np.arange(12), 2), np.tile([0, 1], 12))
+    # Action 0 wins where the factor is 0; states 10 and 11 are compared with action 1 of 8 only.
+    rankings = [[2 * s, 2 * s + 1] if states[s, 0] == 0 else [2 * s + 1, 2 * s] for s in range(10)]
+    rankings += [[20, 17], [22, 17], [17, 20], [17, 22]]
+    posterior = fit_posterior(rankings, pairs, 2)
+    by_item = dict(zip(posterior.items.tolist(), posterior.mean.tolist(), strict=True))
+    assert by_item[20] > by_item[22] + 0.1
+
+
+def test_posteriors_are_reproducible() -> None:
+    """The same rankings and seed give the same draws."""
+    drawn = [
+        fit_posterior([[0, 1, 2]], pairs_of([0, 1, 0]), 2).draw(5, np.random.default_rng(3))
+        for _ in range(2)
+    ]
+    for one, other in zip(*drawn, strict=True):
+        assert (one == other).all()
+
+
+def test_states_that_were_not_drawn_are_open() -> None:
+    """An action that won each state may still do worse in a new one, and less so the better."""
+    rng = np.random.default_rng(0)
+    worse = []
+    for times in (1, 8):
+        rankings = [[2 * state, 2 * state + 1] for state in range(times)]
+        count = np.arange(2 * times)
+        pairs = Pairs(np.zeros((times, 0), dtype=np.int64), count // 2, count % 2)
+        _, new = fit_posterior(rankings, pairs, 2).draw(4_000, rng)
+        worse.append(float((new[:, 0] < new[:, 1]).mean()))
+    assert 0.5 > worse[0] > worse[1] > 0.02
+
+
+def test_effects_are_left_out_where_they_are_too_many() -> None:
+    """600 of them are fitted, more are not, and the posterior says which."""
+    rng = np.random.default_rng(0)
+    for factors, fitted in ((10, True), (11, False)):
+        states = rng.permuted(np.repeat(np.arange(3), 4)[:, None].repeat(factors, 1), axis=0)
+        pairs = Pairs(states, np.repeat(np.arange(12), 20), np.tile(np.arange(20), 12))
+        rankings = [rng.permutation(len(pairs)).reshape(12, 20)[row].tolist() for row in range(12)]
+        assert fit_posterior(rankings, pairs, 20).factor_effects is fitted
+    assert not fit_posterior([[0, 1]], pairs_of([0, 1]), 2).factor_effects
+
+
+@pytest.mark.parametrize("rankings", [[], [[]], [[1]]])
+def test_nothing_compared_has_no_posterior(rankings: list[list[int]]) -> None:
+    """Without two ranked items there is nothing to fit."""
+    with pytest.raises(DataError, match="at least two items"):
+        fit_posterior(rankings, pairs_of([0, 1]), 2)
+
+
+@pytest.mark.parametrize("rankings", [[[0, 5]], [[-1, 0]], [[0, 1, 0]]])
+def test_wrong_items_are_refused(rankings: list[list[int]]) -> None:
+    """Items that do not exist or are named twice are errors."""
+    with pytest.raises(DataError, match="name"):
+        fit_posterior(rankings, pairs_of([0, 1]), 2)
+
+
+def test_states_weigh_the_same_for_all_actions_that_share_them() -> None:
+    """Items of a state have one weight, and states of many have Student's spread."""
+    state_of, action_of = np.repeat(np.arange(12), 2), np.tile([0, 1], 12)
+    weights, of_new = state_weights(state_of, action_of, 40_000, np.random.default_rng(0))
+    assert of_new.shape == (40_000, 1)
+    assert (of_new > 0.0).all()
+    assert (weights[:, ::2] == weights[:, 1::2]).all()
+    assert (weights > 0.0).all()
+    shares = weights[:, ::2] / weights[:, ::2].sum(axis=1, keepdims=True)
+    drawn = shares @ np.arange(12.0)
+    # The variance of a mean under Student's t: the squares' mean over S - 3.
+    assert drawn.var() == pytest.approx(np.arange(12.0).var() / 9.0, rel=0.05)

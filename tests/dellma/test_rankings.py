@@ -1,0 +1,55 @@
+"""Rankings as models give them, and what of them counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dqa_dellma.rankings import Ranking, numbers_in, ranked
+
+
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        ([2, 1, 3], [2, 1, 3]),
+        ([2.0, "1", " 3 "], [2, 1, 3]),
+        (["State-Action Pair 5", "Item 2", "item #3", "pair: 4"], [5, 2, 3, 4]),
+        (["Item 3. State: Rain: 2 in. Action 1. pear", "5. Action 2"], [3, 5]),
+        (["State-Action Pair-5", "-4"], [5, -4]),
+        ([{"item": 2, "score": 9}, {"rank": 1, "pair": "Item 3"}, {"n": 4}], [2, 3, 4]),
+        ([{"rank": 1, "n": 4}, {}, None, True, "apple", 1.5, [1, 2], [7]], [0] * 7 + [7]),
+        (["9" * 5_000, 10**400, float("inf"), float("nan")], [0, 10**400, 0, 0]),
+        ("3 > 1 > 2", [3, 1, 2]),
+        ("[3, 1, 2]", [3, 1, 2]),
+        ("Item 3\nItem 1", [3, 1]),
+        ("State-Action Pair 3, State-Action Pair 1", [3, 1]),
+        ("The best of all 3 is 1, then 2", []),
+        ("7", []),
+        ({"Item 3": 1, "Item 1": 2}, []),
+        ({"1": 3, "2": 1}, []),
+        (7, []),
+        (None, []),
+        (True, []),
+    ],
+)
+def test_places_are_read_from_lists_and_texts(given: Any, places: list[int]) -> None:
+    """What names no place is 0; whether an object maps to places or from them, nobody knows."""
+    assert numbers_in(given) == places
+
+
+def test_long_texts_are_read_at_once() -> None:
+    """No text makes the reader go back and forth."""
+    for text in ("1" + " " * 100_000, "1," * 50_000 + "x", "\n" * 100_000, "item " * 30_000):
+        assert numbers_in(text) == []
+
+
+def test_what_is_wrong_with_a_ranking_is_counted() -> None:
+    """Left out, named again, made up: none of it gets a place."""
+    found = ranked([3, 1, 3, 9, 0, -1], (10, 20, 30, 40))
+    assert found == Ranking((30, 10), omitted=2, repeated=1, invented=3)
+    assert not found.whole
+    assert ranked([2, 1], (5, 6)).whole
+    told = {"items": [30, 10], "omitted": 2, "repeated": 1, "invented": 3, "problem": ""}
+    assert found.to_data() == told | {"shown": []}
+    assert ranked([], (5, 6)) == Ranking((), omitted=2)

@@ -1,0 +1,180 @@
+"""Which pairs are ranked, and when there are enough of them (Algorithm 2, and past it)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import DataError, UnparsableReplyError
+from dqa_dellma.asking import Asker
+from dqa_dellma.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.maximisation import Maximised
+from dqa_dellma.pairs import Pairs, minibatches
+from dqa_dellma.problem import Problem
+from dqa_dellma.rankings import Ranking
+from dqa_dellma.sampling import UtilityElicitation
+from dqa_dellma.settings import DellmaSettings
+from tests.dellma.talking import asker, noted
+
+SEASON = Beliefs((Belief(Factor("season", tuple("abc")), ("likely", "likely", "likely")),))
+
+
+@dataclass
+class Knowing:
+    """Ranks by utilities it knows, action by season; unreadable batches rank nothing."""
+
+    utilities: np.ndarray[Any, Any]
+    unreadable: frozenset[int] = frozenset()
+    batches: list[list[int]] = field(default_factory=list)
+
+    def rank(
+        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
+    ) -> Ranking:
+        """Rank the pairs, the first shown of equals first."""
+        del problem, beliefs, asker
+        self.batches.append(list(batch))
+        if len(self.batches) - 1 in self.unreadable:
+            return Ranking((), omitted=len(batch))
+        states = pairs.states[pairs.state_of, 0]
+        worth = self.utilities[pairs.action_of, states]
+        return Ranking(tuple(sorted(batch, key=lambda item: -worth[item])))
+
+
+CLEAR = np.array([[1, 2, 3], [7, 8, 9], [4, 5, 6]])
+CLOSE = np.array([[1, 5, 9], [9, 5, 1.5], [1.2, 9.5, 5.5]])
+HOPELESS = np.concatenate([CLOSE, CLOSE - 20])
+
+
+def elicited(
+    ranker: Knowing, seed: int = 0, **settings: Any
+) -> tuple[Maximised, list[dict[str, Any]]]:
+    """Choose among as many actions as the ranker knows; return the rounds as well."""
+    given = {"samples": 32, "batch": 16} | settings
+    problem = Problem("g", tuple(f"action {n}" for n in range(len(ranker.utilities))), "c")
+    found = asker()
+    chosen = UtilityElicitation(ranker, DellmaSettings(**given)).elicit(
+        problem, SEASON, found, np.random.default_rng(seed)
+    )
+    return chosen, [dict(event) for event in noted(found.events, "confidence")]
+
+
+def test_all_minibatches_are_ranked_by_default() -> None:
+    """Every item once at least, without a word about confidence."""
+    ranker = Knowing(CLEAR)
+    chosen, rounds = elicited(ranker)
+    assert ranker.batches == [list(batch) for batch in minibatches(96, 16, 0.25)]
+    assert chosen.best == 1
+    assert not rounds
+
+
+def test_naive_ranks_one_batch() -> None:
+    """As many states as are set, each with one action, whatever a minibatch is elsewhere."""
+    for samples in (2, 50, 64):
+        ranker = Knowing(CLEAR)
+        chosen, _ = elicited(ranker, shared=False, samples=samples, batch=16, overlap=0.5)
+        assert ranker.batches == [list(range(samples))]
+        assert len(chosen.pairs) == len(chosen.pairs.states) == samples
+
+
+def test_the_same_seed_ranks_the_same() -> None:
+    """And another one samples others."""
+    runs = [elicited(Knowing(CLOSE), seed)[0] for seed in (1, 1, 2)]
+    assert runs[0].pairs.action_of.tolist() == runs[1].pairs.action_of.tolist()
+    assert runs[0].scores.tolist() == runs[1].scores.tolist()
+    assert runs[0].pairs.action_of.tolist() != runs[2].pairs.action_of.tolist()
+
+
+def test_a_clear_cut_ranking_stops_early() -> None:
+    """One round tells which is the best, and the calls that were not made are reported."""
+    ranker = Knowing(CLEAR)
+    chosen, rounds = elicited(ranker, confidence=0.9)
+    planned = len(minibatches(96, 16, 0.25))
+    assert chosen.best == 1
+    assert len(rounds) == 1
+    assert rounds[0]["probability"] >= 0.9
+    assert rounds[0]["calls"] == len(ranker.batches) < planned
+    assert rounds[0]["calls_saved"] == planned - len(ranker.batches)
+
+
+@pytest.mark.parametrize("samples", [4, 6, 16, 23, 64])
+@pytest.mark.parametrize("overlap", [0.0, 0.25, 0.5])
+def test_rounds_cost_no_call_of_their_own(samples: int, overlap: float) -> None:
+    """Asked for what cannot be had, a run in rounds asks as often as one without at most."""
+    ranker = Knowing(CLOSE)
+    _, rounds = elicited(ranker, confidence=0.999999, samples=samples, overlap=overlap)
+    assert len(ranker.batches) <= len(minibatches(3 * samples, 16, overlap))
+    assert rounds[-1]["calls"] == len(ranker.batches)
+    assert rounds[-1]["calls_saved"] >= 0
+
+
+def test_only_hopeless_actions_drop_out() -> None:
+    """The three that lie close stay to the end; the three that are far worse do not."""
+    ranker = Knowing(HOPELESS)
+    chosen, rounds = elicited(ranker, confidence=0.999)
+    assert chosen.best < 3
+    for done in rounds:
+        assert f"action {chosen.best}" in done["contenders"]
+    assert set(rounds[-1]["contenders"]) <= {"action 0", "action 1", "action 2"}
+    later = np.concatenate(ranker.batches[rounds[0]["calls"] :]).astype(int)
+    assert set(chosen.pairs.action_of[later].tolist()) <= {0, 1, 2}
+
+
+def test_rounds_are_linked_by_items_they_share() -> None:
+    """Each minibatch holds items of one before it, so that all scores are of one scale."""
+    ranker = Knowing(HOPELESS)
+    elicited(ranker, confidence=0.999999)
+    assert len(ranker.batches) > 4
+    seen = set(ranker.batches[0])
+    for batch in ranker.batches[1:]:
+        assert len(seen.intersection(batch)) >= 4
+        seen.update(batch)
+
+
+def test_unreadable_minibatches_leave_the_others() -> None:
+    """Those of a first round do not end the run, and are not asked for anew."""
+    ranker = Knowing(CLEAR, frozenset(range(2)))
+    chosen, rounds = elicited(ranker, confidence=0.9)
+    assert chosen.best == 1
+    assert rounds[0]["calls"] == len(ranker.batches) > 2
+    assert all(
+        len(set(left).intersection(right)) <= 4
+        for left, right in zip(ranker.batches, ranker.batches[1:], strict=False)
+    )
+
+
+@pytest.mark.parametrize("confidence", [1.0, 0.9])
+def test_no_readable_minibatch_is_no_choice(confidence: float) -> None:
+    """Nothing is made up; how many were asked for is said."""
+    ranker = Knowing(CLEAR, frozenset(range(100)))
+    with pytest.raises(UnparsableReplyError, match="None of 8 minibatches"):
+        elicited(ranker, confidence=confidence)
+
+
+@pytest.mark.parametrize("confidence", [1.0, 0.9])
+def test_rankings_without_figures_end_the_run_and_not_the_evaluation(confidence: float) -> None:
+    """What cannot be solved is said, once every ranking is noted."""
+
+    def unsolvable(*given: object) -> Maximised:
+        del given
+        raise DataError("No scores are found.")
+
+    found, problem = asker(), Problem("g", ("a", "b", "c"), "c")
+    settings = DellmaSettings(samples=32, batch=16, confidence=confidence)
+    elicitation = UtilityElicitation(Knowing(CLEAR), settings, unsolvable)
+    with pytest.raises(UnparsableReplyError, match=r"No figures .* No scores are found"):
+        elicitation.elicit(problem, SEASON, found, np.random.default_rng(0))
+    assert noted(found.events, "ranking")
+
+
+def test_an_action_that_is_never_ranked_is_not_chosen() -> None:
+    """More actions than naive samples: the rest has no figures, rather than made-up ones."""
+    ranker = Knowing(np.arange(100)[:, None].repeat(3, axis=1))
+    chosen, _ = elicited(ranker, shared=False, samples=20)
+    assert (chosen.ranked > 0).sum() == 20
+    assert chosen.ranked[chosen.best] == 1
+    data = chosen.to_data(range(100))
+    assert sum(one["expected_utility"] is None for one in data["actions"]) == 80

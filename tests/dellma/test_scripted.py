@@ -1,0 +1,136 @@
+"""The scripted analyst at DeLLMa's steps, and what its decisions are worth."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.core.question import Question
+from dqa.deciders.base import Settings
+from dqa.loaders.generator import generate
+from dqa.models.scripted import scripted_model
+from dqa_dellma.asking import prompt
+from dqa_dellma.beliefs import WEIGHTS
+from dqa_dellma.problem import Problem
+from dqa_dellma.reports import read_report
+from dqa_dellma.scripted import answers_step, reply_to_step
+from tests.dellma.talking import decide, noted, world
+
+ROWS = """["crop", "acre_yield", "price"]
+["apple", 10.0, 3.0]
+["pear", 4.0, 5.0]"""
+PROBLEM = Problem("Earn much.", ("apple", "pear"), ROWS)
+TASK = prompt("task", problem=PROBLEM)
+REPORT = (
+    ["overview"],
+    [["Rainfall: drought is likely, usual rain is very unlikely. Demand: low is unlikely."]],
+)
+OUTLOOK = (
+    ["crop", "summary"],
+    [
+        [
+            "apple",
+            "With rainfall drought: yield lower, price much higher. With demand low: price lower.",
+        ]
+    ],
+)
+
+
+def test_reports_say_chances_in_the_words_of_beliefs() -> None:
+    """All six are read, so that generated worlds and forecasts have one vocabulary."""
+    values = ", ".join(f"value {number} is {words}" for number, words in enumerate(WEIGHTS))
+    read = read_report([(["overview"], [[f"Rainfall: {values}."]])])
+    assert read is not None
+    assert list(read.factors.values()) == [
+        {f"value {number}": words for number, words in enumerate(WEIGHTS)}
+    ]
+
+
+def test_it_decides_by_the_figure_of_the_rows() -> None:
+    """Yield times price, here; it repeats the action as it was listed."""
+    reply = reply_to_step(prompt("zero_shot", task=TASK), "analyst", 0)
+    assert json.loads(reply)["decision"] == "Action 1. apple"
+
+
+def test_it_names_as_many_factors_and_values_as_are_asked_for() -> None:
+    """The outlook of the weightiest actions first."""
+    text = prompt("enumeration", task=TASK, actions=2, factors=1, values=2)
+    assert json.loads(reply_to_step(text, "analyst", 0))["factors"] == [
+        {"name": "outlook of apple", "values": ["worse than it looks", "better than it looks"]}
+    ]
+
+
+def test_a_report_is_read_as_its_sentences_say() -> None:
+    """How likely each value is, and what it changes of a crop's revenue."""
+    report = read_report([REPORT, OUTLOOK])
+    assert report is not None
+    assert report.factors == {
+        "Rainfall": {"drought": "likely", "usual rain": "very unlikely"},
+        "Demand": {"low": "unlikely"},
+    }
+    assert report.change("apple", {"Rainfall": "drought"}) == pytest.approx(0.85 * 1.3)
+    assert report.change("apple", {"Demand": "low"}) == pytest.approx(0.85)
+    assert report.change("pear", {"Rainfall": "drought"}) == 1.0
+    assert read_report([OUTLOOK]) is None
+
+
+def test_a_summary_keeps_whole_rows_within_its_length() -> None:
+    """From the first on."""
+    values: dict[str, Any] = {
+        "goal": "g",
+        "part": "rows",
+        "text": ROWS,
+        "actions": ("apple", "pear"),
+    }
+    short = json.loads(reply_to_step(prompt("summary", most=60, **values), "analyst", 0))
+    assert short["summary"] == "\n".join(ROWS.split("\n")[:2])
+    whole = json.loads(reply_to_step(prompt("summary", most=600, **values), "analyst", 0))
+    assert whole["summary"] == ROWS
+
+
+def test_a_long_context_is_summarised_and_still_decides() -> None:
+    """The figures are read from the summary, and the trace says that it is one."""
+    question, database = world("stocks")
+    rows = (
+        "SELECT symbol, SUBSTR(date, 1, 7) AS m, AVG(close_price) AS mean_price FROM quote "
+        "GROUP BY 1, 2"
+    )
+    long = Question(
+        *("custom", "1", question.text, question.rules),
+        candidates=question.candidates,
+        context_queries=(rows,) * 3,
+    )
+    decision = decide("zero-shot", scripted_model("analyst"), long, database, {"context": 1_000})
+    database.close()
+    (context,) = noted(decision.trace, "context")
+    assert context["summarised"] is True
+    assert len(context["text"]) < 1_300
+    assert decision.choice in (question.candidates or ())
+    assert decision.steps > 1
+
+
+def test_steps_are_told_from_other_conversations() -> None:
+    """Only a heading at a line's start is one."""
+    assert answers_step(prompt("zero_shot", task=TASK))
+    assert not answers_step('# Question\n["# Step: decide"]')
+
+
+def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:
+    """On generated worlds, whose reports tell how likely what is: by a wide margin."""
+    worlds = generate(("agriculture",), 12, 7)
+    right = dict.fromkeys(("dellma-pairs", "zero-shot"), 0)
+    for question in worlds.questions:
+        database = plugins.backend("sqlite").load(worlds.situation_of(question))
+        true = dict(zip(question.candidates or (), question.outcomes or (), strict=True))
+        for name in right:
+            settings = Settings(options={"dellma.samples": "16"} if "dellma" in name else {})
+            decision = plugins.decider(name)(scripted_model("analyst"), settings)
+            choice = decision.decide(question, database).choice
+            assert choice is not None
+            right[name] += true[choice] == max(true.values())
+        database.close()
+    assert right["dellma-pairs"] >= right["zero-shot"] + 3
+    assert right["dellma-pairs"] >= 8

@@ -1,0 +1,171 @@
+"""The four steps, each replaced by one that asks nobody: the decision has its tree all the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dqa_dellma as dellma
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DataError
+from dqa.deciders.base import Settings
+from dqa.evaluation.traces import Trace
+from dqa_dellma import (
+    Asker,
+    Belief,
+    Beliefs,
+    DellmaFactory,
+    DellmaSettings,
+    Enumeration,
+    Factor,
+    Forecast,
+    Maximised,
+    Pairs,
+    Problem,
+    Ranking,
+    Steps,
+    maximise,
+)
+from dqa_dellma.scripted import reply_to_step
+from dqa_dellma.tree import Tree
+from dqa_dellma.tree_reading import read_tree
+from tests.dellma.talking import analyst_but, noted, world
+
+Replacing = Callable[[DellmaSettings], Steps]
+
+
+class Luck:
+    """One factor, whatever the problem."""
+
+    def enumerate(self, problem: Problem, asker: Asker) -> Enumeration:
+        """Name it."""
+        del problem, asker
+        return Enumeration((Factor("luck", ("good", "bad")),))
+
+
+class Even:
+    """Everything is as likely as everything else."""
+
+    def forecast(self, problem: Problem, factors: Sequence[Factor], asker: Asker) -> Forecast:
+        """Judge every value alike."""
+        del problem, asker
+        even = (Belief(factor, ("likely",) * len(factor.values)) for factor in factors)
+        return Forecast(Beliefs(tuple(even)))
+
+
+class LastFirst:
+    """The last action is the best in every state."""
+
+    def rank(
+        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
+    ) -> Ranking:
+        """Rank by the action's number."""
+        del problem, beliefs, asker
+        return Ranking(tuple(sorted(batch, key=lambda item: -int(pairs.action_of[item]))))
+
+
+def worst(
+    pairs: Pairs, rankings: Sequence[Ranking], actions: int, settings: DellmaSettings
+) -> Maximised:
+    """Take the action of the smallest expected utility."""
+    found = maximise(pairs, rankings, actions, settings)
+    return replace(found, best=int(np.nanargmin(found.expected)))
+
+
+def insoluble(*given: object) -> Maximised:
+    """Find nothing."""
+    raise DataError("No scores are found.")
+
+
+def with_step(**step: Any) -> Replacing:
+    """Replace a step of the paper's."""
+    return lambda settings: replace(Steps.asked(settings), **step)
+
+
+def judged(text: str) -> str:
+    """Judge as the analyst does, who knows nothing of luck."""
+    if "luck" not in text.rpartition("# Step: ")[2]:
+        return reply_to_step(text, "analyst", 0)
+    return json.dumps({"beliefs": {"luck": {"good": "likely", "bad": "unlikely"}}})
+
+
+def decided(steps: Replacing) -> tuple[Decision, list[str]]:
+    """Decide a generated question by a decider of one's own; return the steps that were asked."""
+    question, database = world()
+    mine = DellmaFactory("mine", "of my own", DellmaSettings(), steps=steps)
+    model = analyst_but(judge=judged)
+    own = Settings(options={"mine.samples": "4"})
+    decision = mine(model, own).decide(question, database)
+    database.close()
+    return decision, [text.rpartition("# Step: ")[2].split()[0] for text in model.prompts]
+
+
+def tree_of(decision: Decision) -> Tree:
+    """Read the tree from the trace alone."""
+    run = {"question": "q", "database": "d", "kind": "relational", "decider": "mine", "model": "m"}
+    kept = ("ending", "answer", "choice", "steps", "seconds", "usage", "error", "outage")
+    told = {name: getattr(decision, name) for name in (*kept, "plans", "evidence")}
+    return read_tree(Trace(**run, **told, events=decision.trace))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("step", "left_out"),
+    [
+        ({"enumeration": Luck()}, "name"),
+        ({"forecast": Even()}, "judge"),
+        ({"ranker": LastFirst()}, "rank"),
+        ({"maximisation": worst}, None),
+    ],
+)
+def test_every_step_can_be_replaced_and_the_tree_stays_whole(
+    step: dict[str, Any], left_out: str | None
+) -> None:
+    """Nobody is asked for what the replaced step does; all the others are."""
+    decision, asked = decided(with_step(**step))
+    assert decision.ending is Ending.ANSWERED, decision.error
+    assert set(asked) == {"name", "judge", "rank"} - {left_out}
+    tree = tree_of(decision)
+    assert tree.factors
+    assert all(value.probability for factor in tree.factors for value in factor.values)
+    assert len(tree.states) == 4
+    assert tree.rankings
+    assert tree.chosen == decision.choice == tree.actions[0].action
+    assert all(action.samples and action.value is not None for action in tree.actions)
+
+
+def test_the_tree_tells_what_the_replaced_steps_found() -> None:
+    """All four at once: no model is asked at all."""
+    steps = Steps(Luck(), Even(), LastFirst(), worst)
+    decision, asked = decided(lambda settings: steps)
+    assert (asked, decision.steps) == ([], 0)
+    tree = tree_of(decision)
+    (luck,) = tree.factors
+    assert [(value.name, value.probability) for value in luck.values] == [
+        ("good", 0.5),
+        ("bad", 0.5),
+    ]
+    (context,) = noted(decision.trace, "context")
+    assert decision.choice == context["actions"][0]
+    assert noted(decision.trace, "factors")[0]["asked"] == {"factors": 0, "values": 0}
+
+
+def test_a_fourth_step_without_figures_ends_the_run_with_its_trace() -> None:
+    """No exception stops the other questions, and what was paid for can be read."""
+    decision, _ = decided(with_step(maximisation=insoluble))
+    assert (decision.ending, decision.choice) == (Ending.UNPARSABLE, None)
+    assert "No scores are found" in str(decision.error)
+    assert len(tree_of(decision).rankings) == len(noted(decision.trace, "ranking")) > 0
+
+
+def test_every_public_name_is_where_it_says() -> None:
+    """And one that is none is said to be none."""
+    assert all(getattr(dellma, name).__module__ for name in dellma.__all__ if name != "WEIGHTS")
+    listed = [name for names in dellma._HOMES.values() for name in names]
+    assert sorted(listed) == sorted(dellma.__all__)
+    with pytest.raises(AttributeError, match="nobody"):
+        _ = dellma.nobody

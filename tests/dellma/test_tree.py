@@ -1,0 +1,283 @@
+"""The tree of a decision holds everything that its trace tells, in its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dqa.core.decision import Ending, Event
+from dqa.core.errors import UsageError
+from dqa.evaluation.traces import Trace
+from dqa_dellma.tree import Failure, Place, Value
+from dqa_dellma.tree_reading import has_tree, read_tree
+from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
+
+RANKED = {"omitted": 0, "repeated": 0, "invented": 0, "problem": ""}
+
+
+def test_the_tree_goes_from_the_decision_to_the_states() -> None:
+    """The chosen action first, each with its figures and the states in which it was tried."""
+    tree = read_tree(traced())
+    assert (tree.chosen, tree.runner_up, tree.why) == (
+        "fig",
+        "plum",
+        "fig was chosen: it is the best.",
+    )
+    assert [action.action for action in tree.actions] == ["fig", "plum", 7]
+    fig = tree.actions[0]
+    assert (fig.value, fig.interval, fig.chance_best) == (0.05, (0.025, 0.1), 0.9)
+    assert [sample.state for sample in fig.samples] == list(range(8))
+    assert tree.level == 0.9
+    assert tree.method["attitude"] == "mean"
+
+
+def test_beliefs_and_the_chances_of_states_are_told() -> None:
+    """Words and probabilities by value; a state's is the product of its factors'."""
+    tree = read_tree(traced())
+    assert tree.factors[0].name == "rain"
+    assert tree.factors[0].values[1] == Value("wet", "unlikely", 0.25)
+    assert tree.states[1].values == ("dry", "high")
+    assert tree.states[1].probability == pytest.approx(0.375)
+
+
+def test_states_of_several_draws_are_numbered_on() -> None:
+    """The second draw's items point at its own states."""
+    tree = read_tree(traced())
+    assert len(tree.states) == 8
+    wet = [s for s in tree.actions[0].samples if tree.states[s.state].values[0] == "wet"]
+    assert [sample.utility for sample in wet] == [0.06] * 4
+
+
+def test_every_place_in_a_ranking_is_kept() -> None:
+    """An item that a ranking left out has none there, and no utility."""
+    tree = read_tree(traced())
+    best = max(tree.actions[0].samples, key=lambda sample: sample.utility or 0.0)
+    assert best.places == (Place(1, 1, 12),)
+    left_out = [sample for sample in tree.actions[2].samples if sample.utility is None]
+    assert [sample.places for sample in left_out] == [(), ()]
+    assert {name: count for name, count in tree.defects.items() if count} == {
+        "omitted": 2,
+        "repeated": 1,
+    }
+
+
+def test_the_rule_says_which_figure_decides_and_orders_the_actions() -> None:
+    """By the posterior's the estimate does: another runner-up, and other leads."""
+    tree = read_tree(traced(by_posterior()))
+    assert (tree.chosen, tree.runner_up) == ("plum", 7)
+    assert [(one.action, one.decisive) for one in tree.actions] == [
+        ("plum", 0.03),
+        (7, 0.025),
+        ("fig", 0.02),
+    ]
+    assert (tree.method["rule"], tree.by_posterior) == ("posterior", True)
+    assert tree.speaking == ()
+    paper = read_tree(traced())
+    assert [one.decisive for one in paper.actions] == [one.value for one in paper.actions]
+    assert (paper.method["rule"], paper.by_posterior) == ("paper", False)
+
+
+def test_what_was_not_as_asked_for_is_counted_step_by_step() -> None:
+    """Of the context, the factors, the beliefs and the rankings, and said in words."""
+    tree = read_tree(traced(odd_events()))
+    assert tree.defects == {
+        "queries_failed": 1,
+        "results_cut": 2,
+        "actions_left_out": 3,
+        "factors_left_out": 4,
+        "factors_unusable": 6,
+        "factors_short": 2,
+        "values_left_out": 5,
+        "beliefs_ignored": 7,
+        "omitted": 2,
+        "repeated": 1,
+        "invented": 0,
+        "unreadable": 0,
+        "replies_without_summary": 0,
+        "replies_without_factors": 0,
+        "replies_without_beliefs": 0,
+        "replies_without_ranking": 0,
+        "replies_unusable": 0,
+    }
+    assert (tree.context.left_out, tree.context.rules_summarised) == (("odd", 9, "x"), True)
+    assert len(tree.warnings) == 10
+    assert tree.warnings[0] == "queries of the context that failed: 1"
+    assert "factors with fewer values than asked for: 2" in tree.warnings
+    assert tree.to_json()["warnings"] == tree.warnings
+
+
+def test_replies_that_could_not_be_used_count_also_where_a_later_one_mended_them() -> None:
+    """By what they were asked for, where the trace tells, each with what was wrong."""
+    other = asked("a plugin's own", "Odd.", step=20)
+    unknown = [Event("prompt", 30, {}), Event("parse_failure", 31, {"problem": "Empty."})]
+    told = {
+        "summed": asked("summary", "Too long."),
+        "named": asked("state enumeration", "No JSON.", "No JSON.", step=2),
+        "judged": asked("state forecasting", "'wet' is 'certain'.", step=5),
+        "placed": asked("utility elicitation", "No JSON.", step=7),
+        "mended": asked("utility elicitation", step=9),
+        "other": other + unknown,
+    }
+    tree = read_tree(traced(told | events()))
+    assert {name: n for name, n in tree.defects.items() if n and name.startswith("replies_")} == {
+        "replies_without_summary": 1,
+        "replies_without_factors": 2,
+        "replies_without_beliefs": 1,
+        "replies_without_ranking": 1,
+        "replies_unusable": 2,
+    }
+    assert tree.failures[3] == Failure(5, "state forecasting", "'wet' is 'certain'.")
+    assert [(one.step, one.purpose) for one in tree.failures[-2:]] == [
+        (20, "a plugin's own"),
+        (31, ""),
+    ]
+    words = "replies that did not judge every value in one of the six words: 1"
+    assert words in tree.warnings
+    assert read_tree(traced()).failures == ()
+
+
+def test_what_speaks_for_the_choice_is_worked_out_from_the_trace() -> None:
+    """Values that widen the lead first, those that narrow it last."""
+    first, last = read_tree(traced()).speaking
+    assert (first.factor, first.value, first.states) == ("rain", "wet", 4)
+    assert (first.lead, first.elsewhere) == pytest.approx((0.04, 0.02))
+    assert last.value == "dry"
+    assert last.lead == pytest.approx(0.02)
+
+
+def test_rounds_calls_and_statements_are_part_of_it() -> None:
+    """What an adaptive run saved, and what was read."""
+    tree = read_tree(traced())
+    assert (tree.calls, tree.calls_saved, tree.rounds[0].contenders) == (4, 5, ("fig",))
+    assert tree.context.statements == (("SELECT *\nFROM crop", '["a"]', None),)
+
+
+def test_the_tree_is_json() -> None:
+    """A round through JSON loses nothing, and names the parts of a statement."""
+    tree = read_tree(traced())
+    document = json.loads(json.dumps(tree.to_json()))
+    assert document["context"]["statements"][0]["statement"] == "SELECT *\nFROM crop"
+    assert document["actions"][0]["samples"][1] == {
+        "item": 3,
+        "state": 1,
+        "utility": 0.04,
+        "places": [{"ranking": 1, "place": 3 + 1, "of": 12}],
+    }
+    assert document["defects"]["omitted"] == 2
+
+
+@pytest.mark.parametrize("trace", [traced(), refused(), refused(purpose="summary")])
+def test_the_json_follows_its_schema(trace: Trace) -> None:
+    """Of a decision, and of runs that ended early."""
+    schemas = Path(__file__).parents[2] / "schemas" / "exchange"
+    schema = json.loads((schemas / "decision_tree.schema.json").read_text("utf-8"))
+    document = json.loads(json.dumps(read_tree(trace).to_json()))
+    validator = jsonschema.Draft202012Validator(schema)
+    assert not list(validator.iter_errors(document))
+    del document["why"]
+    assert not validator.is_valid(document)
+
+
+def test_an_early_end_leaves_what_there_was() -> None:
+    """Actions, beliefs and rankings, without a choice; the sentence says what ended the run."""
+    told = events()
+    del told["utilities"]
+    broken = {"ending": Ending.BUDGET, "error": "9 tokens left", "choice": None, "answer": ""}
+    tree = read_tree(traced(told, **broken))
+    assert tree.chosen is None
+    assert tree.why == "Nothing was chosen; the run ended as budget: 9 tokens left"
+    assert [action.action for action in tree.actions] == ["fig", "plum", 7]
+    assert (tree.level, tree.runner_up, tree.speaking) == (None, None, ())
+    assert len(tree.rankings) == 2
+
+
+def test_a_run_that_ended_after_the_factors_has_them() -> None:
+    """Nobody judged their values yet."""
+    told = {kind: listed for kind, listed in events().items() if kind in {"context", "factors"}}
+    tree = read_tree(traced(told, ending=Ending.UNPARSABLE, error="no beliefs"))
+    assert tree.factors[0].values[0] == Value("dry", None, None)
+    assert (tree.states, tree.actions[0].samples) == ((), ())
+    assert (tree.warnings, tree.actions[0].decisive) == ((), None)
+
+
+@pytest.mark.parametrize("decider", ["dellma-pairs", "a-plugin"])
+def test_a_run_that_ended_before_its_factors_has_its_context(decider: str) -> None:
+    """And why it ended; what was asked for tells DeLLMa, whatever the decider is called."""
+    tree = read_tree(refused(decider))
+    assert (tree.chosen, tree.factors, tree.rankings) == (None, (), ())
+    assert tree.why == "Nothing was chosen; the run ended as unparsable: 2 replies."
+    assert [action.action for action in tree.actions] == ["fig", "plum", 7]
+    assert tree.context.text == "rows"
+    assert tree.warnings == ("replies that named no factor: 2",)
+
+
+def test_a_run_that_ended_in_its_context_has_what_was_read() -> None:
+    """Nothing says yet which actions are compared."""
+    told = {"retrieval": events()["retrieval"], "asked": asked("summary", "Too long.")}
+    tree = read_tree(traced(told, ending=Ending.BUDGET, error="9 tokens left", choice=None))
+    assert (tree.chosen, tree.actions, tree.context.text) == (None, (), "")
+    assert tree.why.endswith("budget: 9 tokens left")
+    assert len(tree.context.statements) == 1
+    assert tree.warnings == ("replies without a usable summary: 1",)
+
+
+def test_a_run_of_dellma_that_read_nothing_has_no_tree() -> None:
+    """The error does not ask for another decider, and says what ended it."""
+    trace = traced({"infrastructure": [Event("infrastructure", 0, {})]}, error="No database.")
+    assert not has_tree(trace)
+    with pytest.raises(UsageError, match=r"not come as far as its context.*early: No database\.$"):
+        read_tree(trace)
+
+
+def test_one_action_needs_no_ranking() -> None:
+    """And the tree says so."""
+    context = {"actions": ["fig"], "text": "", "summarised": False, "failed": 0, "cut": 0}
+    told = {
+        "context": [Event("context", 0, context)],
+        "only_action": [Event("only_action", 0, {"action": "fig"})],
+    }
+    tree = read_tree(traced(told))
+    assert (tree.chosen, tree.why) == ("fig", "fig was chosen: there was no other action.")
+    assert len(tree.actions) == 1
+
+
+def test_another_deciders_trace_has_no_tree() -> None:
+    """The error says whose traces have one, and where to look instead."""
+    other = traced({"reply": [Event("reply", 1, {"text": "fig"})]}, decider="zero-shot")
+    assert not has_tree(other)
+    with pytest.raises(UsageError, match=r"zero-shot on sqlite has no decision tree.*dqa trace"):
+        read_tree(other)
+    assert not has_tree(refused("zero-shot", "decision"))
+    assert not has_tree(refused("chain-of-thought", "summary"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("context", {"text": "rows", "summarised": False}),
+        ("ranking", RANKED | {"shown": [0, 99], "items": [99, 0]}),
+        ("ranking", RANKED | {"shown": [0, 1], "items": [-1, 0]}),
+        ("ranking", RANKED | {"shown": [0, 1], "items": [2, 0]}),
+        ("ranking", {"shown": "ab", "items": None}),
+        ("pairs", {"states": [[5, 5]], "state_of": [0], "action_of": [0]}),
+        ("pairs", {"states": [[0, 0]], "state_of": [-1], "action_of": [0]}),
+        ("pairs", {"states": [], "state_of": [0], "action_of": ["x"]}),
+        ("forecast", {"beliefs": {"rain": 5}}),
+        ("utilities", {"actions": []}),
+        ("utilities", {**events()["utilities"][0].data, "rule": "whim"}),
+        ("factors", {"factors": {"rain": ["dry", "wet"], "demand": ["low", "high"]}}),
+        ("confidence", []),
+        ("parse_failure", {}),
+        ("parse_failure", []),
+    ],
+)
+def test_a_trace_of_another_version_is_an_error_of_use(kind: str, data: Any) -> None:
+    """Never a crash, whatever stands in it."""
+    told = events()
+    told[kind] = [Event(kind, 1, data)]
+    with pytest.raises(UsageError, match=r"not written by this version.*dqa trace"):
+        read_tree(traced(told))

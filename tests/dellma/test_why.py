@@ -1,0 +1,210 @@
+"""The sentence for a decision says what a manager asks, and no more than the rankings tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.report.pages import percent
+from dqa_dellma.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.maximisation import Maximised
+from dqa_dellma.pairs import Pairs
+from dqa_dellma.problem import Problem
+from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.why import Influence, influences, reason_for
+
+BELIEFS = Beliefs(
+    (
+        Belief(Factor("rain", ("dry", "wet")), ("likely", "unlikely")),
+        Belief(Factor("demand", ("low", "high")), ("likely", "likely")),
+    )
+)
+STATES = np.array([[rain, demand] for rain in (0, 1) for demand in (0, 1)] * 4)
+"""Sixteen states, four of each kind."""
+
+
+def elicited(*figures: tuple[float, float], rainy: float = 0.0, **changes: Any) -> Maximised:
+    """Return what rankings say where each action has an expected utility and a chance.
+
+    The first action's utility is higher by `rainy` where it is wet, and lower where it is dry.
+    """
+    count = len(figures)
+    expected = np.array([figure for figure, _ in figures])
+    pairs = Pairs(STATES, np.repeat(np.arange(16), count), np.tile(np.arange(count), 16))
+    utilities = expected[pairs.action_of]
+    wet = STATES[pairs.state_of, 0] == 1
+    utilities = utilities + np.where(pairs.action_of == 0, np.where(wet, rainy, -rainy), 0.0)
+    found = Maximised(
+        pairs=pairs,
+        scores=np.zeros(len(pairs)),
+        utilities=utilities,
+        expected=expected,
+        values=expected,
+        estimates=expected,
+        intervals=np.stack([expected / 2, expected * 2], axis=1),
+        chances=np.array([chance for _, chance in figures]),
+        best=int(np.nanargmax(expected)),
+        ranked=np.where(np.isnan(expected), 0, 16),
+        spread=1.0,
+        factor_effects=True,
+        settings=DellmaSettings(),
+    )
+    return replace(found, **changes)
+
+
+def why(found: Maximised, *actions: str | int, beliefs: Beliefs = BELIEFS) -> str:
+    """Return the sentence; actions are called fig, plum, pear unless they are named."""
+    names = actions or ("fig", "plum", "pear")[: len(found.values)]
+    return reason_for(Problem("Which fruit?", names, ""), beliefs, found)
+
+
+def test_the_sentence_names_choice_runner_up_chance_and_attitude() -> None:
+    """All that a manager asks first, in figures of three places."""
+    told = why(elicited((0.0312345, 0.9), (0.02, 0.06), (0.001, 0.04)))
+    assert told == (
+        "fig was chosen: its expected utility, the mean over 16 sampled states with no aversion to "
+        "risk, is 0.0312, ahead of plum with 0.02; it is the best of 3 actions with a probability "
+        "of 90 %. No single value of a factor is seen to make the difference."
+    )
+
+
+def test_a_decision_of_little_certainty_hangs_in_the_balance() -> None:
+    """Below three in four."""
+    assert "balance" in why(elicited((0.03, 0.74), (0.02, 0.26)))
+    assert "balance" not in why(elicited((0.03, 0.76), (0.02, 0.24)))
+
+
+def test_another_action_that_is_likelier_the_best_is_named() -> None:
+    """The paper's scores and the posterior of the same rankings may disagree."""
+    told = why(elicited((0.03, 0.1), (0.02, 0.3), (0.01, 0.6)))
+    assert "10 %, but pear with one of 60 %, so the decision hangs" in told
+
+
+def test_equal_actions_are_level() -> None:
+    """The first of them is chosen, and not called better."""
+    assert "fig was chosen" in why(elicited((0.02, 0.5), (0.02, 0.5)))
+    assert "level with plum" in why(elicited((0.02, 0.5), (0.02, 0.5)))
+
+
+def test_actions_without_a_ranking_have_no_part_in_the_comparison() -> None:
+    """They are counted, and one that is alone is compared with nothing."""
+    nan = float("nan")
+    told = why(elicited((0.03, 0.8), (0.02, 0.2), (nan, 0.0)))
+    assert "the best of 2 actions (1 more were never ranked) with a probability of 80 %" in told
+    assert why(elicited((0.03, 1.0), (nan, 0.0))).endswith("and no other action was ranked.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (DellmaSettings(attitude="cvar", aversion=0.25), "in the worst 25 % of 16 sampled states"),
+        (DellmaSettings(attitude="exponential", aversion=2.0), "by a risk aversion of 2"),
+    ],
+)
+def test_an_attitude_to_risk_is_said(settings: DellmaSettings, words: str) -> None:
+    """And its value decides, not the mean."""
+    values = np.array([0.01, 0.02])
+    cautious = elicited((0.03, 0.2), (0.02, 0.8), settings=settings, values=values, best=1)
+    told = why(cautious)
+    assert told.startswith("plum was chosen")
+    assert words in told
+    assert "is 0.02, ahead of fig with 0.01" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "measure"),
+    [
+        (DellmaSettings(rule="posterior"), "under the beliefs, {known}, with no aversion to risk,"),
+        (
+            DellmaSettings(rule="posterior", attitude="cvar", aversion=0.25),
+            "in the worst 25 % of the states under the beliefs, {known}, by which caution decides,",
+        ),
+        (
+            DellmaSettings(rule="posterior", attitude="exponential", aversion=2.0),
+            "under the beliefs, {known}, lessened for its risk by a risk aversion of 2,",
+        ),
+    ],
+)
+def test_a_posterior_mean_is_not_called_a_mean_of_samples(
+    settings: DellmaSettings, measure: str
+) -> None:
+    """Its figure, and the runner-up's, are the estimates."""
+    estimates = np.array([0.01, 0.02])
+    found = elicited((0.03, 0.2), (0.02, 0.8), settings=settings, estimates=estimates, best=1)
+    told = why(found)
+    said = measure.format(known="as far as the rankings tell it")
+    expected = f"plum was chosen: its expected utility {said} is 0.02, ahead of fig with 0.01;"
+    assert told.startswith(expected)
+    assert "sampled" not in told
+
+
+def test_the_factor_that_speaks_for_the_choice_is_named() -> None:
+    """With the lead there and elsewhere; the other factor changes nothing."""
+    told = why(elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005))
+    assert told.endswith(
+        'Its lead in utility is largest where "rain" is "wet" (0.015 there, 0.005 elsewhere).'
+    )
+
+
+def test_what_speaks_for_and_against_is_found_with_its_lead() -> None:
+    """The largest increase of the lead first."""
+    found = elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005)
+    wet, dry = influences(found.pairs, found.utilities, (2, 2), 0, 1)
+    assert (wet.factor, wet.value, wet.states) == (0, 1, 8)
+    assert (wet.there, wet.elsewhere) == pytest.approx((0.015, 0.005))
+    assert dry == Influence(0, 0, wet.elsewhere, wet.there, 8)
+    assert dry.difference < 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_is_not_taken_for_an_influence(seed: int) -> None:
+    """States that differ by chance only say nothing of any factor."""
+    found = elicited((0.03, 0.9), (0.02, 0.1))
+    noise = np.random.default_rng(seed).normal(0.0, 0.01, len(found.utilities))
+    assert influences(found.pairs, found.utilities + noise, (2, 2), 0, 1) == ()
+
+
+def test_few_states_say_nothing_of_a_factor() -> None:
+    """Two wet states that are ranked are too few, however large the difference."""
+    found = elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005)
+    wet = STATES[found.pairs.state_of, 0] == 1
+    few = np.where(wet & (found.pairs.state_of > 3), np.nan, found.utilities)
+    assert influences(found.pairs, few, (2, 2), 0, 1) == ()
+
+
+def test_states_of_their_own_are_compared_as_well() -> None:
+    """DeLLMa-Naive tries every action in other states."""
+    states = np.concatenate([STATES, STATES])
+    pairs = Pairs(states, np.arange(32), np.repeat([0, 1], 16))
+    wet = (states[:, 0] == 1) & (pairs.action_of == 0)
+    first, _ = influences(pairs, np.where(wet, 0.3, 0.1), (2, 2), 0, 1)
+    assert (first.factor, first.value) == (0, 1)
+    assert first.there == pytest.approx(0.2)
+
+
+def test_odd_names_stay_one_line_and_short() -> None:
+    """Names are a model's or a user's own."""
+    told = why(elicited((0.03, 0.9), (0.02, 0.1)), "fig\n\nnewton", 7)
+    assert told.startswith("fig newton was chosen")
+    assert "ahead of 7 with" in told
+    assert "\n" not in told
+    assert f"{'x' * 77}... was chosen" in why(elicited((0.03, 0.9), (0.02, 0.1)), "x" * 500, "b")
+
+
+def test_no_factor_at_all_is_no_difficulty() -> None:
+    """A problem may have come without any."""
+    found = elicited((0.03, 0.9), (0.02, 0.1))
+    bare = replace(found.pairs, states=np.zeros((16, 0), dtype=np.int64))
+    assert "No single value" in why(replace(found, pairs=bare), beliefs=Beliefs(()))
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [(0.0, "under 1 %"), (0.004, "under 1 %"), (0.5, "50 %"), (0.996, "over 99 %")],
+)
+def test_a_probability_from_draws_is_never_certain(probability: float, words: str) -> None:
+    """Two thousand draws without an action do not make it impossible."""
+    assert percent(probability) == words

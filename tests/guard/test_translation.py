@@ -1,0 +1,71 @@
+"""Statements of MySQL's dialect, translated only where they are read as such and may run."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.database import Database
+from dqa.core.errors import RefusedStatementError, StatementError
+from dqa.core.situation import Situation
+from dqa.databases.sqlite import backend as sqlite
+from dqa.guard import translation
+from dqa.guard.policy import Policy
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "ansi"])
+def test_a_statement_of_mysql_becomes_one_of_the_dialect(dialect: str) -> None:
+    """Quotes, functions and limits change; the rest stays."""
+    translated = translation.from_mysql('SELECT `a` FROM `t` WHERE `b` = "x" LIMIT 2, 3', dialect)
+    assert translated == 'SELECT "a" FROM "t" WHERE "b" = \'x\' LIMIT 3 OFFSET 2'
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT `a` FROM `t`; DROP TABLE `t`",
+        "DELETE FROM `t`",
+        "SELECT `a` FROM `t` INTO OUTFILE '/tmp/x'",
+        "SELECT LOAD_FILE('/etc/passwd')",
+        "SELECT SLEEP(10)",
+        "SELECT `a` FROM",
+        "no statement at all",
+    ],
+)
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "ansi"])
+def test_what_may_not_run_as_mysql_is_not_translated(statement: str, dialect: str) -> None:
+    """Translation is no way around the guard."""
+    assert translation.from_mysql(statement, dialect) is None
+
+
+def test_mysql_itself_needs_no_translation() -> None:
+    """Nor does MariaDB, nor what is the same in both dialects."""
+    assert translation.from_mysql("SELECT `a` FROM `t`", "mysql") is None
+    assert translation.from_mysql("SELECT `a` FROM `t`", "mariadb") is None
+    assert translation.from_mysql("SELECT a FROM t", "postgres") is None
+
+
+def test_what_a_policy_denies_stays_denied_in_translation() -> None:
+    """The policy judges both sides."""
+    policy = Policy(tables=frozenset({"u"}))
+    assert translation.from_mysql("SELECT `a` FROM `t`", "postgres", policy) is None
+    assert translation.from_mysql("SELECT `a` FROM `u`", "postgres", policy) is not None
+
+
+def test_the_result_says_what_ran(relational: Database) -> None:
+    """A translated statement is told beside its result; one that ran as written is not."""
+    rows = relational.query("SELECT IF(is_inland, 'in', 'out') AS x FROM trade_node LIMIT 1, 1")
+    assert rows.rows == (("in",),)
+    dated = relational.query("SELECT DATE_FORMAT('2024-02-03', '%Y') AS y")
+    assert dated.rows == (("2024",),)
+    assert dated.translated is not None
+    assert "DATE_FORMAT" not in dated.translated
+
+
+def test_errors_are_about_what_was_written(situation: Situation) -> None:
+    """A function that neither dialect knows is refused as it stands."""
+    database = sqlite.BACKEND.load(situation)
+    with pytest.raises(RefusedStatementError, match="nosuch"):
+        database.query("SELECT nosuch(flow) FROM flow")
+    with pytest.raises(StatementError, match="Did you mean 'flow'"):
+        database.query("SELECT `flwo` FROM `flow`")
+    database.close()

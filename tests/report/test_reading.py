@@ -1,0 +1,301 @@
+"""A trace becomes passages that say what happened, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dqa.core.decision import Ending, Event, Evidence, Usage
+from dqa.core.plans import steps_of
+from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.traces import Trace
+from dqa.report.passages import (
+    Answer,
+    Called,
+    Failure,
+    Fault,
+    Heading,
+    Judgement,
+    Other,
+    Passage,
+    Plan,
+    Prompt,
+    Reply,
+    Section,
+    ShownStep,
+    Spent,
+    Thought,
+    Unjudged,
+    passage_to_json,
+)
+from dqa.report.reading import read
+
+ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'
+
+
+def told(*events: Event, **changes: Any) -> Trace:
+    """Return a trace of these events."""
+    trace = Trace(
+        question="locating/1",
+        database="sqlite",
+        kind="relational",
+        decider="planrag",
+        model="scripted:analyst",
+        ending=Ending.ANSWERED,
+        answer="a1",
+        choice="a1",
+        steps=3,
+        seconds=0.5,
+        usage=Usage(10, 5, 3),
+        error=None,
+        outage=None,
+        plans=(),
+        evidence=(),
+        events=events,
+    )
+    return replace(trace, **changes)
+
+
+def replied(step: int, thought: str | None, role: str = "agent", **data: Any) -> Event:
+    """Return the event of a reply."""
+    spoken: dict[str, Any] = {
+        "text": f"the reply {step}",
+        "thought": thought,
+        "calls": [],
+        "role": role,
+    }
+    return Event("reply", step, spoken | data)
+
+
+def retrieved(step: int, **data: Any) -> Event:
+    """Return the event of a statement that gave `ROWS`."""
+    evidence = {"statement": "SELECT 1", "observation": ROWS, "row_count": 2, "error": None}
+    return Event("retrieval", step, evidence | data)
+
+
+def between(trace: Trace) -> list[Passage]:
+    """Return the passages without what frames every run."""
+    framing = Heading | Answer | Spent | Judgement | Unjudged
+    return [passage for passage in read(trace) if not isinstance(passage, framing)]
+
+
+def test_a_run_is_framed_by_who_was_asked_and_what_it_took() -> None:
+    """Heading first; answer, cost and worth last."""
+    heading, answer, spent, worth = read(told())
+    assert heading == Heading("locating/1", "sqlite", "planrag", "scripted:analyst")
+    assert answer == Answer("a1", "a1")
+    assert spent == Spent(3, 0, 0, 0.5, 3, 10, 5)
+    assert worth == Unjudged("answered", None, None)
+
+
+def test_passages_follow_the_events() -> None:
+    """Thought, plan, statement, rows, the thought after them."""
+    events = (
+        replied(1, "first this"),
+        Event("plan", 1, {"text": "1. Look\n2. Decide"}),
+        retrieved(1, translated="SELECT 2", cut="rows"),
+        replied(2, ""),
+        Event("simulation", 2, {"tool": "simulate", "statement": "a1", "observation": "fine"}),
+        replied(3, "so a1"),
+        Event("answer", 3, {"text": "a1"}),
+    )
+    thought, plan, statement, simulation, last = between(told(*events))
+    assert thought == Thought(1, "agent", "first this")
+    assert plan == Plan(1, "agent", 1, (ShownStep("Look", "kept"), ShownStep("Decide", "kept")))
+    assert statement == Called(
+        step=1,
+        tool="query_database",
+        asked="SELECT 1",
+        translated="SELECT 2",
+        columns=("name", "profit"),
+        rows=(("a1", 2.5), ("b1", None)),
+        notes=("(2 rows)",),
+        row_count=2,
+        cut="rows",
+    )
+    assert simulation == Called(2, "simulate", "a1", text="fine")
+    assert last == Thought(3, "agent", "so a1")
+
+
+def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
+    """Numbers and case make no step another one, and a line without a number goes on."""
+    events = (
+        Event("plan", 1, {"text": "1. Look up\n   the home.\n2. Add\n3. Decide"}),
+        Event("replan", 2, {"text": "1) look up the home\n2) Multiply\n3) Decide"}),
+    )
+    _, plan = between(told(*events))
+    assert isinstance(plan, Plan)
+    assert plan.number == 2
+    assert [(step.change, step.text) for step in plan.steps] == [
+        ("kept", "look up the home"),
+        ("gone", "Add"),
+        ("new", "Multiply"),
+        ("kept", "Decide"),
+    ]
+
+
+def test_a_trace_has_the_steps_that_are_measured() -> None:
+    """`dqa trace` and `dqa analyse` never differ on how long a plan is, and no word is lost."""
+    text = "My plan:\n\nStep 1: Look up\n  the nodes\nStep 2: Compute\n\nLet me begin."
+    (plan,) = between(told(Event("plan", 1, {"text": text})))
+    assert isinstance(plan, Plan)
+    assert [step.text for step in plan.steps] == ["Look up the nodes", "Compute"]
+    assert [step.text for step in steps_of(text)] == [step.text for step in plan.steps]
+    assert plan.beside == ("My plan:", "Let me begin.")
+
+
+def test_faults_and_failures_stand_where_they_happened() -> None:
+    """A reply that could not be read is shown whole, before what it was told."""
+    fault = {"fault": "rate_limit", "error": "E", "message": "slow", "attempt": 1, "wait": 0.5}
+    events = (
+        Event("fault", 1, fault),
+        replied(1, None),
+        Event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
+    )
+    assert between(told(*events)) == [
+        Fault(1, "rate_limit", "E", "slow", 1, 0.5),
+        Reply(1, "agent", "the reply 1"),
+        Failure(1, "agent", "no action"),
+    ]
+
+
+def test_a_reply_of_calls_that_cannot_be_used_shows_the_calls() -> None:
+    """Where it has no text of its own."""
+    calls = [{"tool": "drop", "input": '{"table": "t"}'}]
+    assert between(told(replied(1, None, text="", calls=calls))) == [Reply(1, "agent", "drop: t")]
+
+
+def test_a_reply_of_an_older_trace_is_shown_as_it_was() -> None:
+    """Its thought was not told apart then."""
+    assert between(told(Event("reply", 1, {"text": "Thought: x"}))) == [Reply(1, "", "Thought: x")]
+
+
+def test_the_statement_that_a_database_failed_on_is_shown() -> None:
+    """What came back before it is not shown twice, and other calls are no statements."""
+    calls = [
+        {"tool": "plan", "input": '{"steps": []}'},
+        {"tool": "query_database", "input": '{"statement": "SELECT 1"}'},
+        {"tool": "compare", "input": ["a1", "b1"]},
+    ]
+    events = (
+        replied(1, "", calls=calls),
+        retrieved(1),
+        Event("infrastructure", 1, {"problem": "gone"}),
+    )
+    trace = told(*events, ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer="")
+    *_, asked, _, worth = read(trace)
+    assert asked == Called(1, "compare", "a1, b1", done=False)
+    assert worth == Unjudged("infrastructure", "database", "gone")
+
+
+def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:
+    """A plan is the planner's, a thought the agent's."""
+    task = ["human", "# Question\nWhere?\n\n# Rules\nNone."]
+    events = (
+        Event("prompt", 0, {"messages": [["system", "plan"], task], "role": "planner"}),
+        replied(1, "hm", "planner"),
+        Event("plan", 1, {"text": "Look"}),
+        Event("prompt", 1, {"messages": [["system", "act"], task], "role": "agent"}),
+        replied(2, "so"),
+    )
+    first, _, plan, second, thought = between(told(*events))
+    sections = (Section("Question", "Where?"), Section("Rules", "None."))
+    assert first == Prompt("planner", sections, (Section("system", "plan"),))
+    assert second == Prompt("agent", (), (Section("system", "act"),))
+    assert isinstance(plan, Plan)
+    assert isinstance(thought, Thought)
+    assert (plan.role, thought.role) == ("planner", "agent")
+
+
+def test_a_decider_without_events_shows_its_evidence() -> None:
+    """A baseline reads the database and tells nothing of how."""
+    trace = told(evidence=(Evidence("SELECT 1", ROWS, 2),))
+    (called,) = between(trace)
+    assert isinstance(called, Called)
+    assert (called.step, called.asked, called.rows[0]) == (None, "SELECT 1", ("a1", 2.5))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Event("dream", 1, {"of": "sheep"}),
+        Event("prompt", 0, {"messages": ["one text"]}),
+        Event("fault", 1, {"oops": 1}),
+        Event("reply", 1, {"thought": None, "calls": [5]}),
+        Event("plan", 1, [1, 2]),  # type: ignore[arg-type]
+    ],
+)
+def test_what_follows_no_schema_is_shown_as_it_is(event: Event) -> None:
+    """Deciders are plug-ins: an event of theirs is never lost and never a crash."""
+    assert between(told(event)) == [Other(event.step, event.kind, event.data)]
+
+
+@pytest.mark.parametrize(
+    "observation",
+    ["", "[", '["a"]', '["a"]\n["b", "c"]\n(1 row)', '["a"]\nmore', "[" * 100_000, "Error: no"],
+)
+def test_what_is_no_table_stays_text(observation: str) -> None:
+    """Only header, rows and closing notes are a table."""
+    (called,) = between(told(retrieved(1, observation=observation)))
+    assert isinstance(called, Called)
+    if observation == '["a"]':
+        assert called.columns == ("a",)
+    else:
+        assert (called.columns, called.text) == ((), observation)
+
+
+def judged(outcome: Outcome, **changes: Any) -> Result:
+    """Return a result."""
+    result = Result(
+        question="locating/1",
+        scenario="locating",
+        database="sqlite",
+        kind="relational",
+        decider="planrag",
+        model="scripted:analyst",
+        outcome=outcome,
+        answer="a1",
+        choice="b1",
+        official="a1",
+        ties=("a1",),
+        regret=0.5,
+        relative_regret=1.0,
+        rank=2,
+        value=1.0,
+        best_value=1.5,
+        baseline=1.0,
+        goal="maximise",
+        steps=1,
+        statements=0,
+        plans=0,
+        usage=Usage(),
+        error=None,
+    )
+    return replace(result, **changes)
+
+
+def test_the_judgement_is_the_results() -> None:
+    """With the choice that was judged, in the scenario's unit."""
+    *_, answer, _, worth = read(told(), judged(Outcome.WRONG), "profit")
+    assert answer == Answer("a1", "b1")
+    assert isinstance(worth, Judgement)
+    assert (worth.outcome, worth.choice, worth.value, worth.unit) == ("wrong", "b1", 1.0, "profit")
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INFRASTRUCTURE, Outcome.BUDGET])
+def test_what_is_not_judged_still_says_what_was_best(outcome: Outcome) -> None:
+    """And why nothing was judged."""
+    trace = told(ending=Ending(outcome.value), error="why", answer="", choice=None)
+    worth = read(trace, judged(outcome, choice=None, value=None), "profit")[-1]
+    assert isinstance(worth, Unjudged)
+    assert (worth.ending, worth.problem, worth.ties) == (outcome.value, "why", ("a1",))
+    assert (worth.best_value, worth.unit) == (1.5, "profit")
+
+
+def test_a_passage_as_json_says_what_it_is() -> None:
+    """Whoever reads it in another language chooses by `kind`."""
+    found: Mapping[str, Any] = passage_to_json(Thought(1, "agent", "hm"))
+    assert found == {"kind": "thought", "step": 1, "role": "agent", "text": "hm"}

@@ -23,7 +23,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from dqa import plugins
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation, Table
 from dqa.evaluation.annotate import annotate
 from dqa.loaders.release import read_release

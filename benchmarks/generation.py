@@ -20,7 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator import (
     Difficulty,
     LocatingSize,

@@ -8,7 +8,7 @@ has its tree all the same::
         return replace(Steps.asked(settings), ranker=MyRanker())
 
 
-    MINE = DellmaFactory("mine", "ranks by a model of my own", DellmaSettings(), steps=steps)
+    MINE = dellma_factory("mine", "ranks by a model of my own", DellmaSettings(), steps=steps)
 
 An entry point of `dqa.deciders` that names ``MINE`` makes it a decider like any other.
 """
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dqa_dellma.asking import Asker
     from dqa_dellma.beliefs import WEIGHTS, Belief, Beliefs, Factor
-    from dqa_dellma.decider import Dellma, DellmaFactory, Direct, DirectFactory, Steps
+    from dqa_dellma.decider import Dellma, Direct, Steps, dellma_factory, direct_factory
     from dqa_dellma.direct import ChainOfThought, DirectMethod, SelfConsistency, ZeroShot
     from dqa_dellma.elicitation import AskedRanking, Ranker
     from dqa_dellma.enumeration import AskedEnumeration, Enumeration, StateEnumeration
@@ -43,10 +43,8 @@ __all__ = [
     "Beliefs",
     "ChainOfThought",
     "Dellma",
-    "DellmaFactory",
     "DellmaSettings",
     "Direct",
-    "DirectFactory",
     "DirectMethod",
     "Enumeration",
     "Factor",
@@ -63,13 +61,15 @@ __all__ = [
     "Steps",
     "UtilityElicitation",
     "ZeroShot",
+    "dellma_factory",
+    "direct_factory",
     "maximise",
 ]
 
 _HOMES = {
     "asking": ("Asker",),
     "beliefs": ("WEIGHTS", "Belief", "Beliefs", "Factor"),
-    "decider": ("Dellma", "DellmaFactory", "Direct", "DirectFactory", "Steps"),
+    "decider": ("Dellma", "dellma_factory", "Direct", "direct_factory", "Steps"),
     "direct": ("ChainOfThought", "DirectMethod", "SelfConsistency", "ZeroShot"),
     "elicitation": ("AskedRanking", "Ranker"),
     "enumeration": ("AskedEnumeration", "Enumeration", "StateEnumeration"),

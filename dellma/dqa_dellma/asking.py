@@ -14,8 +14,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.database import Database
-from dqa.core.decision import Event, Evidence, Usage
+from dqa.core.decision import Usage
 from dqa.core.errors import ModelUnavailableError, RequestTooLongError, UnparsableReplyError
+from dqa.core.events import Event, FaultEvent, event_from_json
+from dqa.core.evidence import Evidence
 from dqa.deciders.base import Settings
 from dqa.deciders.tools import observe
 from dqa.models.calling import Called, ChatRunnable, call_model
@@ -99,7 +101,7 @@ class Asker:
 
     def note(self, kind: str, **data: Any) -> None:  # noqa: ANN401  (any JSON value)
         """Write an event down."""
-        self.events.append(Event(kind, self.steps, data))
+        self.events.append(event_from_json({"kind": kind, "step": self.steps, **data}))
 
     def begin_anew(self, fault: Fault) -> None:
         """Forget what the steps found, for they begin anew, and write down why.
@@ -172,7 +174,7 @@ class Asker:
                 messages,
                 policy=self.settings.calls,
                 on_fault=lambda fault: self.events.append(
-                    Event("fault", self.steps + 1, fault.to_data())
+                    FaultEvent(step=self.steps + 1, **fault.to_data())
                 ),
             )
         except ModelUnavailableError as failure:

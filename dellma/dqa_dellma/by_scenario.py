@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.question import Question
-from dqa.deciders.base import Decider, Settings
+from dqa.deciders.base import Settings
 
 __all__ = ["ByScenario"]
 
 
-class _Checking(Decider, Protocol):
-    def check(self, question: Question) -> None: ...
-
-
-class ByScenario:
+class ByScenario(Decider):
     """Has each question decided with its scenario's settings, which those that are given override.
 
     Parameters
@@ -30,7 +26,7 @@ class ByScenario:
         Those that are given.
     """
 
-    def __init__(self, make: Callable[[Settings], _Checking], settings: Settings) -> None:
+    def __init__(self, make: Callable[[Settings], Decider], settings: Settings) -> None:
         self._make = make
         self._settings = settings
         # Made before there is a question, so that what cannot be is refused before anything is
@@ -39,14 +35,14 @@ class ByScenario:
         self.name = self._usual.name
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; see `dqa.deciders.base.Decider`."""
+        """Decide one question; see `dqa.core.decider.Decider`."""
         return self._decider_of(question).decide(question, database)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that could never be decided."""
         self._decider_of(question).check(question)
 
-    def _decider_of(self, question: Question) -> _Checking:
+    def _decider_of(self, question: Question) -> Decider:
         own = _settings_of(question.scenario)
         if not own:
             return self._usual

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -13,6 +13,7 @@ import numpy as np
 from langchain_core.language_models import BaseChatModel
 
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import (
     BudgetSpentError,
@@ -21,10 +22,9 @@ from dqa.core.errors import (
     RequestTooLongError,
     UnknownNameError,
     UnparsableReplyError,
-    UsageError,
 )
 from dqa.core.question import Candidate, Question
-from dqa.deciders.base import ProtocolName, Settings
+from dqa.deciders.base import DeciderFactory, Settings
 from dqa.models.faults import Fault, FaultKind
 from dqa_dellma.asking import Asker
 from dqa_dellma.by_scenario import ByScenario
@@ -53,10 +53,10 @@ __all__ = [
     "SELF_CONSISTENCY",
     "ZERO_SHOT",
     "Dellma",
-    "DellmaFactory",
     "Direct",
-    "DirectFactory",
     "Steps",
+    "dellma_factory",
+    "direct_factory",
 ]
 
 _HALVINGS = 6
@@ -71,7 +71,7 @@ class _Chosen:
     choice: Candidate | None
 
 
-class _Decider(ABC):
+class _Decider(Decider):
     """What DeLLMa and its baselines share: a problem is read, and its decision written down."""
 
     def __init__(self, name: str, model: BaseChatModel, settings: Settings, context: int) -> None:
@@ -81,7 +81,7 @@ class _Decider(ABC):
         self._context = context
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; see `dqa.deciders.base.Decider`.
+        """Decide one question; see `dqa.core.decider.Decider`.
 
         The number of replies follows from the method's settings, so `Settings.max_steps` does not
         bound it.
@@ -258,81 +258,69 @@ def _outage(failure: InfrastructureError) -> Literal["database", "model"]:
     return "database" if isinstance(failure, DatabaseUnavailableError) else "model"
 
 
-@dataclass(frozen=True, slots=True)
-class DellmaFactory:
-    """Makes a DeLLMa decider of one variant.
+def dellma_factory(
+    name: str,
+    description: str,
+    usual: DellmaSettings,
+    heeded: tuple[str, ...] = NAMES,
+    steps: Callable[[DellmaSettings], Steps] = Steps.asked,
+) -> DeciderFactory:
+    """Return the factory of one variant.
 
-    Attributes
+    Parameters
     ----------
     name, description
         For lists and results.
-    settings
+    usual
         The variant's own defaults.
     heeded
         Which settings can be given; the others are what the variant's name means.
     steps
         Makes the four steps from the settings that were given.
-    needs_model, protocols
-        As in `dqa.deciders.base.DeciderFactory`.
     """
+    options = options_of(name, heeded)
 
-    name: str
-    description: str
-    settings: DellmaSettings
-    heeded: tuple[str, ...] = NAMES
-    steps: Callable[[DellmaSettings], Steps] = Steps.asked
-    needs_model: bool = True
-    protocols: tuple[ProtocolName, ...] = ("react",)
+    def make(model: BaseChatModel, settings: Settings) -> Dellma:
+        _check_options(name, options, settings)
+        chosen = changed(usual, settings.options, options)
+        return Dellma(name, model, settings, chosen, steps(chosen))
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """What its settings are called: for all of DeLLMa's deciders, and for this one only."""
-        return options_of(self.name, self.heeded)
-
-    def __call__(self, model: BaseChatModel | None, settings: Settings) -> ByScenario:
-        """Make the decider; `UsageError` without a model or for a setting that cannot be."""
-        return ByScenario(partial(self._made, _needed(self.name, model)), settings)
-
-    def _made(self, model: BaseChatModel, settings: Settings) -> Dellma:
-        _check_options(self.name, self.options, settings)
-        chosen = changed(self.settings, settings.options, self.options)
-        return Dellma(self.name, model, settings, chosen, self.steps(chosen))
+    return _factory(name, description, make, options)
 
 
-@dataclass(frozen=True, slots=True)
-class DirectFactory:
-    """Makes a baseline that asks for the decision itself.
+def direct_factory(name: str, description: str, method: DirectMethod) -> DeciderFactory:
+    """Return the factory of a baseline that asks for the decision itself.
 
-    Attributes
+    Parameters
     ----------
     name, description
         For lists and results.
     method
         Asks, with settings of its own as the paper has them.
-    needs_model, protocols
-        As in `dqa.deciders.base.DeciderFactory`.
     """
+    options = options_of(name, ("context",), (field.name for field in fields(method)))
 
-    name: str
-    description: str
-    method: DirectMethod
-    needs_model: bool = True
-    protocols: tuple[ProtocolName, ...] = ("react",)
+    def make(model: BaseChatModel, settings: Settings) -> Direct:
+        _check_options(name, options, settings)
+        chosen = changed(method, settings.options, options)
+        context = changed(DellmaSettings(), settings.options, options).context
+        return Direct(name, model, settings, chosen, context)
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """What its settings are called: the length of the context, and the method's own."""
-        return options_of(self.name, ("context",), (field.name for field in fields(self.method)))
+    return _factory(name, description, make, options)
 
-    def __call__(self, model: BaseChatModel | None, settings: Settings) -> ByScenario:
-        """Make the decider; `UsageError` without a model or for a setting that cannot be."""
-        return ByScenario(partial(self._made, _needed(self.name, model)), settings)
 
-    def _made(self, model: BaseChatModel, settings: Settings) -> Direct:
-        _check_options(self.name, self.options, settings)
-        method = changed(self.method, settings.options, self.options)
-        context = changed(DellmaSettings(), settings.options, self.options).context
-        return Direct(self.name, model, settings, method, context)
+def _factory(
+    name: str,
+    description: str,
+    make: Callable[[BaseChatModel, Settings], Decider],
+    options: tuple[str, ...],
+) -> DeciderFactory:
+    def by_scenario(model: BaseChatModel | None, settings: Settings) -> ByScenario:
+        if model is None:
+            raise AssertionError("the factory asks for a model first")
+        return ByScenario(partial(make, model), settings)
+
+    return DeciderFactory(name, description, by_scenario, protocols=("react",), options=options)
 
 
 def _check_options(name: str, heeded: tuple[str, ...], settings: Settings) -> None:
@@ -343,40 +331,36 @@ def _check_options(name: str, heeded: tuple[str, ...], settings: Settings) -> No
             raise UnknownNameError("setting", option, heeded)
 
 
-def _needed(name: str, model: BaseChatModel | None) -> BaseChatModel:
-    if model is None:
-        raise UsageError(f"The decider '{name}' needs a chat model; name one with --model.")
-    return model
-
-
 def _but(*names: str) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name not in names)
 
 
 _PAPER = DellmaSettings()
-DELLMA_PAIRS = DellmaFactory(
+DELLMA_PAIRS = dellma_factory(
     "dellma-pairs",
     "beliefs, ranked states, expected utility (DeLLMa-Pairs)",
     _PAPER,
     heeded=_but("elicitation"),
 )
-DELLMA_TOP1 = DellmaFactory(
+DELLMA_TOP1 = dellma_factory(
     "dellma-top1",
     "as dellma-pairs, with each ranking's first against the rest (DeLLMa-Top1)",
     replace(_PAPER, elicitation="top1", alpha=1e-3),
     heeded=_but("elicitation"),
 )
-DELLMA_NAIVE = DellmaFactory(
+DELLMA_NAIVE = dellma_factory(
     "dellma-naive",
     "one batch of 50 states, different ones for each action (DeLLMa-Naive)",
     replace(_PAPER, shared=False, samples=50, alpha=1e-3),
     heeded=_but("batch", "overlap", "confidence"),
 )
-ZERO_SHOT = DirectFactory("zero-shot", "asks for the decision once (DeLLMa, section 4)", ZeroShot())
-SELF_CONSISTENCY = DirectFactory(
+ZERO_SHOT = direct_factory(
+    "zero-shot", "asks for the decision once (DeLLMa, section 4)", ZeroShot()
+)
+SELF_CONSISTENCY = direct_factory(
     "self-consistency", "the majority of five answers (DeLLMa, section 4)", SelfConsistency()
 )
-CHAIN_OF_THOUGHT = DirectFactory(
+CHAIN_OF_THOUGHT = direct_factory(
     "chain-of-thought",
     "factors, chances and decision in three prompts (DeLLMa, section 4)",
     ChainOfThought(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dqa.core.decision import Event
+from dqa.core.events import Event
 from dqa.report.passages import Noted
 
 __all__ = ["KINDS", "noted"]

@@ -1,7 +1,7 @@
 """Questions of the DeLLMa release: 120 about fruit, 120 about stocks (sections 4.1 and 4.2).
 
 What a decider may know becomes the database; what happened afterwards is in no table and only in
-`Question.outcomes`.
+`Truth.outcomes`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 
 from dqa import plugins
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.question import Defect, Question, QuestionSet
+from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Cell, Schema, Situation, Table
+from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import LIST_SEPARATOR
 from dqa_dellma.release import (
     ASKED_YEAR,
@@ -53,7 +54,7 @@ _NAMES: Mapping[str, str] = {
     "NVDA": "NVIDIA",
     "SPY": "SPDR S&P 500 ETF Trust, a fund that follows the S&P 500",
 }
-_Asked = tuple[tuple[Question, ...], Situation, tuple[Defect, ...]]
+_Asked = tuple[tuple[LabelledQuestion, ...], Situation, tuple[Defect, ...]]
 
 
 def is_dellma_release(folder: Path) -> bool:
@@ -80,7 +81,7 @@ def read_dellma_questions(
     -------
     QuestionSet
         Questions by scenario, number of candidates and name, e.g. ``agriculture/apple-avocado``.
-        `Question.outcomes` are dollars an acre in 2022, and what a dollar gained from 2023-12-01
+        `Truth.outcomes` are dollars an acre in 2022, and what a dollar gained from 2023-12-01
         (open) to 2023-12-29 (close).
 
     Raises
@@ -98,7 +99,7 @@ def read_dellma_questions(
     if not wanted:
         names = LIST_SEPARATOR.join(scenarios or ())
         raise UnknownNameError("scenario of the DeLLMa release", names, _READERS)
-    questions: list[Question] = []
+    questions: list[LabelledQuestion] = []
     situations: dict[str, Situation] = {}
     defects: list[Defect] = []
     for name in wanted:
@@ -112,7 +113,7 @@ def read_dellma_questions(
             first.file, first.line, f"{first.problem} (without strict: {first.action})"
         )
     name = folder.resolve().name
-    return QuestionSet(name, tuple(questions), situations, tuple(defects))
+    return QuestionSet.of(name, questions, situations, tuple(defects))
 
 
 def choices_of(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -124,7 +125,7 @@ def choices_of(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 # --- agriculture ----------------------------------------------------------------------------
 
 
-def agriculture_questions(data: Agriculture) -> tuple[tuple[Question, ...], Situation]:
+def agriculture_questions(data: Agriculture) -> tuple[tuple[LabelledQuestion, ...], Situation]:
     """Return the questions about fruit and the situation of autumn 2021 they are asked about.
 
     Raises
@@ -176,7 +177,7 @@ def _read_agriculture(folder: Path) -> _Asked:
 # --- stocks ---------------------------------------------------------------------------------
 
 
-def stocks_questions(data: Stocks) -> tuple[tuple[Question, ...], Situation]:
+def stocks_questions(data: Stocks) -> tuple[tuple[LabelledQuestion, ...], Situation]:
     """Return the questions about stocks and the situation of 30 November 2023.
 
     Raises
@@ -252,7 +253,7 @@ def _situation(scenario: str, name: str, rows: Mapping[str, list[tuple[Cell, ...
 
 def _questions(
     situation: Situation, key: str, truth: Mapping[str, float], target: Mapping[str, str]
-) -> tuple[Question, ...]:
+) -> tuple[LabelledQuestion, ...]:
     """Ask about every choice; the text lists it under the target's `key`."""
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(

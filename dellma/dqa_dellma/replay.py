@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.question import Defect
+from dqa.core.question_set import Defect
 from dqa.evaluation.stats import normalised_utility
 from dqa_dellma.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.direct import action_named, decision_in

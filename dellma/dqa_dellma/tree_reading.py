@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dqa.core.decision import Event
 from dqa.core.errors import UsageError
+from dqa.core.events import Event
 from dqa.core.question import Candidate
 from dqa.evaluation.traces import Trace
 from dqa_dellma.pairs import Pairs

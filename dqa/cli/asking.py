@@ -14,7 +14,8 @@ from dqa.core.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from dqa.deciders.base import Decider, DeciderFactory, Examples
+    from dqa.core.decider import Decider
+    from dqa.deciders.base import DeciderFactory, Examples
 
 __all__ = ["NO_MODEL", "Asking", "model_line"]
 
@@ -107,17 +108,17 @@ class Asking:
         """Refuse what no decider would heed: it was meant for another one."""
         if self.planner is None and self.planner_base_url is not None:
             raise UsageError("--planner-base-url says where the model of --planner is: name one.")
-        if self.planner is not None and not any(map(_plans_apart, factories.values())):
+        if self.planner is not None and not any(made.planner_apart for made in factories.values()):
             raise UsageError(
                 f"--planner {self.planner} would not be asked: none of {', '.join(factories)} lets "
                 "another model plan, as planrag-two-models does."
             )
-        if not any(self.protocol in _protocols(made) for made in factories.values()):
+        if not any(self.protocol in made.protocols for made in factories.values()):
             raise UsageError(
                 f"--protocol {self.protocol} would change nothing: {', '.join(factories)} and "
                 "their models talk in one way only. Leave it out."
             )
-        heeded = sorted({name for made in factories.values() for name in _options(made)})
+        heeded = sorted({name for made in factories.values() for name in made.options})
         for name in chosen:
             if name not in heeded:
                 raise UnknownNameError("setting of these deciders", name, heeded)
@@ -140,7 +141,7 @@ class Asking:
         """Return the models that a decider asks, the planning one first."""
         if not made.needs_model:
             return ()
-        planning = self._planning if _plans_apart(made) else None
+        planning = self._planning if made.planner_apart else None
         return (self._retrieving,) if planning is None else (planning, self._retrieving)
 
     def _chats(
@@ -160,18 +161,6 @@ class Asking:
             )
             for model in used
         }
-
-
-def _plans_apart(made: DeciderFactory) -> bool:
-    return bool(getattr(made, "planner_apart", False))
-
-
-def _protocols(made: DeciderFactory) -> tuple[str, ...]:
-    return tuple(getattr(made, "protocols", ("react", "tools")))
-
-
-def _options(made: DeciderFactory) -> tuple[str, ...]:
-    return tuple(getattr(made, "options", ()))
 
 
 def model_line(model: str) -> str:

@@ -22,11 +22,12 @@ from dqa.cli.calling import Calling
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import progress
 from dqa.cli.targets import label_of, targets_of
+from dqa.core.decider import UpperBound
 from dqa.core.errors import BudgetSpentError, UsageError
 
 if TYPE_CHECKING:
-    from dqa.core.question import QuestionSet
-    from dqa.deciders.base import Decider
+    from dqa.core.decider import Decider
+    from dqa.core.question_set import QuestionSet
     from dqa.evaluation.examples import OtherQuestions
     from dqa.evaluation.plan import Setup
     from dqa.evaluation.score import Result
@@ -152,6 +153,10 @@ class _Request:
         targets = targets_of(self.databases)
         questions = self.source.read()
         examples.take(questions)
+        deciders = {
+            name: made.told(questions.truths) if isinstance(made, UpperBound) else made
+            for name, made in deciders.items()
+        }
         _check(questions, deciders.values())
         report_defects(questions.defects, verbose)
         return Setup(questions, targets, deciders, models)
@@ -181,7 +186,7 @@ def _check(questions: QuestionSet, deciders: Iterable[Decider]) -> None:
     first = {question.scenario: question for question in reversed(questions.questions)}
     for decider in deciders:
         for question in first.values():
-            getattr(decider, "check", id)(question)
+            decider.check(question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import typer
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.core.question import QuestionSet
+    from dqa.core.question_set import QuestionSet
 
 __all__ = [
     "AnyScenarios",

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dqa.core.question import Defect
+    from dqa.core.question_set import Defect
 
 __all__ = ["echo_json", "echo_table", "report_defects"]
 

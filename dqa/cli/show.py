@@ -13,6 +13,7 @@ from dqa.cli.output import echo_json, report_defects
 if TYPE_CHECKING:
     from dqa.core.question import Question
     from dqa.core.situation import Situation
+    from dqa.core.truth import Truth
 
 __all__ = ["show"]
 
@@ -39,12 +40,12 @@ def show(  # noqa: PLR0913  (one parameter an option)
     report_defects(questions.defects, verbose)
     situation = questions.situation_of(asked)
     if as_json:
-        echo_json(_as_json(asked, situation))
+        echo_json(_as_json(asked, questions.truth_of(asked), situation))
     else:
-        typer.echo(_as_text(asked, situation))
+        typer.echo(_as_text(asked, questions.truth_of(asked), situation))
 
 
-def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
+def _as_json(question: Question, truth: Truth, situation: Situation) -> dict[str, Any]:
     from dqa.core.schema import describe
 
     schema = describe(situation.schema)
@@ -56,9 +57,9 @@ def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
         "rules": question.rules,
         "target": dict(question.target),
         "candidates": list(question.candidates or ()),
-        "answer": question.answers[0] if question.answers else None,
-        "answers": list(question.answers),
-        "outcomes": None if question.outcomes is None else list(question.outcomes),
+        "answer": truth.official,
+        "answers": list(truth.answers),
+        "outcomes": None if truth.outcomes is None else list(truth.outcomes),
         "situation": {
             "name": situation.name,
             "hash": situation.content_hash,
@@ -71,12 +72,12 @@ def _as_json(question: Question, situation: Situation) -> dict[str, Any]:
     }
 
 
-def _as_text(question: Question, situation: Situation) -> str:
+def _as_text(question: Question, truth: Truth, situation: Situation) -> str:
     from dqa.core.schema import describe
 
     rows = ", ".join(f"{name} {len(table)}" for name, table in situation.tables.items())
     listed = "not listed" if question.candidates is None else str(len(question.candidates))
-    answer = ", ".join(map(str, question.answers)) or "not known"
+    answer = ", ".join(map(str, truth.answers)) or "not known"
     parts = {
         "Question": question.text.strip(),
         "Rules": question.rules.strip(),
@@ -84,8 +85,8 @@ def _as_text(question: Question, situation: Situation) -> str:
         "Candidates": listed,
         "Answer": answer,
     }
-    if question.outcomes is not None:
-        told = zip(question.candidates or (), question.outcomes, strict=True)
+    if truth.outcomes is not None:
+        told = zip(question.candidates or (), truth.outcomes, strict=True)
         parts["Outcomes"] = "\n".join(f"{candidate}: {value:g}" for candidate, value in told)
     sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
     return "\n\n".join([question.key, *sections])

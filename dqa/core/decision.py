@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
+from dqa.core.events import Event
+from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
 __all__ = [
-    "COMPARE",
-    "ENDING_EVENTS",
-    "QUERY",
-    "SIMULATE",
-    "SIMULATING",
     "Decision",
     "Ending",
-    "Event",
-    "Evidence",
     "Usage",
 ]
-
-QUERY = "query_database"
-"""The tool that asks the database."""
-SIMULATE = "simulate"
-COMPARE = "compare"
-SIMULATING = (SIMULATE, COMPARE)
-"""The tools that ask the simulator instead."""
 
 
 class Ending(StrEnum):
@@ -38,10 +25,7 @@ class Ending(StrEnum):
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
-
-
-ENDING_EVENTS = frozenset({"answer", *Ending}) - {Ending.ANSWERED}
-"""Kinds of the events that say how a run ended, and nothing of how it got there."""
+    CRASHED = "crashed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +42,6 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.calls + other.calls,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a decider asked its database or its simulator, and what came back.
-
-    Attributes
-    ----------
-    statement
-        As the decider wrote it; of a simulation, what it asked for.
-    observation
-        What the decider was shown: rows as text, or the error's message.
-    row_count
-        Rows returned, 0 where it failed.
-    error
-        Class name of the error, or None.
-    cut
-        Which limit cut the result ("rows", "bytes", "seconds"), or None.
-    seconds
-        How long the database took.
-    translated
-        The statement as it ran, where it was translated from another dialect.
-    tool
-        The tool that was asked: `QUERY` or one of `SIMULATING`.
-    """
-
-    statement: str
-    observation: str
-    row_count: int = 0
-    error: str | None = None
-    cut: str | None = None
-    seconds: float = 0.0
-    translated: str | None = None
-    tool: str = QUERY
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened in a run, for the trace: kind, model step (from 1), and its data."""
-
-    kind: str
-    step: int
-    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

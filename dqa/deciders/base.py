@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
-from dqa.core.decision import Decision
+from dqa.core.decider import Decider
 from dqa.core.errors import UsageError
-from dqa.core.question import Question
+from dqa.core.question import Candidate, Question
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Decider", "DeciderFactory", "Examples", "ProtocolName", "Settings"]
+__all__ = ["DeciderFactory", "Examples", "ProtocolName", "Settings"]
 
 ProtocolName: TypeAlias = Literal["react", "tools"]
 """How an agent and its model talk: labelled text, or the provider's own tool calls."""
@@ -30,6 +30,10 @@ class Examples(Protocol):
         None of them is asked about data of the same content. The databases are the source's own:
         whoever takes one does not close it.
         """
+        ...
+
+    def is_right(self, question: Question, choice: Candidate | None) -> bool:
+        """Whether `choice` is right for a question that `others` gave: only such are shown."""
         ...
 
 
@@ -75,37 +79,40 @@ class Settings:
             raise UsageError("A run needs at least one reply, and one try at each.")
 
 
-class Decider(Protocol):
-    """Answers questions. Stateless between questions, so one serves many threads.
-
-    It may also have ``check(question)``, which raises `UsageError` for a question that it could
-    never decide: an evaluation asks it before it begins.
-    """
-
-    name: str
-
-    def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question.
-
-        Statement errors and unparsable replies are handed to the model; a failing server or
-        provider ends the run as `Ending.INFRASTRUCTURE`, a spent budget as `Ending.BUDGET`, and
-        both keep the trace so far.
-        """
-        ...
-
-
-class DeciderFactory(Protocol):
+@dataclass(frozen=True, slots=True)
+class DeciderFactory:
     """What the entry point `dqa.deciders` names: makes a decider for a model.
 
-    It may also have ``planner_apart`` (bool: it asks `Settings.planner` for the plan),
-    ``options`` (names of the settings in `Settings.options` that it heeds) and ``protocols`` (which
-    values of `Settings.protocol` it heeds; all, where it does not say).
+    Attributes
+    ----------
+    name
+        What commands and results call the decider.
+    description
+        What it does, in one line.
+    make
+        Makes the decider for a model (None where nobody named one) and what bounds every run.
+    needs_model
+        Whether a chat model has to be named.
+    protocols
+        The values of `Settings.protocol` that it follows.
+    planner_apart
+        Whether it asks `Settings.planner` for the plan.
+    options
+        Names of the settings in `Settings.options` that it follows.
     """
 
     name: str
     description: str
-    needs_model: bool
+    make: Callable[[BaseChatModel | None, Settings], Decider]
+    needs_model: bool = True
+    protocols: tuple[ProtocolName, ...] = ("react", "tools")
+    planner_apart: bool = False
+    options: tuple[str, ...] = ()
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Decider:
-        """Make the decider; one that needs no model ignores `model`."""
-        ...
+        """Make the decider; `UsageError` where it needs a model and none is named."""
+        if self.needs_model and model is None:
+            raise UsageError(
+                f"The decider '{self.name}' needs a chat model; name one with --model."
+            )
+        return self.make(model, settings)

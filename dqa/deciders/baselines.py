@@ -4,99 +4,116 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Ending, Event
+from dqa.core.decider import Decider, UpperBound
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.events import AnswerEvent
 from dqa.core.question import Candidate, Question
-from dqa.deciders.base import Settings
+from dqa.core.truth import NOTHING_KNOWN, Truth
+from dqa.deciders.base import DeciderFactory
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-__all__ = ["FIRST", "ORACLE", "RANDOM", "Baseline", "BaselineFactory", "Rule"]
+__all__ = ["FIRST", "ORACLE", "RANDOM", "Baseline", "Oracle"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How a baseline picks.
-
-    Attributes
-    ----------
-    choose
-        A question, its database and the name of a rule set to a candidate.
-    check
-        Raises `UsageError` for a question that it can never decide, by that rule set.
-    """
-
-    choose: Callable[[Question, Database, str | None], Candidate]
-    check: Callable[[Question, str | None], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Decider):
     """A decider made of one rule that picks a candidate.
 
-    Attributes
+    Parameters
     ----------
     name
         What commands call it.
-    rule
-        How it picks.
-    rules
-        Name of the rule set that is simulated by; None for the scenario's first.
+    choose
+        A question and its database to a candidate.
     """
 
-    name: str
-    rule: Rule
-    rules: str | None = None
+    def __init__(self, name: str, choose: Callable[[Question, Database], Candidate]) -> None:
+        self.name = name
+        self._choose = choose
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`."""
-        start = time.perf_counter()
-        try:
-            choice = self.rule.choose(question, database, self.rules)
-        except InfrastructureError as error:
-            return Decision(
-                Ending.INFRASTRUCTURE,
-                seconds=time.perf_counter() - start,
-                error=str(error),
-                outage="database",
-            )
-        return Decision(
-            Ending.ANSWERED,
-            answer=str(choice),
-            choice=choice,
-            seconds=time.perf_counter() - start,
-            trace=(Event("answer", 0, {"text": str(choice)}),),
-        )
+        return _decided(self._choose, question, database)
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question that the rule can never decide."""
-        self.rule.check(question, self.rules)
+        """Raise `UsageError` for a question without a list of candidates."""
+        _candidates(question)
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineFactory:
-    """Makes a baseline; it takes a model like every decider's factory and ignores it."""
+class Oracle(UpperBound):
+    """The best candidate by the record, or else by simulating every one on the database's rows.
 
-    name: str
-    description: str
-    rule: Rule
-    needs_model: bool = False
+    Parameters
+    ----------
+    rules
+        Name of the rule set that is simulated by; None for the scenario's first.
+    truths
+        What is right, by the key of the question.
+    """
 
-    def __call__(self, model: BaseChatModel | None, settings: Settings) -> Baseline:
-        """Make the decider."""
-        del model
-        return Baseline(self.name, self.rule, settings.rules)
+    name = "oracle"
+
+    def __init__(self, rules: str | None, truths: Mapping[str, Truth] | None = None) -> None:
+        self._rules = rules
+        self._truths = truths or {}
+
+    def told(self, truths: Mapping[str, Truth]) -> Oracle:
+        """Return the oracle that knows what is on record."""
+        return Oracle(self._rules, truths)
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`."""
+        return _decided(self._best, question, database)
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` where there is neither a record nor a simulator."""
+        if self._record(question) is not None:
+            _candidates(question)
+            return
+        from dqa.deciders.simulation import Simulation
+
+        Simulation.check(question, self._rules)
+
+    def _record(self, question: Question) -> tuple[float, ...] | None:
+        return self._truths.get(question.key, NOTHING_KNOWN).outcomes
+
+    def _best(self, question: Question, database: Database) -> Candidate:
+        record = self._record(question)
+        if record is None:
+            # Only here: the tools that agents are offered come with it, and take LangChain.
+            from dqa.deciders.simulation import Simulation
+
+            return Simulation.of(question, database, self._rules).outcomes().answer
+        outcomes = dict(zip(_candidates(question), record, strict=True))
+        return (min if _wants_least(question) else max)(outcomes, key=outcomes.__getitem__)
 
 
-def _candidates(question: Question, rules: str | None = None) -> tuple[Candidate, ...]:
-    del rules
+def _decided(
+    choose: Callable[[Question, Database], Candidate], question: Question, database: Database
+) -> Decision:
+    start = time.perf_counter()
+    try:
+        choice = choose(question, database)
+    except InfrastructureError as error:
+        return Decision(
+            Ending.INFRASTRUCTURE,
+            seconds=time.perf_counter() - start,
+            error=str(error),
+            outage="database",
+        )
+    return Decision(
+        Ending.ANSWERED,
+        answer=str(choice),
+        choice=choice,
+        seconds=time.perf_counter() - start,
+        trace=(AnswerEvent(text=str(choice)),),
+    )
+
+
+def _candidates(question: Question) -> tuple[Candidate, ...]:
     if not question.candidates:
         raise UsageError(
             f"Question '{question.key}' lists no candidates, and a baseline can only pick from a "
@@ -105,50 +122,37 @@ def _candidates(question: Question, rules: str | None = None) -> tuple[Candidate
     return question.candidates
 
 
-def _first(question: Question, database: Database, rules: str | None) -> Candidate:
-    del database, rules
+def _wants_least(question: Question) -> bool:
+    known = question.scenario in plugins.names("scenario")
+    return known and plugins.scenario(question.scenario).goal == "minimise"
+
+
+def _first(question: Question, database: Database) -> Candidate:
+    del database
     return _candidates(question)[0]
 
 
-def _random(question: Question, database: Database, rules: str | None) -> Candidate:
+def _random(question: Question, database: Database) -> Candidate:
     """Draw by the question alone, so every database and every run gets the same choice."""
-    del database, rules
+    del database
     return random.Random(question.key).choice(_candidates(question))  # noqa: S311
 
 
-def _best(question: Question, database: Database, rules: str | None) -> Candidate:
-    if question.outcomes is not None:
-        return _recorded_best(question)
-    # Only here: the tools that agents are offered come with it, and take LangChain to import.
-    from dqa.deciders.simulation import Simulation
-
-    return Simulation.of(question, database, rules).outcomes().answer
-
-
-def _recorded_best(question: Question) -> Candidate:
-    """Return the candidate with the best outcome on record, the first of several."""
-    scenario = question.scenario
-    known = scenario in plugins.names("scenario")
-    least = known and plugins.scenario(scenario).goal == "minimise"
-    outcomes = dict(zip(_candidates(question), question.outcomes or (), strict=True))
-    return (min if least else max)(outcomes, key=outcomes.__getitem__)
-
-
-def _has_best(question: Question, rules: str | None) -> None:
-    if question.outcomes is not None:
-        _candidates(question)
-        return
-    from dqa.deciders.simulation import Simulation
-
-    Simulation.check(question, rules)
-
-
-FIRST = BaselineFactory("first", "always the first candidate", Rule(_first, _candidates))
-RANDOM = BaselineFactory(
-    "random", "a candidate at random, the same in every run", Rule(_random, _candidates)
+FIRST = DeciderFactory(
+    "first",
+    "always the first candidate",
+    lambda _model, _settings: Baseline("first", _first),
+    needs_model=False,
 )
-ORACLE = BaselineFactory(
+RANDOM = DeciderFactory(
+    "random",
+    "a candidate at random, the same in every run",
+    lambda _model, _settings: Baseline("random", _random),
+    needs_model=False,
+)
+ORACLE = DeciderFactory(
     "oracle",
-    "the best outcome on record, or, without a record, every candidate simulated on all rows",
-    Rule(_best, _has_best),
+    "upper bound: the best outcome on record, or else every candidate simulated on all rows",
+    lambda _model, settings: Oracle(settings.rules),
+    needs_model=False,
 )

@@ -19,8 +19,8 @@ from pydantic import BeforeValidator, Field
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
-from dqa.core.decision import COMPARE, SIMULATE, Evidence
 from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation

@@ -12,8 +12,8 @@ from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
-from dqa.core.decision import Evidence
 from dqa.core.errors import QueryError, StatementTimeoutError
+from dqa.core.evidence import Evidence
 
 __all__ = ["Arguments", "QueryArguments", "observe", "query_tool", "schema_tool"]
 

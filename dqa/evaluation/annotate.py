@@ -7,8 +7,10 @@ from typing import Any
 
 from dqa import plugins
 from dqa.core.errors import UsageError
-from dqa.core.question import Candidate, Question, QuestionSet
+from dqa.core.question import Candidate
+from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
+from dqa.core.truth import LabelledQuestion
 
 __all__ = ["Annotation", "annotate", "simulate_all"]
 
@@ -70,8 +72,8 @@ def simulate_all(question_set: QuestionSet, rules: str) -> list[Outcomes]:
         A situation that breaks what its scenario needs.
     """
     simulated = set(plugins.names("simulator"))
-    for question in question_set.questions:
-        if question.outcomes is not None and question.scenario not in simulated:
+    for question, truth in question_set.labelled:
+        if truth.outcomes is not None and question.scenario not in simulated:
             raise UsageError(
                 f"No simulator plays the rules of '{question.scenario}': the answers of its "
                 "questions are recorded, and there is nothing to judge them by."
@@ -105,16 +107,16 @@ def annotate(question_set: QuestionSet, rules: str) -> list[Annotation]:
         As `simulate_all`.
     """
     return [
-        _annotation(question, outcomes, rules)
-        for question, outcomes in zip(
-            question_set.questions, simulate_all(question_set, rules), strict=True
+        _annotation(labelled, outcomes, rules)
+        for labelled, outcomes in zip(
+            question_set.labelled, simulate_all(question_set, rules), strict=True
         )
     ]
 
 
-def _annotation(question: Question, outcomes: Outcomes, rules: str) -> Annotation:
+def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rules: str) -> Annotation:
+    question, official = labelled.question, labelled.truth.official
     ties = outcomes.ties
-    official = question.answers[0] if question.answers else None
     return Annotation(
         scenario=question.scenario,
         question=question.id,

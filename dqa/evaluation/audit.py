@@ -13,8 +13,10 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
-from dqa.core.question import Candidate, Defect, Question, QuestionSet
+from dqa.core.question import Candidate, Question
+from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.simulator import Outcomes
+from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 
 __all__ = ["Audit", "LabelAudit", "Totals", "Verdict", "audit"]
@@ -159,8 +161,8 @@ def audit(question_set: QuestionSet) -> Audit:
     released = simulate_all(question_set, "released")
     paper = simulate_all(question_set, "paper")
     labels = tuple(
-        _label(question, ours, theirs, _defects_of(question, question_set.defects))
-        for question, ours, theirs in zip(question_set.questions, released, paper, strict=True)
+        _label(labelled, ours, theirs, _defects_of(labelled.question, question_set.defects))
+        for labelled, ours, theirs in zip(question_set.labelled, released, paper, strict=True)
     )
     scenarios = dict.fromkeys(label.scenario for label in labels)
     totals = tuple(
@@ -180,9 +182,9 @@ def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...
 
 
 def _label(
-    question: Question, released: Outcomes, paper: Outcomes, defects: tuple[str, ...]
+    labelled: LabelledQuestion, released: Outcomes, paper: Outcomes, defects: tuple[str, ...]
 ) -> LabelAudit:
-    official = question.answers[0] if question.answers else None
+    question, official = labelled.question, labelled.truth.official
     if official is None or official not in released.candidates:
         return LabelAudit(
             scenario=question.scenario,

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from dqa import plugins
 from dqa.core.database import Database, Kind
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Candidate, Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.loaders.generator import SCENARIOS, generate
 
@@ -56,6 +57,13 @@ class OtherQuestions:
             made = self._made(question.scenario)
             for other in made.questions:
                 yield other, self._loaded(made.situation_of(other), kind)
+
+    def is_right(self, question: Question, choice: Candidate | None) -> bool:
+        """Whether `choice` is known to be right for a question that `others` gave."""
+        made = self._generated.get(question.scenario)
+        sets = [self._set] if made is None else [self._set, made]
+        truths = [found.truth_of(question) for found in sets if question in found.questions]
+        return any(choice in truth.answers for truth in truths)
 
     def _made(self, scenario: str) -> QuestionSet:
         with self._lock:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dqa.core.database import Database, Kind
-from dqa.core.question import Question, QuestionSet
+from dqa.core.decider import Decider
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
-from dqa.deciders.base import Decider
 
 __all__ = ["Located", "Pace", "Setup", "Target", "Task", "plan"]
 

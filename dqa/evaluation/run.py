@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DatabaseUnavailableError, InfrastructureError
-from dqa.deciders.base import Decider
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.score import Judge, Result

@@ -18,12 +18,14 @@ import numpy as np
 from dqa import plugins
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DataError, UnknownNameError
-from dqa.core.question import Candidate, Question, QuestionSet
+from dqa.core.question import Candidate, Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
+from dqa.core.truth import Truth
 from dqa.deciders.matching import match_candidate
 from dqa.evaluation.plan import Task
 
-__all__ = ["Goal", "Judge", "Outcome", "Result", "Verdict"]
+__all__ = ["Goal", "Judge", "Outcome", "Result", "Verdict", "recorded_outcomes"]
 
 Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of what a decision leads to is better."""
@@ -40,11 +42,12 @@ class Outcome(StrEnum):
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
+    CRASHED = "crashed"
 
     @property
     def judged(self) -> bool:
         """Whether it says anything about the decider; the rest is asked again by a resumed run."""
-        return self not in {Outcome.INFRASTRUCTURE, Outcome.BUDGET}
+        return self not in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.CRASHED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,7 @@ class Judge:
     def judge(self, question: Question, decision: Decision) -> Verdict:
         """Return what `decision` is worth; `DataError` where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
-        unchosen = _without_choice(question, outcomes)
+        unchosen = _without_choice(self._set.truth_of(question), outcomes)
         if decision.ending is not Ending.ANSWERED:
             return replace(unchosen, outcome=Outcome(decision.ending.value))
         if not unchosen.ties:
@@ -242,7 +245,7 @@ class Judge:
         """Return a question's outcomes; all questions on a situation are simulated at once."""
         together = self._together.get(_asked_about(question))
         if together is None:
-            return _recorded(question)
+            return recorded_outcomes(question, self._set.truth_of(question))
         if question.key not in self._outcomes:
             found = plugins.simulator(question.scenario).outcomes(
                 self._set.situation_of(question), together, self._rules
@@ -251,11 +254,11 @@ class Judge:
         return self._outcomes[question.key]
 
 
-def _without_choice(question: Question, outcomes: Outcomes | None) -> Verdict:
+def _without_choice(truth: Truth, outcomes: Outcomes | None) -> Verdict:
     """Return what is known about a question before anything is chosen."""
-    official = question.answers[0] if question.answers else None
+    official = truth.official
     if outcomes is None:
-        return Verdict(Outcome.NO_CANDIDATE, official=official, ties=question.answers)
+        return Verdict(Outcome.NO_CANDIDATE, official=official, ties=truth.answers)
     return Verdict(
         Outcome.NO_CANDIDATE,
         official=official,
@@ -266,13 +269,13 @@ def _without_choice(question: Question, outcomes: Outcomes | None) -> Verdict:
     )
 
 
-def _recorded(question: Question) -> Outcomes | None:
-    """Return the outcomes that a question's record tells, if any."""
-    if question.outcomes is None or question.candidates is None:
+def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
+    """Return the outcomes that a question's record tells; None where there is no record."""
+    if truth.outcomes is None or question.candidates is None:
         return None
     known = question.scenario in plugins.names("scenario")
     goal: Goal = plugins.scenario(question.scenario).goal if known else "maximise"
-    values = np.array(question.outcomes, dtype=np.float64)
+    values = np.array(truth.outcomes, dtype=np.float64)
     return Outcomes(question.candidates, values, goal, baseline=0.0)
 
 

@@ -199,10 +199,7 @@ def decision_to_json(decision: Decision) -> dict[str, Any]:
         "error": decision.error,
         "plans": list(decision.plans),
         "evidence": [_fields(evidence) for evidence in decision.evidence],
-        "trace": [
-            {"kind": event.kind, "step": event.step, "data": dict(event.data)}
-            for event in decision.trace
-        ],
+        "trace": [event.to_json() for event in decision.trace],
     }
     return {
         "ending": decision.ending.value,

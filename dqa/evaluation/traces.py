@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dqa.core.database import Kind
-from dqa.core.decision import Ending, Event, Evidence, Usage
+from dqa.core.decision import Ending, Usage
 from dqa.core.errors import ParseError, UsageError
+from dqa.core.events import Event, event_from_json
+from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.evaluation.store import TRACES, whole_lines
 
@@ -67,7 +69,7 @@ class Trace:
             usage=Usage(**line["usage"]),
             plans=tuple(line["plans"]),
             evidence=tuple(Evidence(**evidence) for evidence in line["evidence"]),
-            events=tuple(Event(**event) for event in line["trace"]),
+            events=tuple(event_from_json(event) for event in line["trace"]),
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, ParseError
-from dqa.core.question import Defect
+from dqa.core.question_set import Defect
 from dqa.core.situation import Cell, Column, Schema, Situation, Table, TableSchema
 
 __all__ = [

@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 
 from dqa import plugins
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.question import Candidate, Defect, Question, QuestionSet
+from dqa.core.question import Candidate, Question
+from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.release_layout import FORMS, LAYOUTS, Form, ScenarioLayout
 
 __all__ = ["read_release"]
@@ -132,7 +134,7 @@ class _Reader:
     folder: Path
     form: Form
     strict: bool
-    questions: list[Question] = field(default_factory=list)
+    labelled: list[LabelledQuestion] = field(default_factory=list)
     situations: dict[str, Situation] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     left_out: dict[tuple[Path, str, int | None], list[str]] = field(default_factory=dict)
@@ -169,12 +171,11 @@ class _Reader:
             listed = ", ".join(numbers)
             are = "are" if len(numbers) > 1 else "is"
             self.defects.append(Defect(file, line, problem, f"{plural} {listed} {are} left out"))
-        if not self.questions:
+        if not self.labelled:
             first = f" The first problem: {self.defects[0]}." if self.defects else ""
             raise DataError(f"{self.folder}: no question of this release can be read.{first}")
-        return QuestionSet(
-            self.folder.resolve().name, tuple(self.questions), self.situations, tuple(self.defects)
-        )
+        name = self.folder.resolve().name
+        return QuestionSet.of(name, self.labelled, self.situations, tuple(self.defects))
 
     # --- questions ---
 
@@ -257,19 +258,16 @@ class _Reader:
             )
         texts = (values["question"].strip(), str(values.get("goal", "")).strip())
         self.situations[situation.name] = situation
-        self.questions.append(
-            Question(
-                scenario=layout.scenario,
-                id=number,
-                text="\n".join(text for text in texts if text),
-                rules=values["business_rules"].strip(),
-                situation=situation.name,
-                target=target,
-                candidates=candidates,
-                answers=(answer,),
-                outcomes=outcomes,
-            )
+        question = Question(
+            scenario=layout.scenario,
+            id=number,
+            text="\n".join(text for text in texts if text),
+            rules=values["business_rules"].strip(),
+            situation=situation.name,
+            target=target,
+            candidates=candidates,
         )
+        self.labelled.append(LabelledQuestion(question, Truth((answer,), outcomes)))
 
     # --- databases ---
 

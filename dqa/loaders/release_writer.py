@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
+from dqa.core.truth import Truth
 from dqa.loaders.release_layout import FORMS, LAYOUTS, ScenarioLayout
 
 __all__ = ["write_release"]
@@ -46,9 +48,9 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     entries: dict[str, list[dict[str, Any]]] = {}
     texts: dict[Path, str] = {}
     rendered: dict[str, tuple[str, str]] = {}
-    for question in question_set.questions:
+    for question, truth in question_set.labelled:
         layout = _layout(question)
-        entry = _entry(question, layout)
+        entry = _entry(question, truth, layout)
         entries.setdefault(layout.scenario, []).append(entry)
         name = question.situation
         if name not in rendered:
@@ -76,13 +78,13 @@ def _layout(question: Question) -> ScenarioLayout:
     return layout
 
 
-def _entry(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
+def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str, Any]:
     """Return a question as the release's file of questions has it."""
     if not question.id.isdecimal() or str(int(question.id)) != question.id:
         raise DataError(f"Question {question.key}: the release numbers its questions.")
-    if len(question.answers) != 1 or not isinstance(question.answers[0], layout.answer):
+    if len(truth.answers) != 1 or not isinstance(truth.answers[0], layout.answer):
         raise DataError(
-            f"Question {question.key} has the answers {question.answers}; the release holds "
+            f"Question {question.key} has the answers {truth.answers}; the release holds "
             f"exactly one {layout.answer.__name__} a question."
         )
     target = dict(question.target)
@@ -106,19 +108,19 @@ def _entry(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
         **{key: target.get(key, "") for key in layout.target},
         "question": question.text,
         "business_rules": question.rules,
-        "answer": question.answers[0],
-        **_outcomes(question, layout),
+        "answer": truth.answers[0],
+        **_outcomes(question, truth, layout),
         **layout.constants,
     }
 
 
-def _outcomes(question: Question, layout: ScenarioLayout) -> dict[str, Any]:
-    if layout.recorded != (question.outcomes is not None):
+def _outcomes(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str, Any]:
+    if layout.recorded != (truth.outcomes is not None):
         needs = "needs" if layout.recorded else "has no room for"
         raise DataError(f"Question {question.key}: the layout {needs} recorded outcomes.")
-    if question.outcomes is None:
+    if truth.outcomes is None:
         return {}
-    named = zip(question.candidates or (), question.outcomes, strict=True)
+    named = zip(question.candidates or (), truth.outcomes, strict=True)
     return {"outcomes": {str(candidate): value for candidate, value in named}}
 
 

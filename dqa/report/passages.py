@@ -137,7 +137,7 @@ class Called:
     step
         The reply that asked for it; None where no model did.
     tool
-        As in `dqa.core.decision.Evidence`.
+        As in `dqa.core.evidence.Evidence`.
     asked, translated
         As it was written, and as it ran where that differs.
     columns, rows, notes
@@ -145,7 +145,7 @@ class Called:
     text
         What came back, where that is no table: an error's message, or any other text.
     row_count, error, cut, seconds
-        As in `dqa.core.decision.Evidence`.
+        As in `dqa.core.evidence.Evidence`.
     done
         False where the run ended before anything came back.
     """

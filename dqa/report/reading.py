@@ -9,7 +9,8 @@ from dataclasses import asdict
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from dqa.core.decision import ENDING_EVENTS, QUERY, SIMULATING, Event
+from dqa.core.events import ENDING_KINDS, Event
+from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
 from dqa.evaluation.score import Result
 from dqa.evaluation.traces import Trace
@@ -91,7 +92,7 @@ class _Events:
                 passages = None
             if passages is not None:
                 yield from passages
-            elif event.kind not in ENDING_EVENTS:  # the trace itself has the words of these
+            elif event.kind not in ENDING_KINDS:  # the trace itself has the words of these
                 yield Other(event.step, event.kind, event.data)
 
     def _prompt(self, event: Event) -> Iterator[Passage]:

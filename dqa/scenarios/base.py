@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
+from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.statements import Kind, read_statements, statements_for
 
 __all__ = [
@@ -99,7 +100,6 @@ class Scenario:
         situation: Situation,
         question_id: str,
         target: Mapping[str, str],
-        answers: tuple[Candidate, ...] = (),
     ) -> Question:
         """Make a question of this scenario in our own words."""
         return Question(
@@ -110,7 +110,6 @@ class Scenario:
             situation=situation.name,
             target=target,
             candidates=self.candidates(situation, target),
-            answers=answers,
         )
 
     def recorded(
@@ -119,7 +118,7 @@ class Scenario:
         question_id: str,
         target: Mapping[str, str],
         outcomes: Mapping[str, float],
-    ) -> Question:
+    ) -> LabelledQuestion:
         """Make a question whose outcomes a record tells, by candidate; the best is its answer.
 
         Raises
@@ -134,7 +133,7 @@ class Scenario:
             raise DataError(f"Question '{question.key}' has no outcome of '{missing[0]}'.")
         values = tuple(outcomes[str(name)] for name in candidates)
         best = (max if self.goal == "maximise" else min)(values)
-        return replace(question, outcomes=values, answers=(candidates[values.index(best)],))
+        return LabelledQuestion(question, Truth((candidates[values.index(best)],), values))
 
     def goal_of(self, question: Question) -> str:
         """Return a question's text without how it is to be answered, where it is in our words.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
@@ -18,10 +18,11 @@ from langchain_core.runnables import RunnableConfig
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
-from dqa.deciders.base import Settings
+from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.matching import match_candidate
 from dqa.deciders.simulation import Simulation
 from dqa.models.scripted import check_agent, scripted_model
@@ -31,13 +32,13 @@ from dqa_planrag.recipes import RECIPES, Recipe
 from dqa_planrag.state import Role, Run, State, initial_state
 from dqa_planrag.toolbox import QUERY, SIMULATING, Toolbox
 
-__all__ = ["FACTORIES", "Agent", "AgentFactory"]
+__all__ = ["FACTORIES", "Agent"]
 
 _EXAMPLE_MODEL = "analyst"
 """The scripted model whose run is the example."""
 
 
-class Agent:
+class Agent(Decider):
     """A retrieval agent: a recipe, its chat models and the shared loop."""
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
@@ -50,7 +51,7 @@ class Agent:
         self._examples: dict[tuple[str, str, str], list[BaseMessage]] = {}
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; see `dqa.deciders.base.Decider`.
+        """Decide one question; see `dqa.core.decider.Decider`.
 
         Raises
         ------
@@ -151,7 +152,8 @@ class Agent:
         except UsageError:
             # The analyst knows no such scenario.
             return []
-        right = _decision(question, final, 0.0).choice in question.answers
+        source, choice = self._settings.examples, _decision(question, final, 0.0).choice
+        right = source is not None and source.is_right(question, choice)
         return _as_example(final["messages"][1:]) if right else []
 
 
@@ -197,38 +199,16 @@ def _decision(question: Question, final: State, seconds: float) -> Decision:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFactory:
-    """Makes an agent of one recipe for any model."""
-
-    recipe: Recipe
-    needs_model: bool = True
-
-    @property
-    def name(self) -> str:
-        """What commands call the agent."""
-        return self.recipe.name
-
-    @property
-    def planner_apart(self) -> bool:
-        """Whether a model of its own may plan: `Settings.planner`."""
-        return self.recipe.planner_apart
-
-    @property
-    def description(self) -> str:
-        """One line on what the agent does."""
-        return self.recipe.description
-
-    def __call__(self, model: BaseChatModel | None, settings: Settings) -> Agent:
-        """Make the agent; `UsageError` without a model."""
+def _factory(recipe: Recipe) -> DeciderFactory:
+    def make(model: BaseChatModel | None, settings: Settings) -> Agent:
         if model is None:
-            raise UsageError(
-                f"The decider '{self.name}' needs a chat model; name one with --model."
-            )
-        return Agent(self.recipe, model, settings)
+            raise AssertionError("the factory asks for a model first")
+        return Agent(recipe, model, settings)
+
+    return DeciderFactory(recipe.name, recipe.description, make, planner_apart=recipe.planner_apart)
 
 
-FACTORIES = {recipe.name: AgentFactory(recipe) for recipe in RECIPES}
+FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}
 """Every agent's factory by name."""
 
 SINGLERAG = FACTORIES["singlerag"]

@@ -16,7 +16,6 @@ first ``reason`` and after every ``retrieve``, and ``plan`` tells the other mode
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -25,8 +24,21 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from dqa.core.decision import Ending, Event, Evidence
+from dqa.core.decision import Ending
 from dqa.core.errors import BudgetSpentError, InfrastructureError, UnparsableReplyError
+from dqa.core.events import (
+    AnswerEvent,
+    EndingEvent,
+    Event,
+    FaultEvent,
+    PlanEvent,
+    ReplanEvent,
+    ReplyEvent,
+    RetrievalEvent,
+    SimulationEvent,
+    ToolUse,
+)
+from dqa.core.evidence import Evidence
 from dqa.deciders.base import Settings
 from dqa.models.calling import Called, ChatRunnable, call_model
 from dqa_planrag.prompting import closing
@@ -110,7 +122,7 @@ class _Nodes:
                 in_turns(state[CONVERSATION[role]]),
                 self._protocol.stop,
                 self._settings.calls,
-                lambda fault: faults.append(Event("fault", step, fault.to_data())),
+                lambda fault: faults.append(FaultEvent(step=step, **fault.to_data())),
             )
         except InfrastructureError as error:
             return _ended_by(error, "model") | {"events": faults}
@@ -183,15 +195,15 @@ class _Nodes:
             raise UnparsableReplyError("The reply neither asks for anything nor decides.")
 
     def _said(self, called: Called, reply: Reply | None, step: int, role: Role) -> Event:
-        data = {
-            "text": self._protocol.spoken(called.reply),
-            "thought": None if reply is None else reply.thought,
-            "calls": self._protocol.calls(called.reply, reply),
-            "role": role,
-            "input_tokens": called.usage.input_tokens,
-            "output_tokens": called.usage.output_tokens,
-        }
-        return Event("reply", step, data)
+        return ReplyEvent(
+            step=step,
+            text=self._protocol.spoken(called.reply),
+            thought=None if reply is None else reply.thought,
+            calls=tuple(ToolUse(**call) for call in self._protocol.calls(called.reply, reply)),
+            role=role,
+            input_tokens=called.usage.input_tokens,
+            output_tokens=called.usage.output_tokens,
+        )
 
     def plan(self, state: State, runtime: Runtime[Run]) -> Update:
         """Take down the plan, or the one that replaces it."""
@@ -201,8 +213,8 @@ class _Nodes:
         onward: Update = {"messages": self._protocol.noted()} if only_plan else {}
         if text is None:
             return onward
-        kind = "replan" if state["plans"] else "plan"
-        events = [Event(kind, step_of(state), {"text": text})]
+        kind = ReplanEvent if state["plans"] else PlanEvent
+        events: list[Event] = [kind(step=step_of(state), text=text)]
         if state["role"] == "agent":
             return onward | {"plans": [text], "events": events}
         if state["plans"]:
@@ -229,8 +241,8 @@ class _Nodes:
                 continue
             results.append((call, found.observation))
             evidence.append(found)
-            kind = "retrieval" if found.tool == QUERY else "simulation"
-            events.append(Event(kind, step, asdict(found)))
+            kind = RetrievalEvent if found.tool == QUERY else SimulationEvent
+            events.append(kind.of(found, step))
         last_words = closing(self._protocol.name) if self._recipe.reads_once and evidence else ""
         update: Update = {
             "messages": self._protocol.observed(results, last_words),
@@ -255,7 +267,7 @@ class _Nodes:
         """Close the run with the model's decision."""
         return {
             "ending": Ending.ANSWERED,
-            "events": [Event("answer", state["steps"], {"text": reply_in(state).answer})],
+            "events": [AnswerEvent(step=state["steps"], text=reply_in(state).answer or "")],
         }
 
     def stop(self, state: State) -> Update:
@@ -270,7 +282,7 @@ class _Nodes:
         return {
             "ending": ending,
             "problem": problem,
-            "events": [Event(ending.value, state["steps"], {"problem": problem})],
+            "events": [EndingEvent.of(ending, state["steps"], problem)],
         }
 
     def after_reply(self, state: State) -> str:

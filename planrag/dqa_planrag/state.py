@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from dqa.core.decision import Ending, Event, Evidence, Usage
+from dqa.core.decision import Ending, Usage
+from dqa.core.events import Event, ParseFailureEvent, PromptEvent
+from dqa.core.evidence import Evidence
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
 
@@ -134,13 +136,13 @@ def reply_in(state: State) -> Reply:
 
 def prompt_event(role: Role, messages: list[BaseMessage]) -> Event:
     """Return the event that shows what a model is told first."""
-    shown = [[message.type, _text(message)] for message in messages]
-    return Event("prompt", 0, {"messages": shown, "role": role})
+    shown = tuple((message.type, _text(message)) for message in messages)
+    return PromptEvent(messages=shown, role=role)
 
 
 def unread_event(problem: str, state: State) -> Event:
     """Return the event that says why a reply could not be read."""
-    return Event("parse_failure", step_of(state), {"problem": problem, "role": state["role"]})
+    return ParseFailureEvent(step=step_of(state), problem=problem, role=state["role"])
 
 
 def _text(message: BaseMessage) -> str:

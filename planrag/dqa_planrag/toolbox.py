@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 from dqa.core.database import Database, Limits
-from dqa.core.decision import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.core.errors import UnparsableReplyError
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import observe
 from dqa_planrag.reply import Call

@@ -11,8 +11,8 @@ import numpy as np
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError
-from dqa.core.question import Question
 from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import LIST_SEPARATOR
 from dqa_simulators.agriculture.generator import agriculture_target, build_agriculture
 from dqa_simulators.stocks.generator import build_stocks, stocks_target
@@ -70,7 +70,7 @@ def uncertain_worlds(
 
 def ask_world(
     world: UncertainWorld, situation: Situation, rng: np.random.Generator, wanted: int | None = None
-) -> list[Question]:
+) -> list[LabelledQuestion]:
     """Ask about choices of two or more of a world's actions, in random order.
 
     Parameters
@@ -82,11 +82,11 @@ def ask_world(
 
     Returns
     -------
-    list[Question]
-        Questions whose `outcomes` are the true expected utilities (of stocks, beyond the dollar
-        that was spent), not what happened to come true, so the best decision is the one that was
-        best to make. Choices without a clear best one are passed over. Their ids are still to be
-        given.
+    list[LabelledQuestion]
+        Questions whose `Truth.outcomes` are the true expected utilities (of stocks, beyond the
+        dollar that was spent), not what happened to come true, so the best decision is the one
+        that was best to make. Choices without a clear best one are passed over. Their ids are
+        still to be given.
     """
     recipe = _RECIPES[situation.schema.scenario]
     scenario = plugins.scenario(situation.schema.scenario)

@@ -43,7 +43,7 @@ def test_defects_are_lines_on_stderr_and_many_are_summed_up(
 ) -> None:
     """Ten are shown, and all of them when asked for."""
     from dqa.cli.output import report_defects
-    from dqa.core.question import Defect
+    from dqa.core.question_set import Defect
 
     defects = [Defect(Path("f.sql"), line, "odd", "mended") for line in range(1, 14)]
     report_defects(defects)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.decision import Event
+from dqa.core.events import Event
 from dqa_dellma.tree_page import render_tree
 from dqa_dellma.tree_reading import read_tree
 from tests.cli.conftest import Command

@@ -10,7 +10,8 @@ import pytest
 from dqa import plugins
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate

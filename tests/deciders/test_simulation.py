@@ -18,7 +18,8 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DatabaseUnavailableError, UnknownNameError, UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.schema import DatabaseSchema
 from dqa.deciders import simulation
 from dqa.deciders.simulation import CompareArguments, SimulateArguments, Simulation

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from dqa.core.database import Database, Limits
-from dqa.core.decision import Evidence
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.evidence import Evidence
 from dqa.deciders.tools import QueryArguments, observe, query_tool, schema_tool
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqa.core.decision import Ending, Event, Usage
+from dqa.core.decision import Ending, Usage
+from dqa.core.events import Event
 from dqa.evaluation.traces import Trace
 
 ACTIONS: tuple[str | int, ...] = ("fig", "plum", 7)

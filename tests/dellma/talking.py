@@ -14,7 +14,8 @@ from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Event
+from dqa.core.decision import Decision
+from dqa.core.events import Event
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa_dellma.asking import Asker

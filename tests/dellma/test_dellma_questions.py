@@ -15,7 +15,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
 from dqa.loaders.readback import read_situation
 from dqa_dellma.questions import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.question import Defect
+from dqa.core.question_set import Defect
 from dqa_dellma.release import (
     Quantity,
     Statistic,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Ending, Event
+from dqa.core.decision import Decision, Ending
+from dqa.core.events import Event
 from dqa.core.question import Question
 from dqa.models.cassette import Cassette
 from dqa.models.recorded import recorded

@@ -9,8 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dqa.core.decision import Ending, Event
+from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
+from dqa.core.events import Event
 from dqa.evaluation.traces import Trace
 from dqa_dellma.tree import Failure, Place, Value
 from dqa_dellma.tree_reading import has_tree, read_tree

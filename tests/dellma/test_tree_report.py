@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.decision import Event, Usage
+from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
+from dqa.core.events import Event
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa_dellma.tree_report import INDEX, write_tree_report

@@ -9,8 +9,10 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Ending, Evidence, Usage
-from dqa.core.question import Question, QuestionSet
+from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.evidence import Evidence
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.evaluation.plan import Setup
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 

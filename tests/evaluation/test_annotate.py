@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import UnknownNameError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.evaluation.annotate import annotate
 from dqa.loaders.release import read_release
 from tests.simulators.worlds import economy, world

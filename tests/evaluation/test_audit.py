@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa.core.question import Defect, QuestionSet
+from dqa.core.question_set import Defect, QuestionSet
 from dqa.evaluation.audit import Audit, Verdict, audit
 from dqa.loaders.release import read_release
 from dqa.report.audit_page import render_audit

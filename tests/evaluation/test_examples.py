@@ -12,7 +12,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.evaluation.examples import OtherQuestions
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate
 

@@ -9,7 +9,8 @@ import pytest
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DataError, UnknownNameError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.evaluation.plan import Task
 from dqa.evaluation.score import Judge, Outcome, Result

@@ -15,7 +15,8 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.errors import UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.plan import Located, Pace, Setup, Target
 from dqa.evaluation.run import evaluate

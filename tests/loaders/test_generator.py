@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.loaders.generator import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import DataError, UsageError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator import (
     GENERATOR_VERSION,
     MANIFEST,

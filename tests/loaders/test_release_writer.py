@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dqa import plugins
 from dqa.core.errors import DataError, UsageError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Situation, Table
 from dqa.loaders import cypher_text, sql_text
 from dqa.loaders.cypher_text import parse_cypher, render_cypher

@@ -19,7 +19,7 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
 from dqa.core.decision import Usage
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
 from dqa.evaluation.plan import Pace, Setup, Target

@@ -18,7 +18,8 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.score import Judge
 from dqa.loaders.generator import BuildingSize, LocatingSize, generate

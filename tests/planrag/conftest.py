@@ -18,7 +18,7 @@ from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator import generate
 
 COUNT = {

@@ -11,7 +11,7 @@ from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DatabaseUnavailableError, UsageError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
 from tests.planrag.conftest import COUNT, Replies

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.examples import OtherQuestions
 from dqa.models.scripted.model import ScriptedModel

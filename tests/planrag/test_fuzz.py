@@ -26,7 +26,7 @@ from dqa import guard, plugins
 from dqa.core.database import Database, Limits
 from dqa.core.decision import Ending
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
 from dqa.evaluation.plan import Task

@@ -10,7 +10,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa_planrag.deciders import FACTORIES
 from dqa_planrag.react import ReAct

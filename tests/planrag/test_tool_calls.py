@@ -11,7 +11,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa_planrag.reply import Call
 from dqa_planrag.tool_calls import ToolCalls

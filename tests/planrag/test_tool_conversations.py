@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES

@@ -16,9 +16,11 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Ending, Event
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.events import Event
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
 from dqa.deciders.base import Settings
 from dqa.evaluation.examples import OtherQuestions

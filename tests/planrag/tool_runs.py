@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, InvalidToolCall
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from tests.planrag.conftest import COUNT, Replies, assert_sendable
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from dqa.core.decision import Ending, Event, Evidence, Usage
+from dqa.core.decision import Ending, Usage
+from dqa.core.events import Event
+from dqa.core.evidence import Evidence
 from dqa.core.plans import steps_of
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Situation, Table
 from dqa.loaders.generator import LocatingSize, generate
 from dqa.scenarios.base import read_schema

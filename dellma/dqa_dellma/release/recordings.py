@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
-from dqa.core.question import Defect
+from dqa.core.question_set import Defect
 from dqa_dellma.release.files import read_text
 from dqa_dellma.release.truth import KNOWN_YEAR
 

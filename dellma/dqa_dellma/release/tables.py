@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dqa.core.errors import DataError, ParseError
-from dqa.core.question import Defect
+from dqa.core.question_set import Defect
 from dqa_dellma.release.files import read_json, read_rows
 from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
 

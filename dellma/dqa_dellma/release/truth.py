@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dqa.core.errors import ParseError, UnknownNameError
-from dqa.core.question import Defect
+from dqa.core.question_set import Defect
 from dqa_dellma.release.tables import read_statistics, read_stocks
 
 __all__ = ["ASKED_YEAR", "BOUGHT", "FRUITS", "KNOWN_YEAR", "SOLD", "SYMBOLS", "read_utilities"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dqa.core.decision import ENDING_EVENTS
 from dqa.core.errors import UsageError
+from dqa.core.events import ENDING_KINDS
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.stats import wilson
 from dqa.evaluation.store import read_results
@@ -60,7 +60,7 @@ class Case:
     def told(self) -> bool:
         """Whether the trace tells how the decision was made; a baseline's does not."""
         kinds = {event.kind for event in self.trace.events}
-        return bool(self.trace.evidence) or not kinds <= ENDING_EVENTS
+        return bool(self.trace.evidence) or not kinds <= ENDING_KINDS
 
 
 @dataclass(frozen=True, slots=True)

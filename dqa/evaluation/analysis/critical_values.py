@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dqa import plugins
-from dqa.core.decision import SIMULATING
+from dqa.core.evidence import SIMULATING
 from dqa.evaluation.analysis.statements import Aggregate, Column, Reading, read_statement
 from dqa.evaluation.traces import Trace
 

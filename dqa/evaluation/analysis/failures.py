@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dqa.core.decision import Evidence
+from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.statements import brought_data, cells

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from dqa.core.decision import SIMULATING
+from dqa.core.evidence import SIMULATING
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.traces import Trace
 

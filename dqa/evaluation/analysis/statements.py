@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from dqa import plugins
 from dqa.core.database import Kind
-from dqa.core.decision import Evidence
+from dqa.core.evidence import Evidence
 from dqa.core.situation import Schema
 
 __all__ = [

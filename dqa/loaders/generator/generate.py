@@ -14,8 +14,9 @@ import numpy as np
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.question import Question, QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion
 from dqa.loaders.generator.names import stems
 from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
 from dqa.loaders.generator.questions import ask, targets_of
@@ -104,7 +105,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         Questions numbered from 1 in each scenario. Each has exactly one answer, the same under
         the rule sets ``paper`` and ``released`` (in worlds of more than 100,000 rows: ``paper``).
         In worlds of known uncertainty it has the highest true expected utility, and
-        `Question.outcomes` are the expected utilities of all candidates (`UncertainWorld`).
+        `Truth.outcomes` are the expected utilities of all candidates (`UncertainWorld`).
 
     Raises
     ------
@@ -118,7 +119,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     if difficulty not in (None, Difficulty()):
         _refuse_difficulty(scenarios)
     fixed = {size.scenario: size for size in sizes}
-    questions: list[Question] = []
+    questions: list[LabelledQuestion] = []
     situations: dict[str, Situation] = {}
     for scenario in dict.fromkeys(scenarios):
         if scenario in UNCERTAIN_SCENARIOS:
@@ -127,7 +128,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         recipe = _RECIPES[scenario]
         series = _Series(scenario, seed, difficulty or Difficulty())
         most = per_database or recipe.per_database
-        asked: list[Question] = []
+        asked: list[LabelledQuestion] = []
         for database in numbers():
             if len(asked) >= count:
                 break
@@ -137,7 +138,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
             situations[situation.name] = situation
             asked.extend(found)
         questions.extend(_numbered(asked))
-    return QuestionSet(f"generated-{seed}", tuple(questions), situations)
+    return QuestionSet.of(f"generated-{seed}", questions, situations)
 
 
 def generate_like_release(seed: int = 0) -> QuestionSet:
@@ -165,7 +166,7 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
         The seed is negative.
     """
     _check(SCENARIOS, 1, seed, (), None)
-    questions: list[Question] = []
+    questions: list[LabelledQuestion] = []
     situations: dict[str, Situation] = {}
     for scenario, recipe in _RECIPES.items():
         series = _Series(scenario, seed, Difficulty(), variant=1)
@@ -173,7 +174,7 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
         shares = [total // databases + (i < total % databases) for i in range(databases)]
         factors = [series.factor(i) for i in range(databases)]
         mean = sum(f * share for f, share in zip(factors, shares, strict=True)) / total
-        asked: list[Question] = []
+        asked: list[LabelledQuestion] = []
         for i, wanted in enumerate(shares):
             size = recipe.size.scaled(factors[i] / mean)
             draft = _Draft(i, len(asked) + 1, size, wanted, wanted)
@@ -181,7 +182,7 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
             situations[situation.name] = situation
             asked.extend(found)
         questions.extend(_numbered(asked))
-    return QuestionSet(f"generated-like-release-{seed}", tuple(questions), situations)
+    return QuestionSet.of(f"generated-like-release-{seed}", questions, situations)
 
 
 def _uncertain(
@@ -190,9 +191,9 @@ def _uncertain(
     seed: int,
     per_database: int | None,
     situations: dict[str, Situation],
-) -> list[Question]:
+) -> list[LabelledQuestion]:
     """Return `count` questions about worlds of known uncertainty; add their `situations`."""
-    asked: list[Question] = []
+    asked: list[LabelledQuestion] = []
     for world, situation, rng in uncertain_worlds(scenario, seed):
         asked.extend(ask_world(world, situation, rng, per_database))
         situations[situation.name] = situation
@@ -236,7 +237,7 @@ class _Series:
         """
         return _RECIPES[self._scenario].factor((self._start + database * _GOLDEN) % 1.0)
 
-    def database(self, draft: _Draft) -> tuple[Situation, list[Question]]:
+    def database(self, draft: _Draft) -> tuple[Situation, list[LabelledQuestion]]:
         """Draw worlds until one has `at_least` questions; return it with at most `wanted`."""
         recipe, simulator = _RECIPES[self._scenario], plugins.simulator(self._scenario)
         year = recipe.year + draft.number
@@ -261,8 +262,11 @@ class _Series:
         )
 
 
-def _numbered(questions: Sequence[Question]) -> list[Question]:
-    return [replace(question, id=str(i)) for i, question in enumerate(questions, start=1)]
+def _numbered(labelled: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
+    return [
+        LabelledQuestion(replace(question, id=str(i)), truth)
+        for i, (question, truth) in enumerate(labelled, start=1)
+    ]
 
 
 def _check(

@@ -13,7 +13,7 @@ from typing import Any
 
 from dqa import plugins
 from dqa.core.errors import DataError
-from dqa.core.question import QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator.questions import label_rules
 from dqa.loaders.release import read_release
 from dqa.loaders.release_writer import write_release

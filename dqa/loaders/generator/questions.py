@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -12,6 +11,7 @@ from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.generator.options import Difficulty
 from dqa_simulators.steps import steps_to_target
 
@@ -66,7 +66,7 @@ def ask(
     targets: list[Mapping[str, str]],
     wanted: int,
     difficulty: Difficulty,
-) -> list[Question]:
+) -> list[LabelledQuestion]:
     """Make the first `wanted` questions about `targets` that have one sure answer.
 
     The answer is unique, leads by at least `SMALLEST_MARGIN`, betters doing nothing by as much,
@@ -75,12 +75,12 @@ def ask(
 
     Returns
     -------
-    list[Question]
+    list[LabelledQuestion]
         At most `wanted`, in the order of `targets`; their ids are still to be given.
     """
     spec = plugins.scenario(situation.schema.scenario)
     large = situation.row_count > _LARGE
-    found: list[Question] = []
+    found: list[LabelledQuestion] = []
     rest = iter(targets)
     while len(found) < wanted:
         size = 1 if large else min(_BATCH, 2 * (wanted - len(found)) + 4)
@@ -93,24 +93,25 @@ def ask(
 
 def _sure(
     situation: Situation, questions: list[Question], difficulty: Difficulty
-) -> list[Question]:
-    """Keep the questions with one sure answer, and give it to them."""
+) -> list[LabelledQuestion]:
+    """Keep the questions with one sure answer, each with that answer."""
     simulator = plugins.simulator(questions[0].scenario)
-    answers: list[Question] = []
+    sure: list[LabelledQuestion] = []
     outcomes = simulator.outcomes(situation, questions, "paper")
     for question, outcome in zip(questions, outcomes, strict=True):
         if _is_sure(outcome) and _is_within(outcome, difficulty):
-            answers.append(replace(question, answers=(outcome.answer,)))
+            sure.append(LabelledQuestion(question, Truth((outcome.answer,))))
     for rules in label_rules(situation)[1:]:
-        outcomes = simulator.outcomes(situation, answers, rules) if answers else []
-        answers = [
-            question
-            for question, outcome in zip(answers, outcomes, strict=True)
-            if _is_sure(outcome) and outcome.answer == question.answers[0]
+        asked = [question for question, _ in sure]
+        outcomes = simulator.outcomes(situation, asked, rules) if asked else []
+        sure = [
+            labelled
+            for labelled, outcome in zip(sure, outcomes, strict=True)
+            if _is_sure(outcome) and outcome.answer == labelled.truth.official
         ]
     if difficulty.hops > 1:
-        answers = [q for q in answers if _steps(situation, q) >= difficulty.hops]
-    return answers
+        sure = [labelled for labelled in sure if _steps(situation, labelled) >= difficulty.hops]
+    return sure
 
 
 def _is_sure(outcome: Outcomes) -> bool:
@@ -135,8 +136,9 @@ def _is_within(outcome: Outcomes, difficulty: Difficulty) -> bool:
     return within and rivals >= difficulty.rivals
 
 
-def _steps(situation: Situation, question: Question) -> float:
+def _steps(situation: Situation, labelled: LabelledQuestion) -> float:
     """Count the steps from the answer to the target; no way at all counts as none."""
+    question, truth = labelled
     candidates = question.candidates or ()
-    steps = steps_to_target(situation, question)[candidates.index(question.answers[0])]
+    steps = steps_to_target(situation, question)[candidates.index(truth.answers[0])]
     return float(steps) if np.isfinite(steps) else 0.0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqa.core.decision import Ending, Event, Evidence, Usage
+from dqa.core.decision import Ending, Usage
+from dqa.core.events import Event
+from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis import Case
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.core.decision import Evidence
+from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis.critical_values import (
     CRITICAL_VALUES,
     CriticalValue,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dqa.core.decision import Evidence
+from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.failures import failure_of
 from dqa.evaluation.score import Outcome

@@ -8,7 +8,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Kind
-from dqa.core.decision import Evidence
+from dqa.core.evidence import Evidence
 from dqa.core.situation import Schema
 from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
 from tests.evaluation.analysis.runs import empty, failed, ran

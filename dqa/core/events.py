@@ -1,0 +1,235 @@
+"""What happens in a decision, as typed events: one small class a kind.
+
+A method defines events of its own as further subclasses of `Event`, and names them in a tuple that
+the entry point ``dqa.events`` finds. An event of a kind that nobody knows is kept as `OtherEvent`,
+so that a trace can be read without the package that wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from dqa.core.evidence import Cut, Evidence
+
+__all__ = [
+    "CORE_EVENTS",
+    "ENDING_KINDS",
+    "AnswerEvent",
+    "EndingEvent",
+    "Event",
+    "FaultEvent",
+    "OtherEvent",
+    "ParseFailureEvent",
+    "PlanEvent",
+    "PromptEvent",
+    "ReplanEvent",
+    "ReplyEvent",
+    "RetrievalEvent",
+    "Role",
+    "SimulationEvent",
+    "ToolUse",
+    "event_from_json",
+    "kinds_of",
+]
+
+Role: TypeAlias = str
+"""Which of a decider's models: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
+
+
+class Event(BaseModel):
+    """One thing that happened.
+
+    Attributes
+    ----------
+    kind
+        Which; a subclass gives it a `typing.Literal` of its own.
+    step
+        Number of the model's reply it belongs to, from 1; 0 before the first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    version: ClassVar[int] = 1
+
+    kind: str
+    step: int = 0
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What happened, without `kind` and `step`."""
+        return self.model_dump(exclude={"kind", "step"})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a trace holds it."""
+        return self.model_dump(mode="json")
+
+
+class OtherEvent(Event):
+    """An event of a kind that no installed package knows."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class PromptEvent(Event):
+    """What a model is told first: type and text of each message, and what for."""
+
+    kind: Literal["prompt"] = "prompt"
+    messages: tuple[tuple[str, str], ...] = ()
+    role: Role = "agent"
+    purpose: str | None = None
+
+
+class ToolUse(BaseModel):
+    """A tool that a reply asks for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str
+    input: Any = None
+
+
+class ReplyEvent(Event):
+    """A model's reply; `thought` is None where the reply could not be read."""
+
+    kind: Literal["reply"] = "reply"
+    text: str = ""
+    thought: str | None = None
+    calls: tuple[ToolUse, ...] = ()
+    role: Role = "agent"
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class FaultEvent(Event):
+    """A call of a model that failed, and how long it was waited before the next attempt."""
+
+    kind: Literal["fault"] = "fault"
+    fault: str
+    error: str
+    message: str
+    attempt: int
+    wait: float | None
+
+
+class ParseFailureEvent(Event):
+    """Why a reply could not be read."""
+
+    kind: Literal["parse_failure"] = "parse_failure"
+    problem: str
+    role: Role = "agent"
+
+
+class PlanEvent(Event):
+    """The plan."""
+
+    kind: Literal["plan"] = "plan"
+    text: str
+
+
+class ReplanEvent(Event):
+    """The plan that takes the place of the one before."""
+
+    kind: Literal["replan"] = "replan"
+    text: str
+
+
+class _Asked(Event):
+    statement: str
+    observation: str
+    row_count: int = 0
+    error: str | None = None
+    cut: Cut | None = None
+    seconds: float = 0.0
+    translated: str | None = None
+    tool: str
+
+    @classmethod
+    def of(cls, evidence: Evidence, step: int) -> Self:
+        """Return the event of one evidence."""
+        fields = {name: getattr(evidence, name) for name in Evidence.__slots__}
+        return cls(step=step, **fields)
+
+
+class RetrievalEvent(_Asked):
+    """A statement and what the database returned."""
+
+    kind: Literal["retrieval"] = "retrieval"
+
+
+class SimulationEvent(_Asked):
+    """What a simulator was asked, and what it returned."""
+
+    kind: Literal["simulation"] = "simulation"
+
+
+class AnswerEvent(Event):
+    """The decision."""
+
+    kind: Literal["answer"] = "answer"
+    text: str
+
+
+class EndingEvent(Event):
+    """Why there is no decision; `traceback` where something unexpected was raised."""
+
+    kind: Literal["step_limit", "unparsable", "infrastructure", "budget", "crashed"]
+    problem: str | None
+    traceback: str | None = None
+
+    @classmethod
+    def of(cls, ending: str, step: int, problem: str | None) -> Self:
+        """Return the event of an ending without an answer."""
+        return cls.model_validate({"kind": str(ending), "step": step, "problem": problem})
+
+
+CORE_EVENTS: tuple[type[Event], ...] = (
+    PromptEvent,
+    ReplyEvent,
+    FaultEvent,
+    ParseFailureEvent,
+    PlanEvent,
+    ReplanEvent,
+    RetrievalEvent,
+    SimulationEvent,
+    AnswerEvent,
+    EndingEvent,
+)
+"""The events that every method may tell of."""
+
+
+@cache
+def kinds_of(event: type[Event]) -> tuple[str, ...]:
+    """Return the kinds that a class of events stands for."""
+    schema = event.model_json_schema()["properties"]["kind"]
+    return tuple(schema["enum"]) if "enum" in schema else (schema["const"],)
+
+
+ENDING_KINDS = frozenset({*kinds_of(AnswerEvent), *kinds_of(EndingEvent)})
+"""Kinds of the events that say how a decision ended, and nothing of how it got there."""
+
+
+def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE_EVENTS) -> Event:
+    """Read an event that `Event.to_json` wrote, or one of version 0.1's, whose data stood apart.
+
+    Parameters
+    ----------
+    line
+        The event as a trace holds it.
+    known
+        The classes to read it into. A kind that none of them has becomes an `OtherEvent`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It has no kind, or is not what its kind has to be.
+    """
+    flat = dict(line)
+    data = flat.pop("data", None)
+    if isinstance(data, Mapping):
+        flat = {"kind": flat.get("kind"), "step": flat.get("step", 0), **data}
+    kind = flat.get("kind")
+    found = next((event for event in known if kind in kinds_of(event)), OtherEvent)
+    return found.model_validate(flat)

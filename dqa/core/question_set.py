@@ -1,0 +1,135 @@
+"""Sets of questions with the situations they are asked about."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from dqa.core.errors import UnknownNameError
+from dqa.core.question import Question
+from dqa.core.situation import Situation
+from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
+
+__all__ = ["Defect", "QuestionSet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """Something wrong in data that was read, and what was done about it."""
+
+    file: Path
+    line: int | None
+    problem: str
+    action: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
+        return f"{where}: {self.problem}; {self.action}"
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """Questions, the situations they are asked about, and what was wrong in their files.
+
+    Situations with the same content are one object, so whoever loads databases can share them.
+
+    Attributes
+    ----------
+    name
+        What reports call the set.
+    questions
+        What deciders are asked, in order.
+    situations
+        By name, what the questions are asked about.
+    defects
+        What was wrong in the files, and what was done about it.
+    truths
+        By a question's key, what is right: for scoring alone, and never shown to a decider.
+
+    Raises
+    ------
+    DataError
+        A truth does not fit its question.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    situations: Mapping[str, Situation]
+    defects: tuple[Defect, ...] = ()
+    truths: Mapping[str, Truth] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for question in self.questions:
+            if question.key in self.truths:
+                self.truths[question.key].check(question)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        labelled: Iterable[LabelledQuestion],
+        situations: Mapping[str, Situation],
+        defects: tuple[Defect, ...] = (),
+    ) -> Self:
+        """Make a set of questions, each with what is known to be right."""
+        pairs = tuple(labelled)
+        truths = {question.key: truth for question, truth in pairs}
+        return cls(name, tuple(question for question, _ in pairs), situations, defects, truths)
+
+    @property
+    def labelled(self) -> tuple[LabelledQuestion, ...]:
+        """The questions in order, each with what is known to be right."""
+        return tuple(LabelledQuestion(q, self.truth_of(q)) for q in self.questions)
+
+    def truth_of(self, question: Question) -> Truth:
+        """Return what is known to be right; an empty `Truth` where nothing is."""
+        return self.truths.get(question.key, NOTHING_KNOWN)
+
+    def situation_of(self, question: Question) -> Situation:
+        """Return the situation that `question` is asked about."""
+        try:
+            return self.situations[question.situation]
+        except KeyError:
+            raise UnknownNameError("situation", question.situation, self.situations) from None
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) over every question and the content of its situation, in order."""
+        digest = hashlib.sha256()
+        for question, truth in self.labelled:
+            parts = (
+                question.key,
+                question.text,
+                question.rules,
+                self.situation_of(question).content_hash,
+                repr(question.candidates),
+                repr(truth.answers),
+                repr(question.context_queries),
+                repr(truth.outcomes),
+            )
+            digest.update("\0".join(parts).encode())
+        return digest.hexdigest()
+
+    def find(self, key: str) -> Question:
+        """Return the question called `key` (``scenario/id``)."""
+        for question in self.questions:
+            if question.key == key:
+                return question
+        raise UnknownNameError("question", key, (q.key for q in self.questions))
+
+    def select(
+        self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
+    ) -> QuestionSet:
+        """Keep some scenarios, and the first `limit` questions of each."""
+        counts: dict[str, int] = {}
+        kept = []
+        for question in self.questions:
+            if scenarios is not None and question.scenario not in scenarios:
+                continue
+            counts[question.scenario] = counts.get(question.scenario, 0) + 1
+            if limit is None or counts[question.scenario] <= limit:
+                kept.append(question)
+        return QuestionSet(self.name, tuple(kept), self.situations, self.defects, self.truths)

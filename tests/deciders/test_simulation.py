@@ -25,8 +25,10 @@ from dqa.deciders import simulation
 from dqa.deciders.simulation import CompareArguments, SimulateArguments, Simulation
 from dqa.evaluation.score import Judge
 from dqa.guard.audit import AuditedDatabase
-from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.generator import generate
 from dqa.loaders.release import read_release
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 
 KINDS = ("sqlite", "ladybug")
 RULES = ("released", "paper")

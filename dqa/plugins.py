@@ -7,7 +7,7 @@ says where its simulator, its generator and its scripts are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,16 @@ from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from dqa.core.database import Database
+    from dqa.core.question import Question
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
-    from dqa.deciders.base import DeciderFactory
+    from dqa.deciders.base import DeciderFactory, Settings
     from dqa.loaders.base import QuestionReader
     from dqa.loaders.generator.base import Generator
+    from dqa.models.scripted.responder import Responder
     from dqa.scenarios.base import Scenario
 
 __all__ = [
@@ -30,10 +35,12 @@ __all__ = [
     "generator",
     "names",
     "reader",
+    "responders",
     "scenario",
     "script",
     "script_names",
     "simulator",
+    "tools",
 ]
 
 
@@ -48,8 +55,8 @@ def names(kind: str) -> tuple[str, ...]:
     Parameters
     ----------
     kind
-        ``scenario``, ``decider``, ``database`` or ``reader``; ``simulator`` and ``generator`` for
-        the scenarios that have one.
+        ``scenario``, ``decider``, ``database``, ``reader``, ``tool`` or ``scripted`` (what answers
+        for scripted models); ``simulator`` and ``generator`` for the scenarios that have one.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
@@ -57,7 +64,12 @@ def names(kind: str) -> tuple[str, ...]:
         return scenario_names()
     if kind in {"simulator", "generator"}:
         return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
-    return tuple(_found(f"dqa.{kind}s"))
+    return tuple(_found(_group(kind)))
+
+
+def _group(kind: str) -> str:
+    """Return the group of entry points of a kind."""
+    return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
 
 
 def _scenarios() -> tuple[Scenario, ...]:
@@ -74,7 +86,7 @@ def _has(scenario: Scenario, kind: str) -> bool:
 
 @cache
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
-    found = _found(f"dqa.{kind}s")
+    found = _found(_group(kind))
     if name not in found:
         raise UnknownNameError(kind, name, found)
     return _loaded(found[name], f"The {kind} '{name}' is registered as {found[name].value}")
@@ -167,6 +179,18 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
 def reader(name: str) -> QuestionReader:
     """Return the reader of question sets called `name`."""
     found: QuestionReader = _load("reader", name)
+    return found
+
+
+@cache
+def responders() -> tuple[Responder, ...]:
+    """Return what answers for scripted models in each method's conversations, by name."""
+    return tuple(_load("scripted", name) for name in names("scripted"))
+
+
+def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTool]]:
+    """Return what makes the tools for agents that a package adds under `name`."""
+    found: Callable[[Question, Database, Settings], Iterable[BaseTool]] = _load("tool", name)
     return found
 
 

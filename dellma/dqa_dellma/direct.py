@@ -47,7 +47,7 @@ def action_named(said: str, actions: Sequence[Candidate], noun: str = "action") 
     mistaken. A number alone is an id where an action has it, and else an action's number.
     """
     try:
-        return read_answer(_NUMBERED.sub(" ", said, count=1), actions, noun)
+        return read_answer(_NUMBERED.sub(" ", said, count=1), actions, (noun,))
     except InvalidAnswerError as error:
         if error.named:
             return None
@@ -60,7 +60,7 @@ def action_named(said: str, actions: Sequence[Candidate], noun: str = "action") 
     if 1 <= place <= len(actions):
         return actions[place - 1]
     try:
-        return read_answer(said, actions, noun)
+        return read_answer(said, actions, (noun,))
     except InvalidAnswerError:
         return None
 

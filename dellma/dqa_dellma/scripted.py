@@ -15,11 +15,13 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from langchain_core.messages import AIMessage, BaseMessage
+
 from dqa.core.situation import Cell
 from dqa.models.scripted.steps import number
 from dqa_dellma.reports import Report, read_report
 
-__all__ = ["answers_step", "reply_to_step"]
+__all__ = ["RESPONDER", "answers_step", "reply_to_step"]
 
 _STEP = re.compile(r"^# Step: (?P<name>.+)$", re.MULTILINE)
 _ACTION = re.compile(r"^Action \d+\. (?P<name>.+)$", re.MULTILINE)
@@ -218,3 +220,21 @@ def _state(text: str, report: Report) -> dict[str, str]:
         for value in values
         if re.search(rf"(?:\A|, ){re.escape(name)}: {re.escape(value)}(?:, |\Z)", text)
     }
+
+
+class _Steps:
+    """Answers for scripted models; see `dqa.models.scripted.responder.Responder`."""
+
+    def answers(self, messages: Sequence[BaseMessage]) -> bool:
+        """Whether the last message asks for a step."""
+        return bool(messages) and answers_step(messages[-1].text)
+
+    def reply(
+        self, messages: Sequence[BaseMessage], tools: Sequence[str], script: str, seed: int
+    ) -> AIMessage:
+        """Return what a script says to the step."""
+        del tools
+        return AIMessage(reply_to_step(messages[-1].text, script, seed))
+
+
+RESPONDER = _Steps()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from string import Template
 
 import pytest
 
 from dqa import plugins
-from dqa.core.database import Database
+from dqa.core.database import Database, Kind
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
@@ -81,7 +82,7 @@ def test_what_is_written_reads_back(
     folder = tmp_path_factory.mktemp("copy") / "release"
     write_release(questions, folder)
     for form in ("relational", "graph"):
-        copy = read_questions(folder, form=form, strict=True)  # type: ignore[arg-type]
+        copy = read_questions(folder, form=form, strict=True)
         assert copy.labelled == questions.labelled
         assert copy.situations == questions.situations
 
@@ -125,7 +126,7 @@ def test_a_query_in_another_language_is_asked_of_what_is_read_back(
 ) -> None:
     """SQL alone is enough for a graph."""
     bare = suppliers.listing.model_copy(update={"cypher": None})
-    sql = {"relational": suppliers.outcome_queries["relational"]}
+    sql: dict[Kind, Template] = {"relational": suppliers.outcome_queries["relational"]}
     only = replace(suppliers, listing=bare, outcome_queries=sql)
     monkeypatch.setattr(plugins, "scenario", lambda _: only)
     question = questions.questions[0]

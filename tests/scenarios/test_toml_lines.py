@@ -11,6 +11,8 @@ import pytest
 
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 
+SHIPPED = sorted((Path(__file__).parents[2] / "schemas").glob("*/scenario.toml"))
+
 ODD = '''# A remark with [brackets] and a = sign.
 title = "a # no remark"
 "quoted key" = 'literal # [x]'

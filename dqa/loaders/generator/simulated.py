@@ -165,8 +165,8 @@ class _Series:
         realm = self._realms[draft.number % _REALMS].capitalize()
         name = generator.name.format(realm=realm, year=year, first=draft.first)
         for attempt in range(_ATTEMPTS):
-            building, asking = self._stream(draft.number, attempt).spawn(2)
-            world = generator.build(building, name, draft.size, self._difficulty)
+            drawing, asking = self._stream(draft.number, attempt).spawn(2)
+            world = generator.build(drawing, name, draft.size, self._difficulty)
             listed = generator.targets(world, year, self._difficulty.distractors)
             targets = [listed[i] for i in asking.permutation(len(listed))]
             if len(targets) < draft.at_least:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, Protocol
 
-from dqa.core.errors import UnparsableReplyError, UsageError
+from dqa.core.errors import InvalidAnswerError, UnparsableReplyError, UsageError
 from dqa.core.question import Candidate
-from dqa.deciders.matching import match_candidate
+from dqa.deciders.answers import read_answer
 from dqa_dellma.asking import Asker, prompt, read_object
 from dqa_dellma.problem import Problem
 
@@ -39,28 +39,30 @@ class DirectMethod(Protocol):
         ...
 
 
-def action_named(said: str, actions: Sequence[Candidate]) -> Candidate | None:
+def action_named(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate | None:
     """Return the action that a decision names, or None where it names none or several.
 
     Prompts list actions as "Action 2. name", and models repeat that: the name decides, and the
     number only where no action's name stands beside it, so that ids that are numbers are not
     mistaken. A number alone is an id where an action has it, and else an action's number.
     """
-    named = match_candidate(_NUMBERED.sub(" ", said), actions).named
-    # Where "Action 7" is a name itself, only the first one is a number.
-    named = named or match_candidate(_NUMBERED.sub(" ", said, count=1), actions).named
-    if len(named) == 1:
-        return named[0]
+    try:
+        return read_answer(_NUMBERED.sub(" ", said, count=1), actions, noun)
+    except InvalidAnswerError as error:
+        if error.named:
+            return None
     numbers = {int(found["number"]) for found in _NUMBERED.finditer(said)}
-    if not named and not numbers and _ALONE.fullmatch(said):
+    if not numbers and _ALONE.fullmatch(said):
         numbers = {int(said.strip(" .#"))}
     if len(numbers) != 1:
         return None
     place = numbers.pop()
-    if not 1 <= place <= len(actions):
-        return match_candidate(said, actions).choice
-    listed = actions[place - 1]
-    return listed if not named or listed in named else None
+    if 1 <= place <= len(actions):
+        return actions[place - 1]
+    try:
+        return read_answer(said, actions, noun)
+    except InvalidAnswerError:
+        return None
 
 
 def decision_in(reply: Mapping[str, Any]) -> str | None:

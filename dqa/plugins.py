@@ -6,18 +6,36 @@ theirs by declaring an entry point in one of the four groups.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.errors import PluginError, UnknownNameError, UsageError
+from dqa.core.events import CORE_EVENTS, Event
 from dqa.core.secrets import redact
 from dqa.core.simulator import Simulator
 from dqa.databases.base import Backend
 from dqa.deciders.base import DeciderFactory
 from dqa.scenarios.base import Scenario
 
-__all__ = ["backend", "backend_for", "decider", "names", "scenario", "simulator"]
+if TYPE_CHECKING:
+    from dqa.report.passages import Passage
+
+__all__ = [
+    "Rendering",
+    "backend",
+    "backend_for",
+    "decider",
+    "events",
+    "names",
+    "renderings",
+    "scenario",
+    "simulator",
+]
+
+Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
+"""Shows a method's own events as passages; None for an event that it does not know."""
 
 
 @cache
@@ -66,6 +84,30 @@ def backend(name: str) -> Backend:
     """Return the database backend called `name`."""
     found: Backend = _load("database", name)
     return found
+
+
+@cache
+def events() -> tuple[type[Event], ...]:
+    """Return the events that traces are read into: everybody's, and each method's own.
+
+    A method that cannot be loaded has none: its events are read as `OtherEvent`.
+    """
+    return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
+
+
+@cache
+def renderings() -> tuple[Rendering, ...]:
+    """Return what shows the methods' own events, as far as it can be loaded."""
+    return tuple(_loadable("rendering"))
+
+
+def _loadable(kind: str) -> Iterator[Any]:
+    for name in names(kind):
+        try:
+            yield _load(kind, name)
+        except PluginError:
+            # A trace is read all the same: what nobody knows is shown as it is.
+            continue
 
 
 def backend_for(location: str) -> Backend:

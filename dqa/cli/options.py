@@ -251,12 +251,10 @@ class Source:
     def _read_all(self) -> QuestionSet:
         if self.release is not None:
             from dqa.loaders.release import read_release
-            from dqa_dellma.questions import is_dellma_release, read_dellma_questions
+            from dqa_dellma.release import READER
 
-            if is_dellma_release(self.release):
-                return read_dellma_questions(
-                    self.release, scenarios=self.scenarios, strict=self.strict
-                )
+            if READER.recognises(self.release):
+                return READER.read(self.release, scenarios=self.scenarios, strict=self.strict)
             return read_release(self.release, form=self.form, strict=self.strict)
         from dqa.loaders import generator
 

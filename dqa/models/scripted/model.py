@@ -20,7 +20,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.situation import Schema
 from dqa.models.scripted.conversation import Observed, Task, read_conversation
 from dqa.models.scripted.steps import Answer, Script, Step
-from dqa_dellma import scripted as uncertain
+from dqa_dellma.scripted.analyst import RESPONDER as DELLMA
 from dqa_simulators.building import analyst as building
 from dqa_simulators.locating import analyst as locating
 
@@ -73,9 +73,8 @@ class ScriptedModel(BaseChatModel):
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> ChatResult:
         del stop, run_manager  # a script ends its replies where they have to end
-        text = messages[-1].text if messages else ""
-        if uncertain.answers_step(text):
-            said = AIMessage(uncertain.reply_to_step(text, self.script, self.seed))
+        if DELLMA.answers(messages):
+            said = DELLMA.reply(messages, (), self.script, self.seed)
             return ChatResult(generations=[ChatGeneration(message=said)])
         task, observed = read_conversation(messages)
         script = SCRIPTS[self.script][_scenario(_named_in(task.schema), self.script)](

@@ -1,7 +1,8 @@
-"""Plug-ins: scenarios, deciders, simulators and databases found by entry point.
+"""Plug-ins: what other packages add, found by entry point or in a scenario's folder.
 
-Nothing here imports a plug-in by name, so `dqa` depends on none of them and other packages add
-theirs by declaring an entry point in one of the four groups.
+Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases and
+readers of question sets are entry points; a scenario is a folder (`dqa.scenarios.catalogue`) that
+says where its simulator, its generator and its scripts are.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dqa.core.errors import PluginError, UnknownNameError, UsageError
-from dqa.core.events import CORE_EVENTS, Event
+from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
-from dqa.core.simulator import Simulator
-from dqa.databases.base import Backend
-from dqa.deciders.base import DeciderFactory
-from dqa.scenarios.base import Scenario
 
 if TYPE_CHECKING:
+    from dqa.core.events import Event
+    from dqa.core.simulator import Simulator
+    from dqa.databases.base import Backend
+    from dqa.deciders.base import DeciderFactory
+    from dqa.loaders.base import QuestionReader
+    from dqa.loaders.generator.base import Generator
     from dqa.report.passages import Passage
+    from dqa.scenarios.base import Scenario
 
 __all__ = [
     "Rendering",
@@ -28,9 +31,13 @@ __all__ = [
     "backend_for",
     "decider",
     "events",
+    "generator",
     "names",
+    "reader",
     "renderings",
     "scenario",
+    "script",
+    "script_names",
     "simulator",
 ]
 
@@ -44,8 +51,33 @@ def _found(group: str) -> dict[str, EntryPoint]:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the sorted names registered for `kind`: scenario, decider, simulator or database."""
+    """Return the sorted names of a kind of plug-in.
+
+    Parameters
+    ----------
+    kind
+        ``scenario``, ``decider``, ``database`` or ``reader``; ``simulator`` and ``generator`` for
+        the scenarios that have one.
+    """
+    if kind == "scenario":
+        from dqa.scenarios.catalogue import scenario_names
+
+        return scenario_names()
+    if kind in {"simulator", "generator"}:
+        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
     return tuple(_found(f"dqa.{kind}s"))
+
+
+def _scenarios() -> tuple[Scenario, ...]:
+    from dqa.scenarios.catalogue import scenarios
+
+    return scenarios()
+
+
+def _has(scenario: Scenario, kind: str) -> bool:
+    if kind == "generator":
+        return scenario.generator is not None
+    return scenario.outcomes.source != "recorded"
 
 
 @cache
@@ -53,19 +85,32 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
     found = _found(f"dqa.{kind}s")
     if name not in found:
         raise UnknownNameError(kind, name, found)
+    return _loaded(found[name], f"The {kind} '{name}' is registered as {found[name].value}")
+
+
+def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
     try:
-        return found[name].load()
-    except (ImportError, AttributeError) as error:
+        return point.load()
+    except DqaError:
+        raise
+    except Exception as error:  # whatever a package raises when it is imported
         raise PluginError(
-            f"The {kind} '{name}' is registered as {found[name].value} but cannot be loaded: "
-            f"{error}. Install what it needs, or remove the package that registers it."
+            f"{what} but cannot be loaded: {type(error).__name__}: {error}. Install what it needs, "
+            "or remove what names it."
         ) from error
+
+
+def _named(scenario: Scenario, part: str, value: str) -> Any:  # noqa: ANN401  (as above)
+    """Load the object that a part of a scenario's document names."""
+    what = f"The {part} of scenario '{scenario.name}' is {value}"
+    return _loaded(EntryPoint(scenario.name, value, part), what)
 
 
 def scenario(name: str) -> Scenario:
     """Return the scenario called `name`."""
-    found: Scenario = _load("scenario", name)
-    return found
+    from dqa.scenarios.catalogue import scenario as known
+
+    return known(name)
 
 
 def decider(name: str) -> DeciderFactory:
@@ -75,14 +120,61 @@ def decider(name: str) -> DeciderFactory:
 
 
 def simulator(name: str) -> Simulator:
-    """Return the simulator of the scenario called `name`."""
-    found: Simulator = _load("simulator", name)
+    """Return what tells the outcomes of the scenario called `name`: a simulator, or statements."""
+    if name not in names("scenario") or not _has(scenario(name), "simulator"):
+        raise UnknownNameError("simulator", name, names("simulator"))
+    return _simulator(scenario(name))
+
+
+@cache
+def _simulator(scenario: Scenario) -> Simulator:
+    from dqa.core.simulator import Simulator
+    from dqa.scenarios.outcomes import FormulaOutcomes, QueriedOutcomes
+
+    source = scenario.outcomes.source
+    if source == "query":
+        return QueriedOutcomes(scenario)
+    if source == "formula":
+        return FormulaOutcomes(scenario)
+    found = _named(scenario, "simulator", scenario.outcomes.python or "")
+    _expect(isinstance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
+    checked: Simulator = found
+    return checked
+
+
+def generator(name: str) -> Generator:
+    """Return the generator of the scenario called `name`."""
+    if name not in names("scenario") or not _has(scenario(name), "generator"):
+        raise UnknownNameError("scenario that can be generated", name, names("generator"))
+    return _generator(scenario(name))
+
+
+@cache
+def _generator(scenario: Scenario) -> Generator:
+    from dqa.loaders.generator.base import Generator
+
+    found = _named(scenario, "generator", scenario.generator or "")
+    _expect(isinstance(found, Generator), scenario, "generator", "dqa.loaders.generator.Generator")
+    checked: Generator = found
+    return checked
+
+
+def script_names() -> tuple[str, ...]:
+    """Return the names of all scripts of scripted models, sorted."""
+    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+
+
+def script(name: str, scenario: Scenario) -> Callable[..., Any]:
+    """Return a scenario's script called `name`; `UnknownNameError` where it has none."""
+    if name not in scenario.scripts:
+        raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scenario.scripts)
+    found: Callable[..., Any] = _named(scenario, f"script '{name}'", scenario.scripts[name])
     return found
 
 
-def backend(name: str) -> Backend:
-    """Return the database backend called `name`."""
-    found: Backend = _load("database", name)
+def reader(name: str) -> QuestionReader:
+    """Return the reader of question sets called `name`."""
+    found: QuestionReader = _load("reader", name)
     return found
 
 
@@ -92,6 +184,8 @@ def events() -> tuple[type[Event], ...]:
 
     A method that cannot be loaded has none: its events are read as `OtherEvent`.
     """
+    from dqa.core.events import CORE_EVENTS
+
     return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
 
 
@@ -108,6 +202,20 @@ def _loadable(kind: str) -> Iterator[Any]:
         except PluginError:
             # A trace is read all the same: what nobody knows is shown as it is.
             continue
+
+
+def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:
+    if not holds:
+        raise PluginError(
+            f"The {part} of scenario '{scenario.name}' breaks its contract: it lacks what "
+            f"{contract} has. Mend the package that brings it."
+        )
+
+
+def backend(name: str) -> Backend:
+    """Return the database backend called `name`."""
+    found: Backend = _load("database", name)
+    return found
 
 
 def backend_for(location: str) -> Backend:

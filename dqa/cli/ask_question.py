@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli.options import pairs_in
-from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.core.database import Database
     from dqa.core.question import Candidate, Question
-    from dqa.core.situation import Situation
-    from dqa.scenarios.base import Scenario
 
 __all__ = ["AskedQuestion"]
 
@@ -38,9 +36,9 @@ class AskedQuestion:
         str | None,
         typer.Option(
             "--scenario",
-            metavar="NAME",
-            help="Scenario that the database holds: its question is asked, by its rules, and its "
-            "simulator can be.",
+            metavar="NAME|DIR",
+            help="Scenario that the database holds, by name or folder: its question is asked, by "
+            "its rules, and its simulator can be.",
         ),
     ] = None
     target: Annotated[
@@ -129,42 +127,10 @@ class AskedQuestion:
 def _of_scenario(name: str, target: Mapping[str, str], database: Database) -> Question:
     """Make a scenario's question about what a database holds."""
     from dqa import plugins
-    from dqa.loaders.readback import read_situation
+    from dqa.loaders.asked import ask_scenario
+    from dqa.scenarios import known_as
 
-    scenario = plugins.scenario(name)
-    wanted = scenario.template.get_identifiers()
-    for key in target:
-        if key not in wanted:
-            raise UnknownNameError(f"target of the scenario '{name}'", key, wanted)
-    try:
-        situation = read_situation(database, scenario.schema, database.name)
-    except QueryError as error:
-        raise UsageError(
-            f"{database.name} does not hold the scenario '{name}' as 'dqa load' writes it: {error}"
-        ) from error
-    return scenario.question(situation, "1", _whole_target(scenario, situation, target))
-
-
-def _whole_target(
-    scenario: Scenario, situation: Situation, given: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the target with what can only be one thing; `UsageError` where it is wrong."""
-    known = scenario.targets(situation, given)
-    for key, value in given.items():
-        if value and key in known and value not in known[key]:
-            raise UnknownNameError(f"{key} in {situation.name}", value, known[key])
-    wanted = scenario.template.get_identifiers()
-    only = {key: known[key][0] for key in wanted if len(known.get(key, ())) == 1}
-    target = only | {key: value for key, value in given.items() if value}
-    missing = [key for key in wanted if key not in target]
-    if missing:
-        first = {key: next(iter(known.get(key, ())), "...") for key in missing}
-        told = " ".join(f'--target {key}="{value}"' for key, value in first.items())
-        raise UsageError(
-            f"The question of the scenario '{scenario.name}' is about more than was told: give, "
-            f"for example, {told}."
-        )
-    return target
+    return ask_scenario(plugins.scenario(known_as(name)), database, target)
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:

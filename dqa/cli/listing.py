@@ -9,7 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.output import echo_json
-from dqa.core.errors import PluginError
+from dqa.core.errors import DataError, PluginError
 
 __all__ = ["list_known"]
 
@@ -54,7 +54,6 @@ def _list_loaded(location: str, as_json: bool) -> None:
 
 def _registered() -> dict[str, list[dict[str, Any]]]:
     from dqa import plugins
-    from dqa.models.scripted import SCRIPTS
 
     found = {
         f"{kind}s": [_entry(kind, name) for name in plugins.names(kind)]
@@ -62,7 +61,7 @@ def _registered() -> dict[str, list[dict[str, Any]]]:
     }
     found["models"] = [
         {"name": f"scripted:{name}", "description": "a program, not a language model"}
-        for name in sorted(SCRIPTS)
+        for name in plugins.script_names()
     ]
     return found
 
@@ -71,7 +70,7 @@ def _entry(kind: str, name: str) -> dict[str, Any]:
     """Describe one plug-in; one that cannot be loaded says why and hides no other."""
     try:
         return {"name": name, "description": _describe(kind, name)}
-    except PluginError as error:
+    except (PluginError, DataError) as error:
         return {"name": name, "description": f"cannot be loaded: {error}"}
 
 

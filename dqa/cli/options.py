@@ -53,7 +53,7 @@ DatabaseLocation = Annotated[
 ]
 Release = Annotated[
     Path | None,
-    typer.Option("--release", metavar="DIR", help="Folder of the DQA or DeLLMa release to read."),
+    typer.Option("--release", metavar="DIR", help="Folder of a release to read."),
 ]
 Generated = Annotated[
     Path | None,
@@ -79,8 +79,8 @@ AnyScenarios = Annotated[
     typer.Option(
         "--scenarios",
         metavar="NAMES",
-        help="Scenarios, separated by commas; by default all of a release or folder, and "
-        "locating,building where questions are generated.",
+        help="Scenarios, by name or folder, separated by commas; by default all of a release or "
+        "folder, and those with a simulator where questions are generated.",
     ),
 ]
 Form = Annotated[
@@ -229,12 +229,12 @@ class Source:
     def rules(self) -> str:
         """The rule set that this source's answers follow."""
         if self.release is not None:
-            return "released"
-        if self.generated is not None:
-            from dqa.loaders.generator import read_manifest
+            from dqa.loaders.reading import reader_of
 
-            return _preferred(read_manifest(self.generated).get("label_rules", ()))
-        return "paper"
+            return reader_of(self.release).rule_set
+        from dqa.loaders.generator.manifest import READER
+
+        return READER.rule_set
 
     def read(self) -> QuestionSet:
         """Return the questions; `UsageError` where none is left."""
@@ -250,22 +250,15 @@ class Source:
 
     def _read_all(self) -> QuestionSet:
         if self.release is not None:
-            from dqa.loaders.release import read_release
-            from dqa_dellma.release import READER
+            from dqa.loaders.reading import read_questions
 
-            if READER.recognises(self.release):
-                return READER.read(self.release, scenarios=self.scenarios, strict=self.strict)
-            return read_release(self.release, form=self.form, strict=self.strict)
+            return read_questions(
+                self.release, scenarios=self.scenarios, form=self.form, strict=self.strict
+            )
         from dqa.loaders import generator
 
         if self.generated is not None:
             return generator.read_generated(self.generated)
         if self.generate is None:
             raise AssertionError("the constructor lets no source without a source through")
-        scenarios = self.scenarios or generator.SCENARIOS
-        return generator.generate(scenarios, self.generate, self.seed)
-
-
-def _preferred(label_rules: Iterable[str]) -> str:
-    rules = list(label_rules)
-    return "paper" if "paper" in rules or not rules else rules[0]
+        return generator.generate(self.scenarios, self.generate, self.seed)

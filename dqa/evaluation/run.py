@@ -11,12 +11,12 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DatabaseUnavailableError, InfrastructureError
+from dqa.core.endings import ending_of
+from dqa.core.errors import InfrastructureError
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Pace, Setup, Task, plan
 from dqa.evaluation.score import Judge, Result
@@ -222,7 +222,5 @@ class _Crew:
 
 
 def _failed(error: InfrastructureError) -> Decision:
-    outage: Literal["database", "model"] = (
-        "database" if isinstance(error, DatabaseUnavailableError) else "model"
-    )
-    return Decision(Ending.INFRASTRUCTURE, error=str(error), outage=outage)
+    ending, problem, outage = ending_of(error)
+    return Decision(ending, error=problem, outage=outage)

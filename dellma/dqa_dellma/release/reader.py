@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from dqa.core.errors import ParseError, UnknownNameError
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
+from dqa.loaders.release_layout import Form
 from dqa_dellma.release.questions import agriculture_questions, stocks_questions
 from dqa_dellma.release.tables import read_agriculture, read_stocks
 
@@ -29,7 +30,7 @@ class DellmaReleaseReader:
         The rule set that its answers follow.
     """
 
-    name = "DeLLMa release"
+    name = "the DeLLMa release"
     rule_set = "released"
 
     def recognises(self, folder: Path) -> bool:
@@ -42,7 +43,7 @@ class DellmaReleaseReader:
         folder: Path,
         *,
         scenarios: Sequence[str] | None = None,
-        form: Literal["relational", "graph"] = "relational",
+        form: Form = "relational",
         strict: bool = False,
     ) -> QuestionSet:
         """Read the questions.

@@ -19,12 +19,12 @@ import choix
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa_dellma.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.maximisation import maximise
-from dqa_dellma.pairs import Pairs, minibatches
-from dqa_dellma.posterior import fit_posterior
-from dqa_dellma.rankings import Ranking
 from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.utilities.maximisation import maximise
+from dqa_dellma.utilities.pairs import Pairs, minibatches
+from dqa_dellma.utilities.posterior import fit_posterior
+from dqa_dellma.utilities.rankings import Ranking
 
 ACTIONS, STATES, BATCH, OVERLAP = 7, 64, 32, 0.25
 ALPHA = 2e-3

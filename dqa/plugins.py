@@ -7,34 +7,42 @@ says where its simulator, its generator and its scripts are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
+    from dqa.core.events import Event
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory
     from dqa.loaders.base import QuestionReader
     from dqa.loaders.generator.base import Generator
+    from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
 
 __all__ = [
+    "Rendering",
     "backend",
     "backend_for",
     "decider",
+    "events",
     "generator",
     "names",
     "reader",
+    "renderings",
     "scenario",
     "script",
     "script_names",
     "simulator",
 ]
+
+Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
+"""Shows a method's own events as passages; None for an event that it does not know."""
 
 
 @cache
@@ -168,6 +176,32 @@ def reader(name: str) -> QuestionReader:
     """Return the reader of question sets called `name`."""
     found: QuestionReader = _load("reader", name)
     return found
+
+
+@cache
+def events() -> tuple[type[Event], ...]:
+    """Return the events that traces are read into: everybody's, and each method's own.
+
+    A method that cannot be loaded has none: its events are read as `OtherEvent`.
+    """
+    from dqa.core.events import CORE_EVENTS
+
+    return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
+
+
+@cache
+def renderings() -> tuple[Rendering, ...]:
+    """Return what shows the methods' own events, as far as it can be loaded."""
+    return tuple(_loadable("rendering"))
+
+
+def _loadable(kind: str) -> Iterator[Any]:
+    for name in names(kind):
+        try:
+            yield _load(kind, name)
+        except PluginError:
+            # A trace is read all the same: what nobody knows is shown as it is.
+            continue
 
 
 def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:

@@ -4,74 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.database import Database
 from dqa.core.decision import Usage
 from dqa.core.errors import ModelUnavailableError, RequestTooLongError, UnparsableReplyError
-from dqa.core.events import Event, FaultEvent, event_from_json
+from dqa.core.events import (
+    Event,
+    FaultEvent,
+    ParseFailureEvent,
+    PromptEvent,
+    ReplyEvent,
+    RetrievalEvent,
+)
 from dqa.core.evidence import Evidence
 from dqa.deciders.base import Settings
 from dqa.deciders.tools import observe
 from dqa.models.calling import Called, ChatRunnable, call_model
 from dqa.models.faults import Fault, told_too_long
+from dqa_dellma.events import Finding
 
-__all__ = ["Asker", "folded", "one_line", "prompt", "read_object"]
+__all__ = ["Asker", "read_object"]
 
 _Read = TypeVar("_Read")
-_LASTING = frozenset({"context", "retrieval", "prompt", "reply", "parse_failure", "fault"})
-"""Kinds of events that stay true when a run begins anew."""
 _THINKING = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-
-
-@cache
-def _template(name: str) -> Template:
-    environment = Environment(  # noqa: S701  (text for a model, not a page)
-        loader=PackageLoader("dqa_dellma", "prompts"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    # Names from data and from models stay on their line, so that none can begin a heading or an
-    # item of its own.
-    environment.filters["line"] = _named
-    environment.filters["quoted"] = _quoted
-    environment.filters["json"] = _as_json
-    return environment.get_template(f"{name}.md")
-
-
-def prompt(name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
-    """Fill in the prompt called `name`."""
-    return _template(name).render(values).strip()
-
-
-def one_line(value: object) -> str:
-    """Return a value as text on one line, whichever kind of line break stands in it."""
-    return " ".join(str(value).split())
-
-
-def folded(name: object) -> str:
-    """Return what names are compared by: models change their case, spaces and Unicode forms."""
-    return unicodedata.normalize("NFKC", one_line(name)).casefold()
-
-
-def _named(value: object) -> str:
-    return one_line(value) or '""'
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass
@@ -99,24 +59,20 @@ class Asker:
     usage: Usage = field(default_factory=Usage)
     steps: int = 0
 
-    def note(self, kind: str, **data: Any) -> None:  # noqa: ANN401  (any JSON value)
-        """Write an event down."""
-        self.events.append(event_from_json({"kind": kind, "step": self.steps, **data}))
-
     def begin_anew(self, fault: Fault) -> None:
         """Forget what the steps found, for they begin anew, and write down why.
 
         What was read, asked and said stays: it happened, and was paid for. What was made of it
         would be counted twice.
         """
-        self.events[:] = [event for event in self.events if event.kind in _LASTING]
-        self.note("fault", **fault.to_data())
+        self.events[:] = [event for event in self.events if not isinstance(event, Finding)]
+        self.events.append(FaultEvent(step=self.steps, **fault.to_data()))
 
     def retrieve(self, database: Database, statement: str) -> Evidence:
         """Run a statement and write down what came back, also where it cannot run."""
         found = observe(database, statement, self.settings.limits)
         self.evidence.append(found)
-        self.note("retrieval", **asdict(found))
+        self.events.append(RetrievalEvent.of(found, self.steps))
         return found
 
     def ask(
@@ -147,7 +103,9 @@ class Asker:
             As `dqa.models.calling.call_model` says it.
         """
         messages: list[BaseMessage] = [HumanMessage(text)]
-        self.note("prompt", messages=[["human", text]], role="agent", purpose=purpose)
+        self.events.append(
+            PromptEvent(step=self.steps, messages=(("human", text),), purpose=purpose)
+        )
         most = self.settings.max_parse_failures
         for left in reversed(range(most)):
             called, said = self._reply(model or self.model, messages)
@@ -155,7 +113,7 @@ class Asker:
                 called.check()
                 return read(said)
             except UnparsableReplyError as error:
-                self.note("parse_failure", problem=str(error), role="agent")
+                self.events.append(ParseFailureEvent(step=self.steps, problem=str(error)))
                 if not left:
                     raise UnparsableReplyError(
                         f"{most} replies in a row could not be read. {error}"
@@ -185,14 +143,14 @@ class Asker:
         self.steps += 1
         self.usage += called.usage
         thought, said = _parts(called.reply.text)
-        self.note(
-            "reply",
-            text=said,
-            thought=thought,
-            calls=[],
-            role="agent",
-            input_tokens=called.usage.input_tokens,
-            output_tokens=called.usage.output_tokens,
+        self.events.append(
+            ReplyEvent(
+                step=self.steps,
+                text=said,
+                thought=thought,
+                input_tokens=called.usage.input_tokens,
+                output_tokens=called.usage.output_tokens,
+            )
         )
         return called, said
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory
     from dqa.loaders.base import QuestionReader
-    from dqa.loaders.generator.base import Generator
     from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
+    from dqa.scenarios.generation import Generator
 
 __all__ = [
     "Rendering",
@@ -36,6 +36,7 @@ __all__ = [
     "reader",
     "renderings",
     "scenario",
+    "scenarios",
     "script",
     "script_names",
     "simulator",
@@ -64,14 +65,15 @@ def names(kind: str) -> tuple[str, ...]:
 
         return scenario_names()
     if kind in {"simulator", "generator"}:
-        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
+        return tuple(sorted(found.name for found in scenarios() if _has(found, kind)))
     return tuple(_found(f"dqa.{kind}s"))
 
 
-def _scenarios() -> tuple[Scenario, ...]:
-    from dqa.scenarios.catalogue import scenarios
+def scenarios() -> tuple[Scenario, ...]:
+    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
+    from dqa.scenarios.catalogue import scenarios as known
 
-    return scenarios()
+    return known()
 
 
 def _has(scenario: Scenario, kind: str) -> bool:
@@ -151,17 +153,19 @@ def generator(name: str) -> Generator:
 
 @cache
 def _generator(scenario: Scenario) -> Generator:
-    from dqa.loaders.generator.base import Generator
+    from dqa.scenarios.generation import Generator
 
     found = _named(scenario, "generator", scenario.generator or "")
-    _expect(isinstance(found, Generator), scenario, "generator", "dqa.loaders.generator.Generator")
+    _expect(
+        isinstance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
+    )
     checked: Generator = found
     return checked
 
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in scenarios() for name in found.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:

@@ -16,11 +16,10 @@ from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
-from dqa.loaders.generator.base import Drawn, Request, Size
 from dqa.loaders.generator.names import stems
-from dqa.loaders.generator.options import Difficulty
 from dqa.loaders.generator.questions import Asking, ask
 from dqa.scenarios.base import Scenario
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
 __all__ = ["SimulatedGenerator"]
 

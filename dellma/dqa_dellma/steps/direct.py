@@ -6,61 +6,50 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from dqa.core.errors import UnparsableReplyError
+from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.matching import match_candidate
-from dqa_dellma.asking import Asker, read_object
+from dqa.deciders.answers import read_answer
+from dqa.models.calling import ChatRunnable
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import VotesEvent
 from dqa_dellma.prompting import prompt
+from dqa_dellma.replies import read_object
+from dqa_dellma.steps.choosing import Chosen
 
-__all__ = [
-    "ChainOfThought",
-    "DirectMethod",
-    "SelfConsistency",
-    "ZeroShot",
-    "action_named",
-    "decision_in",
-]
+__all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "decision_in", "read_action"]
 
 _NUMBERED = re.compile(
     r"\baction\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[.:)\]]+\W{0,2})?", re.IGNORECASE
 )
-_ALONE = re.compile(r"[ #]*\d{1,9}[ .]*")
+_ALONE = re.compile(r"[ #]*(?P<number>\d{1,9})[ .]*")
 
 
-class DirectMethod(Protocol):
-    """Decides a problem by asking for the decision."""
-
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the decision in the model's words."""
-        ...
-
-
-def action_named(said: str, actions: Sequence[Candidate]) -> Candidate | None:
-    """Return the action that a decision names, or None where it names none or several.
+def read_action(said: str, actions: Sequence[Candidate]) -> Candidate:
+    """Return the action that a decision names.
 
     Prompts list actions as "Action 2. name", and models repeat that: the name decides, and the
     number only where no action's name stands beside it, so that ids that are numbers are not
     mistaken. A number alone is an id where an action has it, and else an action's number.
+
+    Raises
+    ------
+    InvalidAnswerError
+        It names none of the actions, or several; the message tells the model what to write.
     """
-    named = match_candidate(_NUMBERED.sub(" ", said), actions).named
-    # Where "Action 7" is a name itself, only the first one is a number.
-    named = named or match_candidate(_NUMBERED.sub(" ", said, count=1), actions).named
-    if len(named) == 1:
-        return named[0]
-    numbers = {int(found["number"]) for found in _NUMBERED.finditer(said)}
-    if not named and not numbers and _ALONE.fullmatch(said):
-        numbers = {int(said.strip(" .#"))}
-    if len(numbers) != 1:
-        return None
-    place = numbers.pop()
-    if not 1 <= place <= len(actions):
-        return match_candidate(said, actions).choice
-    listed = actions[place - 1]
-    return listed if not named or listed in named else None
+    try:
+        return read_answer(_NUMBERED.sub(" ", said, count=1), actions, "action")
+    except InvalidAnswerError as error:
+        numbers = {int(found["number"]) for found in _NUMBERED.finditer(said)}
+        if not numbers and (alone := _ALONE.fullmatch(said)):
+            numbers = {int(alone["number"])}
+        if error.named or len(numbers) != 1:
+            raise
+        place = numbers.pop()
+    # Where "Action 7" is a name itself, it is one also where there are fewer than 7.
+    return actions[place - 1] if 1 <= place <= len(actions) else read_answer(said, actions, "action")
 
 
 def decision_in(reply: Mapping[str, Any]) -> str | None:
@@ -74,9 +63,10 @@ def decision_in(reply: Mapping[str, Any]) -> str | None:
 class ZeroShot:
     """Asks once, at temperature 0."""
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the decision."""
-        return asker.ask("decision", _zero_shot(problem), _decision)
+    def choose(self, problem: Problem, key: str, conversation: Conversation) -> Chosen:
+        """Return the decision; see `dqa_dellma.steps.choosing.Chooser`."""
+        del key
+        return _decide(_zero_shot(problem), "decision", problem, conversation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +74,7 @@ class SelfConsistency:
     """Asks several times with some randomness and takes the majority (Wang et al., 2022).
 
     Votes for the same action count together however they are worded; of actions with as many
-    votes, the one that was named first. Votes that name no action, or several, and those that
-    cannot be read decide nothing: they are noted, and do not count.
+    votes, the one that was named first. Votes that cannot be read do not count.
 
     Attributes
     ----------
@@ -98,51 +87,51 @@ class SelfConsistency:
     votes: int = 5
     temperature: float = 0.5
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the action with most votes; where no vote names one, what most of them say."""
-        said = self._said(problem, asker)
-        named = [(words, action_named(words, problem.actions)) for words in said]
-        votes = Counter(str(choice) for _, choice in named if choice is not None)
-        others = Counter(words for words, choice in named if choice is None)
-        most = max(votes.values(), default=0)
-        leading = [action for action, count in votes.items() if count == most]
-        asker.events.append(
+    def choose(self, problem: Problem, key: str, conversation: Conversation) -> Chosen:
+        """Return the action with most votes; see `dqa_dellma.steps.choosing.Chooser`."""
+        del key
+        named = self._named(problem, conversation)
+        votes = Counter(named)
+        leading = [action for action, count in votes.items() if count == max(votes.values())]
+        recorder = conversation.recorder
+        recorder.note(
             VotesEvent(
-                step=asker.steps,
-                votes=votes,
+                step=recorder.steps,
+                votes={str(action): count for action, count in votes.items()},
                 asked=self.votes,
-                others=others,
-                unreadable=self.votes - len(said),
-                tied=tuple(leading) if len(leading) > 1 else (),
+                unreadable=self.votes - len(named),
+                tied=tuple(map(str, leading)) if len(leading) > 1 else (),
             )
         )
-        return leading[0] if leading else others.most_common(1)[0][0]
+        return Chosen(str(leading[0]), leading[0])
 
-    def _said(self, problem: Problem, asker: Asker) -> list[str]:
+    def _named(self, problem: Problem, conversation: Conversation) -> list[Candidate]:
         """Ask for the votes; `UnparsableReplyError` where none of them can be read."""
-        warmer = asker.model.bind(temperature=self.temperature)
+        warmer = conversation.model.bind(temperature=self.temperature)
         text = _zero_shot(problem)
-        said: list[str] = []
+        named: list[Candidate] = []
         for number in range(1, self.votes + 1):
             try:
-                said.append(asker.ask(f"vote {number}", text, _decision, warmer))
+                vote = _decide(text, f"vote {number}", problem, conversation, warmer)
+                named.append(vote.action)
             except UnparsableReplyError:
-                if number == self.votes and not said:
+                if number == self.votes and not named:
                     raise
-        return said
+        return named
 
 
 class ChainOfThought:
     """Asks for the unknown factors, then for their chances, then for the decision (section 4)."""
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the decision."""
+    def choose(self, problem: Problem, key: str, conversation: Conversation) -> Chosen:
+        """Return the decision; see `dqa_dellma.steps.choosing.Chooser`."""
+        del key
         task = prompt("task", problem=problem)
-        factors = asker.ask("unknown factors", prompt("thought_factors", task=task), _words)
+        factors = conversation.ask(prompt("thought_factors", task=task), _words, "unknown factors")
         text = prompt("thought_chances", task=task, factors=factors)
-        chances = asker.ask("chances", text, _words)
+        chances = conversation.ask(text, _words, "chances")
         text = prompt("thought_decision", task=task, factors=factors, chances=chances)
-        return asker.ask("decision", text, _decision)
+        return _decide(text, "decision", problem, conversation)
 
 
 def _zero_shot(problem: Problem) -> str:
@@ -155,8 +144,17 @@ def _words(reply: str) -> str:
     return reply
 
 
-def _decision(reply: str) -> str:
-    said = decision_in(read_object(reply, "decision"))
-    if said is None:
-        raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
-    return said
+def _decide(
+    text: str,
+    purpose: str,
+    problem: Problem,
+    conversation: Conversation,
+    model: ChatRunnable | None = None,
+) -> Chosen:
+    def read(reply: str) -> Chosen:
+        said = decision_in(read_object(reply, "decision"))
+        if said is None:
+            raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
+        return Chosen(said, read_action(said, problem.actions))
+
+    return conversation.ask(text, read, purpose, model=model)

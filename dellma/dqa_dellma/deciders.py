@@ -139,7 +139,7 @@ def _begin_anew(recorder: Recorder, most: int, attempt: int) -> None:
     recorder.note(FaultEvent(step=recorder.steps, **fault.to_data()))
 
 
-def problem_decider(
+def problem_decider(  # noqa: PLR0913  (one parameter a fact)
     name: str,
     description: str,
     chooser: Callable[[_Settings], Chooser],

@@ -291,10 +291,8 @@ class VotesEvent(Finding):
         How many name each action.
     asked
         How many were asked for.
-    others
-        Those that name no action, or several, with how many say so.
     unreadable
-        How many could not be read.
+        How many name no action, or several, or could not be read.
     tied
         The actions with as many votes as the first of them, which counts; empty where one leads.
     """
@@ -302,7 +300,6 @@ class VotesEvent(Finding):
     kind: Literal["votes"] = "votes"
     votes: Mapping[str, Number]
     asked: Number
-    others: Mapping[str, Number]
     unreadable: Number
     tied: tuple[str, ...]
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import cast
 
+from dqa.deciders.matching import match_candidate
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -23,7 +24,6 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
-from dqa.deciders.matching import match_candidate
 from dqa.deciders.simulation import Simulation
 from dqa.models.scripted import check_agent, scripted_model
 from dqa_planrag import prompting

@@ -11,7 +11,7 @@ from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.candidates import queried_candidates
+from dqa.deciders.candidates import candidates_of, noun_of
 from dqa.deciders.tools import observe
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.naming import named_in
@@ -44,6 +44,8 @@ class Briefing:
         What each query that could run returned.
     failed, cut
         How many queries could not run, and how many results a limit cut.
+    noun
+        What an action is called.
     """
 
     goal: str
@@ -53,6 +55,7 @@ class Briefing:
     tables: tuple[str, ...]
     failed: int
     cut: int
+    noun: str = "action"
 
     @classmethod
     def of(
@@ -90,6 +93,7 @@ class Briefing:
             tables=told,
             failed=len(found) - len(told),
             cut=sum(one.cut is not None for one in found if one.error is None),
+            noun=noun_of(question),
         )
 
     @property
@@ -143,7 +147,7 @@ class Briefing:
                 cut=self.cut,
             )
         )
-        return Problem(self.goal, self.actions, _context(rules, rows))
+        return Problem(self.goal, self.actions, _context(rules, rows), self.noun)
 
     @property
     def _rows(self) -> str:
@@ -171,9 +175,7 @@ class Briefing:
 def actions_of(question: Question, database: Database) -> tuple[Candidate, ...]:
     """Return what can be chosen; `UsageError` where there is nothing."""
     check_question(question)
-    listed = question.candidates
-    if listed is None:
-        listed = queried_candidates(question.candidate_query or "", database)
+    listed = candidates_of(question, database)
     if not listed:
         raise _without_actions(question)
     return listed

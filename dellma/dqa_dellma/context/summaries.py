@@ -9,8 +9,8 @@ from typing import Literal
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.models.conversation import Conversation
-from dqa_dellma.replies import read_object
 from dqa_dellma.prompting import prompt
+from dqa_dellma.replies import read_object
 
 __all__ = ["Shortener"]
 

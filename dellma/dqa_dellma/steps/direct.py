@@ -21,35 +21,50 @@ from dqa_dellma.steps.choosing import Chosen
 
 __all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "decision_in", "read_action"]
 
-_NUMBERED = re.compile(
-    r"\baction\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[.:)\]]+\W{0,2})?", re.IGNORECASE
+_LABELLED = re.compile(
+    r"\W*action\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[\s.:*_\"'()\[\]]|-\s)*(?P<name>.*)",
+    re.IGNORECASE | re.DOTALL,
 )
-_ALONE = re.compile(r"[ #]*(?P<number>\d{1,9})[ .]*")
+"""An action as prompts list it, "Action 2. name", and as models repeat that."""
+_ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
-def read_action(said: str, actions: Sequence[Candidate]) -> Candidate:
+def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
     """Return the action that a decision names.
 
-    Prompts list actions as "Action 2. name", and models repeat that: the name decides, and the
-    number only where no action's name stands beside it, so that ids that are numbers are not
-    mistaken. A number alone is an id where an action has it, and else an action's number.
+    Behind a label such as "Action 2." exactly one action has to be named, and then it counts and
+    not the number. A label alone is the action of that number; so is a number alone, unless an
+    action has it as an id. Anything else is read as `dqa.deciders.answers.read_answer` does.
 
     Raises
     ------
     InvalidAnswerError
         It names none of the actions, or several; the message tells the model what to write.
     """
+    verbatim = {str(action): action for action in actions}
+    if said.strip() in verbatim:
+        return verbatim[said.strip()]
+    label = _LABELLED.fullmatch(said)
+    if label is not None and label["name"]:
+        return _only_named(label["name"], actions, noun)
+    if label is not None and 1 <= int(label["number"]) <= len(actions):
+        return actions[int(label["number"]) - 1]
     try:
-        return read_answer(_NUMBERED.sub(" ", said, count=1), actions, "action")
-    except InvalidAnswerError as error:
-        numbers = {int(found["number"]) for found in _NUMBERED.finditer(said)}
-        if not numbers and (alone := _ALONE.fullmatch(said)):
-            numbers = {int(alone["number"])}
-        if error.named or len(numbers) != 1:
+        return read_answer(said, actions, noun)
+    except InvalidAnswerError:
+        alone = _ALONE.fullmatch(said)
+        if alone is None or not 1 <= int(alone["number"]) <= len(actions):
             raise
-        place = numbers.pop()
-    # Where "Action 7" is a name itself, it is one also where there are fewer than 7.
-    return actions[place - 1] if 1 <= place <= len(actions) else read_answer(said, actions, "action")
+        return actions[int(alone["number"]) - 1]
+
+
+def _only_named(words: str, actions: Sequence[Candidate], noun: str) -> Candidate:
+    try:
+        return read_answer(words, actions, noun)
+    except InvalidAnswerError as error:
+        if len(error.named) != 1:
+            raise
+        return error.named[0]
 
 
 def decision_in(reply: Mapping[str, Any]) -> str | None:
@@ -155,6 +170,6 @@ def _decide(
         said = decision_in(read_object(reply, "decision"))
         if said is None:
             raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
-        return Chosen(said, read_action(said, problem.actions))
+        return Chosen(said, read_action(said, problem.actions, problem.noun))
 
     return conversation.ask(text, read, purpose, model=model)

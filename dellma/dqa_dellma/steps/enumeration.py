@@ -64,7 +64,7 @@ class AskedEnumeration:
 
 
 def _read(reply: str) -> tuple[dict[str, tuple[str, ...]], int]:
-    """Return the factors that a reply names with all their values, and how many entries are none."""
+    """Return the factors that a reply names, with all values, and how many entries are none."""
     listed = read_object(reply, "factors").get("factors")
     if isinstance(listed, dict):
         listed = [{"name": name, "values": values} for name, values in listed.items()]

@@ -36,7 +36,12 @@ class Maximisation(Protocol):
     """The fourth step: rankings to what they say of every action, and which is the best."""
 
     def __call__(
-        self, pairs: Pairs, rankings: Sequence[RankingEvent], actions: int, settings: DellmaSettings, /
+        self,
+        pairs: Pairs,
+        rankings: Sequence[RankingEvent],
+        actions: int,
+        settings: DellmaSettings,
+        /,
     ) -> Maximised:
         """Find the best action, as `dqa_dellma.utilities.maximisation.maximise` does.
 
@@ -67,7 +72,11 @@ class UtilityElicitation:
     maximisation: Maximisation = maximise
 
     def elicit(
-        self, problem: Problem, beliefs: Beliefs, conversation: Conversation, rng: np.random.Generator
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        conversation: Conversation,
+        rng: np.random.Generator,
     ) -> Maximised:
         """Rank state-action pairs, and decide by the rankings.
 
@@ -100,7 +109,11 @@ class UtilityElicitation:
         return self._maximised(pairs, rankings, count)
 
     def _in_rounds(
-        self, problem: Problem, beliefs: Beliefs, conversation: Conversation, rng: np.random.Generator
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        conversation: Conversation,
+        rng: np.random.Generator,
     ) -> Maximised:
         """Rank a share of the states a round, only for the actions that may still be the best.
 
@@ -120,7 +133,9 @@ class UtilityElicitation:
             pairs = pairs.joined(fresh)
             _note(conversation, fresh.to_event())
             due = queue.due(last=number == rounds)
-            rankings += [self._ranked(problem, beliefs, pairs, batch, conversation) for batch in due]
+            rankings += [
+                self._ranked(problem, beliefs, pairs, batch, conversation) for batch in due
+            ]
             if number < rounds and not (due and _comparing(rankings)):
                 continue
             found = self._maximised(pairs, rankings, count)
@@ -140,7 +155,12 @@ class UtilityElicitation:
         return found
 
     def _ranked(
-        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], conversation: Conversation
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
     ) -> RankingEvent:
         found = self.ranker.rank(problem, beliefs, pairs, batch, conversation)
         _note(conversation, found)

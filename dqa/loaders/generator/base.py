@@ -67,21 +67,22 @@ class Drawn(NamedTuple):
 
 @runtime_checkable
 class Generator(Protocol):
-    """Draws worlds of a scenario and asks about them.
+    """Draws worlds of a scenario and asks about them."""
 
-    Attributes
-    ----------
-    size
-        The usual size of its worlds; None where all are of one size.
-    takes_difficulty
-        Whether its questions can be made harder.
-    release
-        Questions and databases of the release that it can imitate; None where there is none.
-    """
+    @property
+    def size(self) -> Size | None:
+        """The usual size of its worlds; None where all are of one size."""
+        ...
 
-    size: Size | None
-    takes_difficulty: bool
-    release: tuple[int, int] | None
+    @property
+    def takes_difficulty(self) -> bool:
+        """Whether its questions can be made harder."""
+        ...
+
+    @property
+    def release(self) -> tuple[int, int] | None:
+        """Questions and databases of the release that it can imitate; None where there is none."""
+        ...
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions, ``request.count`` in all.

@@ -7,10 +7,10 @@ says where its simulator, its generator and its scripts are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
@@ -19,29 +19,38 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from dqa.core.database import Database
+    from dqa.core.events import Event
     from dqa.core.question import Question
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory, Settings
     from dqa.loaders.base import QuestionReader
-    from dqa.loaders.generator.base import Generator
     from dqa.models.scripted.responder import Responder
+    from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
+    from dqa.scenarios.generation import Generator
 
 __all__ = [
+    "Rendering",
     "backend",
     "backend_for",
     "decider",
+    "events",
     "generator",
     "names",
     "reader",
+    "renderings",
     "responders",
     "scenario",
+    "scenarios",
     "script",
     "script_names",
     "simulator",
     "tools",
 ]
+
+Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
+"""Shows a method's own events as passages; None for an event that it does not know."""
 
 
 @cache
@@ -63,7 +72,7 @@ def names(kind: str) -> tuple[str, ...]:
 
         return scenario_names()
     if kind in {"simulator", "generator"}:
-        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
+        return tuple(sorted(found.name for found in scenarios() if _has(found, kind)))
     return tuple(_found(_group(kind)))
 
 
@@ -72,10 +81,11 @@ def _group(kind: str) -> str:
     return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
 
 
-def _scenarios() -> tuple[Scenario, ...]:
-    from dqa.scenarios.catalogue import scenarios
+def scenarios() -> tuple[Scenario, ...]:
+    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
+    from dqa.scenarios.catalogue import scenarios as known
 
-    return scenarios()
+    return known()
 
 
 def _has(scenario: Scenario, kind: str) -> bool:
@@ -155,17 +165,19 @@ def generator(name: str) -> Generator:
 
 @cache
 def _generator(scenario: Scenario) -> Generator:
-    from dqa.loaders.generator.base import Generator
+    from dqa.scenarios.generation import Generator
 
     found = _named(scenario, "generator", scenario.generator or "")
-    _expect(isinstance(found, Generator), scenario, "generator", "dqa.loaders.generator.Generator")
+    _expect(
+        isinstance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
+    )
     checked: Generator = found
     return checked
 
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in scenarios() for name in found.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:
@@ -192,6 +204,32 @@ def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTo
     """Return what makes the tools for agents that a package adds under `name`."""
     found: Callable[[Question, Database, Settings], Iterable[BaseTool]] = _load("tool", name)
     return found
+
+
+@cache
+def events() -> tuple[type[Event], ...]:
+    """Return the events that traces are read into: everybody's, and each method's own.
+
+    A method that cannot be loaded has none: its events are read as `OtherEvent`.
+    """
+    from dqa.core.events import CORE_EVENTS
+
+    return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
+
+
+@cache
+def renderings() -> tuple[Rendering, ...]:
+    """Return what shows the methods' own events, as far as it can be loaded."""
+    return tuple(_loadable("rendering"))
+
+
+def _loadable(kind: str) -> Iterator[Any]:
+    for name in names(kind):
+        try:
+            yield _load(kind, name)
+        except PluginError:
+            # A trace is read all the same: what nobody knows is shown as it is.
+            continue
 
 
 def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:

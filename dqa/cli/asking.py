@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa.cli import options
 from dqa.cli.calling import Calling
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -78,14 +78,15 @@ class Asking:
         from dqa import plugins
         from dqa.core.database import Limits
         from dqa.core.decision import Usage
-        from dqa.deciders.base import Settings
+        from dqa.deciders.base import Settings, share_options
         from dqa.evaluation.store import usage_so_far
 
         factories = {name: plugins.decider(name) for name in names}
         chosen = options.pairs_in(
             "--set", self.settings or (), "NAME=VALUE, e.g. dellma.samples=16"
         )
-        self._check(factories, chosen)
+        self._check(factories)
+        options_of = share_options(factories.values(), chosen)
         models = {name: self._models(made) for name, made in factories.items()}
         chats = self._chats(tuple(models.values()), calling, resumed=resumed is not None)
         spent = Usage() if resumed is None else usage_so_far(resumed)
@@ -97,15 +98,17 @@ class Asking:
             rules=rules,
             planner=None if self._planning is None else chats.get(self._planning),
             examples=examples,
-            options=chosen,
         )
         chat = chats.get(self._retrieving)
-        deciders = {name: made(chat, settings) for name, made in factories.items()}
+        deciders = {
+            name: made(chat, replace(settings, options=options_of[name]))
+            for name, made in factories.items()
+        }
         asked = {name: " + ".join(model.name for model in models[name]) for name in names}
         return deciders, {name: told or NO_MODEL for name, told in asked.items()}
 
-    def _check(self, factories: Mapping[str, DeciderFactory], chosen: Iterable[str]) -> None:
-        """Refuse what no decider would heed: it was meant for another one."""
+    def _check(self, factories: Mapping[str, DeciderFactory]) -> None:
+        """Refuse a planner or protocol that no decider would use: it was meant for another one."""
         if self.planner is None and self.planner_base_url is not None:
             raise UsageError("--planner-base-url says where the model of --planner is: name one.")
         if self.planner is not None and not any(made.planner_apart for made in factories.values()):
@@ -118,10 +121,6 @@ class Asking:
                 f"--protocol {self.protocol} would change nothing: {', '.join(factories)} and "
                 "their models talk in one way only. Leave it out."
             )
-        heeded = sorted({name for made in factories.values() for name in made.options})
-        for name in chosen:
-            if name not in heeded:
-                raise UnknownNameError("setting of these deciders", name, heeded)
 
     @property
     def _retrieving(self) -> _Model:

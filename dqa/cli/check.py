@@ -14,7 +14,7 @@ import typer
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.guard import Policy, Verdict
+    from dqa.guard import GuardVerdict, Policy
 
 __all__ = ["check"]
 
@@ -67,7 +67,7 @@ def _opened(file: Path | None) -> Iterator[BinaryIO]:
         yield opened
 
 
-def _verdicts(lines: BinaryIO, dialect: str, policy: Policy, whole: bool) -> Iterator[Verdict]:
+def _verdicts(lines: BinaryIO, dialect: str, policy: Policy, whole: bool) -> Iterator[GuardVerdict]:
     from dqa import guard
 
     if whole:
@@ -89,14 +89,14 @@ def _text(line: bytes) -> str:
     return line.decode("utf-8", errors="surrogateescape")
 
 
-def _of_json(text: str, dialect: str, policy: Policy) -> Verdict:
+def _of_json(text: str, dialect: str, policy: Policy) -> GuardVerdict:
     from dqa import guard
 
     try:
         line = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return guard.Verdict(False, f"the line is no JSON: {error}")
+        return guard.GuardVerdict(False, f"the line is no JSON: {error}")
     statement = line.get("statement") if isinstance(line, dict) else None
     if not isinstance(statement, str):
-        return guard.Verdict(False, "the line is no JSON object with a text 'statement'")
+        return guard.GuardVerdict(False, "the line is no JSON object with a text 'statement'")
     return guard.check(statement, dialect, policy)

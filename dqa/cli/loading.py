@@ -35,7 +35,9 @@ def load(  # noqa: PLR0913  (one parameter an option)
     replace: Annotated[
         str | None,
         typer.Option(
-            "--replace", metavar="PLACE", help="Drop this place where it holds something else."
+            "--replace",
+            metavar="NAMESPACE",
+            help="Drop this namespace where it holds something else.",
         ),
     ] = None,
     form: options.Form = "relational",
@@ -43,7 +45,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Load the databases of questions, each into a place of its own; what is there is reused."""
+    """Load the databases of questions, each into a namespace of its own; what is there stays."""
     from dqa import plugins
 
     names = None if scenarios is None else options.names_in("--scenarios", scenarios)
@@ -65,20 +67,20 @@ def load(  # noqa: PLR0913  (one parameter an option)
         echo_json(done)
         return
     for entry in done:
-        typer.echo(f"{entry['place']}: {entry['name']}, {entry['rows']} rows, {entry['done']}")
+        typer.echo(f"{entry['namespace']}: {entry['name']}, {entry['rows']} rows, {entry['done']}")
 
 
 def _load(
     backend: Backend, situation: Situation, location: str, replace: str | None
 ) -> dict[str, Any]:
-    from dqa.databases.base import place_name
+    from dqa.databases.namespaces import namespace_for
 
     before = {held.content_hash for held in _held(backend, location)}
     started = perf_counter()
     backend.load(situation, location, replace).close()
     known = situation.content_hash in before
     return {
-        "place": location if backend.embedded else place_name(situation),
+        "namespace": location if backend.embedded else namespace_for(situation),
         "scenario": situation.schema.scenario,
         "name": situation.name,
         "content_hash": situation.content_hash,
@@ -99,19 +101,19 @@ def _held(backend: Backend, location: str) -> tuple[Any, ...]:
 
 def unload(
     *,
-    places: Annotated[
-        list[str], typer.Argument(metavar="PLACE...", help="As 'dqa list' names it.")
+    namespaces: Annotated[
+        list[str], typer.Argument(metavar="NAMESPACE...", help="As 'dqa list' names it.")
     ],
     database: options.DatabaseLocation,
     as_json: options.AsJson = False,
 ) -> None:
-    """Drop places that 'dqa load' made; nothing else is ever dropped."""
+    """Drop namespaces that 'dqa load' made; nothing else is ever dropped."""
     from dqa import plugins
 
     backend = plugins.backend_for(database)
-    gone = [asdict(backend.unload(database, place)) for place in places]
+    gone = [asdict(backend.unload(database, name)) for name in namespaces]
     if as_json:
         echo_json(gone)
         return
     for entry in gone:
-        typer.echo(f"{entry['place']}: {entry['name']}, {entry['rows']} rows, unloaded")
+        typer.echo(f"{entry['namespace']}: {entry['name']}, {entry['rows']} rows, unloaded")

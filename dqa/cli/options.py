@@ -199,7 +199,7 @@ class Source:
     seed
         Of the generator.
     scenarios
-        Which to keep; None keeps all that there are.
+        Which to keep, by name or by folder; None keeps all that there are.
     limit
         Most questions of each scenario.
     form
@@ -224,6 +224,11 @@ class Source:
                 "Say where the questions come from, once: --release DIR, --generated DIR or "
                 "--generate N."
             )
+        if self.scenarios is not None:
+            from dqa.scenarios import known_as
+
+            names = tuple(map(known_as, self.scenarios))
+            object.__setattr__(self, "scenarios", names)
 
     @property
     def rules(self) -> str:

@@ -22,7 +22,7 @@ from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
-from dqa.databases.bounded import collect
+from dqa.databases.rows import collect
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of
 from dqa.loaders.readback import read_situation

@@ -42,7 +42,7 @@ class Located:
         return self.backend.kind
 
     def load(self, situation: Situation, /) -> Database:
-        """Put a situation into a place of its own there, or find it there, and open it."""
+        """Put a situation into a namespace of its own there, or find it there, and open it."""
         return self.backend.load(situation, self.location)
 
 

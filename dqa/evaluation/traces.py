@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.decision import Ending, Usage
 from dqa.core.errors import ParseError, UsageError
@@ -69,7 +70,7 @@ class Trace:
             usage=Usage(**line["usage"]),
             plans=tuple(line["plans"]),
             evidence=tuple(Evidence(**evidence) for evidence in line["evidence"]),
-            events=tuple(event_from_json(event) for event in line["trace"]),
+            events=tuple(event_from_json(event, plugins.events()) for event in line["trace"]),
         )
 
 

@@ -4,11 +4,11 @@
 utility maximisation. Any of them can be replaced by anything of its protocol, and a decision
 has its tree all the same::
 
-    def steps(settings: DellmaSettings) -> Steps:
-        return replace(Steps.asked(settings), ranker=MyRanker())
+    def mine(settings: DellmaSettings) -> Dellma:
+        return Dellma(settings, replace(Steps.asked(settings), ranker=MyRanker()))
 
 
-    MINE = dellma_factory("mine", "ranks by a model of my own", steps=steps)
+    MINE = problem_decider("mine", "ranks by a model of my own", mine, DellmaSettings)
 
 An entry point of `dqa.deciders` that names ``MINE`` makes it a decider like any other. What
 ``dqa dellma`` does, a caller can do too: `read_tree`, `write_tree`, `write_tree_report`,
@@ -21,21 +21,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dqa_dellma.asking import Asker as Asker
     from dqa_dellma.context.problem import Problem as Problem
-    from dqa_dellma.deciders import Dellma as Dellma
-    from dqa_dellma.deciders import Direct as Direct
-    from dqa_dellma.deciders import Steps as Steps
-    from dqa_dellma.deciders import dellma_factory as dellma_factory
-    from dqa_dellma.deciders import direct_factory as direct_factory
+    from dqa_dellma.deciders import problem_decider as problem_decider
+    from dqa_dellma.events import FactorsEvent as FactorsEvent
+    from dqa_dellma.events import ForecastEvent as ForecastEvent
+    from dqa_dellma.events import RankingEvent as RankingEvent
     from dqa_dellma.portfolios.combining import combine_actions as combine_actions
     from dqa_dellma.settings import DellmaSettings as DellmaSettings
     from dqa_dellma.settings import DirectSettings as DirectSettings
-    from dqa_dellma.steps.direct import DirectMethod as DirectMethod
+    from dqa_dellma.steps.choosing import Chooser as Chooser
+    from dqa_dellma.steps.choosing import Chosen as Chosen
+    from dqa_dellma.steps.dellma import Dellma as Dellma
+    from dqa_dellma.steps.dellma import Steps as Steps
     from dqa_dellma.steps.elicitation import Ranker as Ranker
-    from dqa_dellma.steps.enumeration import Enumeration as Enumeration
     from dqa_dellma.steps.enumeration import StateEnumeration as StateEnumeration
-    from dqa_dellma.steps.forecasting import Forecast as Forecast
     from dqa_dellma.steps.forecasting import StateForecast as StateForecast
     from dqa_dellma.steps.sampling import Maximisation as Maximisation
     from dqa_dellma.tree.decision_tree import DecisionTree as DecisionTree
@@ -43,33 +42,32 @@ if TYPE_CHECKING:
     from dqa_dellma.tree.reading import find_tree as find_tree
     from dqa_dellma.tree.reading import read_tree as read_tree
     from dqa_dellma.tree.report import write_tree_report as write_tree_report
-    from dqa_dellma.utilities.beliefs import Belief as Belief
     from dqa_dellma.utilities.beliefs import Beliefs as Beliefs
-    from dqa_dellma.utilities.beliefs import Factor as Factor
+    from dqa_dellma.utilities.beliefs import Factors as Factors
+    from dqa_dellma.utilities.beliefs import judge as judge
     from dqa_dellma.utilities.maximisation import Maximised as Maximised
     from dqa_dellma.utilities.maximisation import maximise as maximise
     from dqa_dellma.utilities.pairs import Pairs as Pairs
-    from dqa_dellma.utilities.rankings import Ranking as Ranking
 
 _HOMES = {
-    "asking": ("Asker",),
     "context.problem": ("Problem",),
-    "deciders": ("Dellma", "Direct", "Steps", "dellma_factory", "direct_factory"),
+    "deciders": ("problem_decider",),
+    "events": ("FactorsEvent", "ForecastEvent", "RankingEvent"),
     "portfolios.combining": ("combine_actions",),
     "settings": ("DellmaSettings", "DirectSettings"),
-    "steps.direct": ("DirectMethod",),
+    "steps.choosing": ("Chooser", "Chosen"),
+    "steps.dellma": ("Dellma", "Steps"),
     "steps.elicitation": ("Ranker",),
-    "steps.enumeration": ("Enumeration", "StateEnumeration"),
-    "steps.forecasting": ("Forecast", "StateForecast"),
+    "steps.enumeration": ("StateEnumeration",),
+    "steps.forecasting": ("StateForecast",),
     "steps.sampling": ("Maximisation",),
     "tree.decision_tree": ("DecisionTree",),
     "tree.page": ("write_tree",),
     "tree.reading": ("find_tree", "read_tree"),
     "tree.report": ("write_tree_report",),
-    "utilities.beliefs": ("Belief", "Beliefs", "Factor"),
+    "utilities.beliefs": ("Beliefs", "Factors", "judge"),
     "utilities.maximisation": ("Maximised", "maximise"),
     "utilities.pairs": ("Pairs",),
-    "utilities.rankings": ("Ranking",),
 }
 """Where the public names are, all of them; whoever reads traces needs no chat models."""
 

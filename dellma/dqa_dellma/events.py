@@ -65,7 +65,14 @@ class ContextEvent(Event):
 
 
 class Finding(Event):
-    """What a step found: a run that begins anew finds it anew."""
+    """What a step found: a run that begins anew finds it anew.
+
+    Steps return findings without caring for `step`: `at` gives it to them.
+    """
+
+    def at(self, step: int) -> Self:
+        """Return the same finding, after reply number `step`."""
+        return self.model_copy(update={"step": step})
 
 
 class OnlyActionEvent(Finding):
@@ -78,19 +85,19 @@ class OnlyActionEvent(Finding):
 class AskedFor(_Told):
     """How many factors, and values of each, a model was asked for; 0 where none was asked."""
 
-    factors: Number
-    values: Number
+    factors: Number = 0
+    values: Number = 0
 
 
 class FactorsEvent(Finding):
-    """The latent factors.
+    """The latent factors: what the first step finds.
 
     Attributes
     ----------
+    factors
+        The values of each, k factors of about l values.
     asked
         How many were asked for.
-    factors
-        The values of each.
     left_out, values_left_out
         What was named beyond that: factors, and values by factor.
     unusable
@@ -98,11 +105,11 @@ class FactorsEvent(Finding):
     """
 
     kind: Literal["factors"] = "factors"
-    asked: AskedFor
     factors: Mapping[str, tuple[str, ...]]
-    left_out: tuple[str, ...]
-    values_left_out: Mapping[str, tuple[str, ...]]
-    unusable: Number
+    asked: AskedFor = AskedFor()
+    left_out: tuple[str, ...] = ()
+    values_left_out: Mapping[str, tuple[str, ...]] = {}
+    unusable: Number = 0
 
 
 class Likelihood(_Told):
@@ -113,11 +120,19 @@ class Likelihood(_Told):
 
 
 class ForecastEvent(Finding):
-    """What is believed: by factor, how likely each value is; and names that nobody asked about."""
+    """What is believed: what the second step finds.
+
+    Attributes
+    ----------
+    beliefs
+        By factor, how likely each value is.
+    ignored
+        Names in a model's reply that nobody asked about.
+    """
 
     kind: Literal["forecast"] = "forecast"
     beliefs: Mapping[str, Mapping[str, Likelihood]]
-    ignored: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
 
 class PairsEvent(Finding):
@@ -138,18 +153,27 @@ class PairsEvent(Finding):
 
 
 class RankingEvent(Finding):
-    """A minibatch and its ranking; the fields are those of `dqa_dellma.utilities.rankings.Ranking`.
+    """A minibatch's items from best to worst, as far as they were ranked.
 
-    Items that it ranks are among those that it was shown.
+    Attributes
+    ----------
+    shown
+        The minibatch: numbers of all items that it could have ranked, in the order shown.
+    items
+        Those that it ranks, best first, each once.
+    omitted, repeated, invented
+        How many items were left out, how many places named an item again, and how many named none.
+    problem
+        Why nothing was ranked, where a model's replies could not be read; else empty.
     """
 
     kind: Literal["ranking"] = "ranking"
     shown: tuple[Number, ...]
     items: tuple[Number, ...]
-    omitted: Number
-    repeated: Number
-    invented: Number
-    problem: str
+    omitted: Number = 0
+    repeated: Number = 0
+    invented: Number = 0
+    problem: str = ""
 
     @property
     def oddities(self) -> str:
@@ -267,10 +291,8 @@ class VotesEvent(Finding):
         How many name each action.
     asked
         How many were asked for.
-    others
-        Those that name no action, or several, with how many say so.
     unreadable
-        How many could not be read.
+        How many name no action, or several, or could not be read.
     tied
         The actions with as many votes as the first of them, which counts; empty where one leads.
     """
@@ -278,7 +300,6 @@ class VotesEvent(Finding):
     kind: Literal["votes"] = "votes"
     votes: Mapping[str, Number]
     asked: Number
-    others: Mapping[str, Number]
     unreadable: Number
     tied: tuple[str, ...]
 

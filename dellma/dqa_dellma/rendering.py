@@ -103,8 +103,6 @@ def _confidence(event: ConfidenceEvent) -> Iterator[str]:
 def _votes(event: VotesEvent) -> Iterator[str]:
     for answer, count in event.votes.items():
         yield f"{count} of {event.asked}: {answer}"
-    for answer, count in event.others.items():
-        yield f"{count} of {event.asked} that name no one action: {answer}"
     if event.unreadable:
         yield f"votes that could not be read: {event.unreadable}"
     if event.tied:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from dqa_dellma.asking import Asker
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
@@ -16,7 +17,6 @@ from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
-from dqa_dellma.asking import Asker
 from dqa_dellma.context.briefing import actions_of, check_question
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.prompting import prompt

@@ -24,11 +24,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
 from dqa.evaluation.stats import normalised_utility
 from dqa_dellma.release import KNOWN_YEAR
-from dqa_dellma.steps.direct import action_named, decision_in
+from dqa_dellma.steps.direct import decision_in, read_action
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.rankings import numbers_in, ranked
 
@@ -218,12 +218,14 @@ def _direct(
         defects.append(Defect(instance.folder, None, problem, "the question is left out"))
         return None
     said = decision_in(recording.reply or {})
-    chosen = action_named(said.lower(), instance.actions) if said is not None else None
-    if chosen is None:
+    try:
+        chosen = str(read_action((said or "").lower(), instance.actions))
+    except InvalidAnswerError:
+        chosen = None
         quoted = repr(said if said is None else said[:_QUOTED])
         problem = f"the decision {quoted} names none of {', '.join(instance.actions)}"
         defects.append(Defect(recording.response, None, problem, "counted as wrong"))
-    return _decision(instance, None if chosen is None else str(chosen), utilities)
+    return _decision(instance, chosen, utilities)
 
 
 def padded(places: Sequence[int]) -> list[int]:
@@ -297,7 +299,7 @@ def _places(recording: Recording, items: range, defects: list[Defect]) -> list[i
     """Return the places that an answer ranks, and report what is wrong with them."""
     places = numbers_in(recording.ranking)
     ranking = ranked(places, items)
-    if recording.reply is not None and not ranking.whole:
+    if recording.reply is not None and ranking.oddities:
         problem = (
             f"of {len(items)} pairs {ranking.omitted} are not ranked, {ranking.repeated} are "
             f"ranked again, and {ranking.invented} ranks name no pair"

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from dqa import plugins
-from dqa.core.database import Database, Kind
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.core.errors import UsageError
+from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
-from dqa.deciders.candidates import queried_candidates
-from dqa_dellma.asking import Asker
+from dqa.core.recorder import Recorder
+from dqa.deciders.candidates import candidates_of, noun_of
+from dqa.deciders.tools import observe
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.naming import named_in
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.context.summaries import Shortener
@@ -41,6 +44,8 @@ class Briefing:
         What each query that could run returned.
     failed, cut
         How many queries could not run, and how many results a limit cut.
+    noun
+        What an action is called.
     """
 
     goal: str
@@ -50,6 +55,7 @@ class Briefing:
     tables: tuple[str, ...]
     failed: int
     cut: int
+    noun: str = "action"
 
     @classmethod
     def of(
@@ -57,9 +63,10 @@ class Briefing:
         question: Question,
         actions: tuple[Candidate, ...],
         database: Database,
-        asker: Asker,
+        recorder: Recorder,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
-        """Run the question's own queries, or its scenario's; `asker` keeps what they return.
+        """Run the question's own queries, or its scenario's; `recorder` keeps what they return.
 
         Raises
         ------
@@ -68,7 +75,8 @@ class Briefing:
         InfrastructureError
             The database failed.
         """
-        found = [asker.retrieve(database, query) for query in _queries(question, database.kind)]
+        queries = _queries(question, database.kind)
+        found = [_retrieve(query, database, recorder, limits) for query in queries]
         told = tuple(one.observation for one in found if one.error is None)
         if not told:
             first = found[0]
@@ -85,6 +93,7 @@ class Briefing:
             tables=told,
             failed=len(found) - len(told),
             cut=sum(one.cut is not None for one in found if one.error is None),
+            noun=noun_of(question),
         )
 
     @property
@@ -97,13 +106,13 @@ class Briefing:
         """Characters of the problem with all of its rules and rows."""
         return self._taken + len(self.rules) + len(self._rows)
 
-    def problem(self, asker: Asker, most: int) -> Problem:
+    def problem(self, conversation: Conversation, most: int) -> Problem:
         """Make the decision problem: goal, actions and context.
 
         Parameters
         ----------
-        asker
-            Asked to shorten what is too long, and told what the context is.
+        conversation
+            What summaries are asked for in; its recorder keeps what the context is.
         most
             Most characters of goal, actions, rules and rows together. Rules and rows that are
             longer than what the others leave are summarised piece by piece.
@@ -119,15 +128,16 @@ class Briefing:
         """
         rules, rows = self.rules, self._rows
         for_rules, for_rows = _shares(len(rules), len(rows), self._room(most))
-        shortener = Shortener(self.goal, self.actions, asker)
+        shortener = Shortener(self.goal, self.actions, conversation)
         rules_summarised, summarised = len(rules) > for_rules, len(rows) > for_rows
         if rules_summarised:
             rules = shortener.shorten("rules", [rules], for_rules)
         if summarised:
             rows = shortener.shorten("rows", self.tables, for_rows)
-        asker.events.append(
+        recorder = conversation.recorder
+        recorder.note(
             ContextEvent(
-                step=asker.steps,
+                step=recorder.steps,
                 actions=self.actions,
                 left_out=self.left_out,
                 text=rows,
@@ -137,7 +147,7 @@ class Briefing:
                 cut=self.cut,
             )
         )
-        return Problem(self.goal, self.actions, _context(rules, rows))
+        return Problem(self.goal, self.actions, _context(rules, rows), self.noun)
 
     @property
     def _rows(self) -> str:
@@ -165,9 +175,7 @@ class Briefing:
 def actions_of(question: Question, database: Database) -> tuple[Candidate, ...]:
     """Return what can be chosen; `UsageError` where there is nothing."""
     check_question(question)
-    listed = question.candidates
-    if listed is None:
-        listed = queried_candidates(question.candidate_query or "", database)
+    listed = candidates_of(question, database)
     if not listed:
         raise _without_actions(question)
     return listed
@@ -185,6 +193,13 @@ def _without_actions(question: Question) -> UsageError:
         f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
         "list them with --candidates."
     )
+
+
+def _retrieve(query: str, database: Database, recorder: Recorder, limits: Limits) -> Evidence:
+    """Run a statement and record what came back, also where it cannot run."""
+    found = observe(database, query, limits)
+    recorder.add_evidence(found)
+    return found
 
 
 def _queries(question: Question, kind: Kind) -> tuple[str, ...]:

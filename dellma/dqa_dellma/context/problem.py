@@ -21,8 +21,11 @@ class Problem:
         What can be chosen, n >= 1, in order.
     context
         What is known, as text: rules, and the rows that queries returned.
+    noun
+        What an action is called, such as "trade node".
     """
 
     goal: str
     actions: tuple[Candidate, ...]
     context: str
+    noun: str = "action"

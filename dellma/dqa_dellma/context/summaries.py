@@ -8,8 +8,9 @@ from typing import Literal
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa_dellma.asking import Asker, read_object
+from dqa.models.conversation import Conversation
 from dqa_dellma.prompting import prompt
+from dqa_dellma.replies import read_object
 
 __all__ = ["Shortener"]
 
@@ -27,13 +28,13 @@ class Shortener:
     ----------
     goal, actions
         What the summaries are for.
-    asker
-        Whom it asks.
+    conversation
+        What it asks in.
     """
 
     goal: str
     actions: tuple[Candidate, ...]
-    asker: Asker
+    conversation: Conversation
 
     def shorten(self, part: Literal["rules", "rows"], texts: Sequence[str], most: int) -> str:
         """Return summaries of `texts`, quoted, with at most `most` characters together.
@@ -55,7 +56,7 @@ class Shortener:
         UnparsableReplyError
             No reply shortens a piece.
         InfrastructureError, BudgetSpentError
-            As `Asker.ask` says it.
+            As `Conversation.ask` raises them.
         """
         pieces = [piece for text in texts for piece in _pieces(text, most, headed=part == "rows")]
         joined = ""
@@ -76,7 +77,7 @@ class Shortener:
         text = prompt(
             "summary", goal=self.goal, part=part, text=piece, actions=self.actions, most=most
         )
-        return self.asker.ask("summary", text, lambda reply: _read(reply, most))
+        return self.conversation.ask(text, lambda reply: _read(reply, most), "summary")
 
 
 def _quoted(*summaries: str) -> str:

@@ -6,63 +6,65 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.deciders.answers import read_answer
-from dqa_dellma.asking import Asker, read_object
+from dqa.models.calling import ChatRunnable
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import VotesEvent
 from dqa_dellma.prompting import prompt
+from dqa_dellma.replies import read_object
+from dqa_dellma.steps.choosing import Chosen
 
-__all__ = [
-    "ChainOfThought",
-    "DirectMethod",
-    "SelfConsistency",
-    "ZeroShot",
-    "action_named",
-    "decision_in",
-]
+__all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "decision_in", "read_action"]
 
-_NUMBERED = re.compile(
-    r"\baction\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[.:)\]]+\W{0,2})?", re.IGNORECASE
+_LABELLED = re.compile(
+    r"\W*action\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[\s.:*_\"'()\[\]]|-\s)*(?P<name>.*)",
+    re.IGNORECASE | re.DOTALL,
 )
-_ALONE = re.compile(r"[ #]*\d{1,9}[ .]*")
+"""An action as prompts list it, "Action 2. name", and as models repeat that."""
+_ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
-class DirectMethod(Protocol):
-    """Decides a problem by asking for the decision."""
+def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
+    """Return the action that a decision names.
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the decision in the model's words."""
-        ...
+    Behind a label such as "Action 2." exactly one action has to be named, and then it counts and
+    not the number. A label alone is the action of that number; so is a number alone, unless an
+    action has it as an id. Anything else is read as `dqa.deciders.answers.read_answer` does.
 
-
-def action_named(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate | None:
-    """Return the action that a decision names, or None where it names none or several.
-
-    Prompts list actions as "Action 2. name", and models repeat that: the name decides, and the
-    number only where no action's name stands beside it, so that ids that are numbers are not
-    mistaken. A number alone is an id where an action has it, and else an action's number.
+    Raises
+    ------
+    InvalidAnswerError
+        It names none of the actions, or several; the message tells the model what to write.
     """
-    try:
-        return read_answer(_NUMBERED.sub(" ", said, count=1), actions, noun)
-    except InvalidAnswerError as error:
-        if error.named:
-            return None
-    numbers = {int(found["number"]) for found in _NUMBERED.finditer(said)}
-    if not numbers and _ALONE.fullmatch(said):
-        numbers = {int(said.strip(" .#"))}
-    if len(numbers) != 1:
-        return None
-    place = numbers.pop()
-    if 1 <= place <= len(actions):
-        return actions[place - 1]
+    verbatim = {str(action): action for action in actions}
+    if said.strip() in verbatim:
+        return verbatim[said.strip()]
+    label = _LABELLED.fullmatch(said)
+    if label is not None and label["name"]:
+        return _only_named(label["name"], actions, noun)
+    if label is not None and 1 <= int(label["number"]) <= len(actions):
+        return actions[int(label["number"]) - 1]
     try:
         return read_answer(said, actions, noun)
     except InvalidAnswerError:
-        return None
+        alone = _ALONE.fullmatch(said)
+        if alone is None or not 1 <= int(alone["number"]) <= len(actions):
+            raise
+        return actions[int(alone["number"]) - 1]
+
+
+def _only_named(words: str, actions: Sequence[Candidate], noun: str) -> Candidate:
+    try:
+        return read_answer(words, actions, noun)
+    except InvalidAnswerError as error:
+        if len(error.named) != 1:
+            raise
+        return error.named[0]
 
 
 def decision_in(reply: Mapping[str, Any]) -> str | None:
@@ -76,9 +78,10 @@ def decision_in(reply: Mapping[str, Any]) -> str | None:
 class ZeroShot:
     """Asks once, at temperature 0."""
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the decision."""
-        return asker.ask("decision", _zero_shot(problem), _decision)
+    def choose(self, problem: Problem, key: str, conversation: Conversation) -> Chosen:
+        """Return the decision; see `dqa_dellma.steps.choosing.Chooser`."""
+        del key
+        return _decide(_zero_shot(problem), "decision", problem, conversation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,7 @@ class SelfConsistency:
     """Asks several times with some randomness and takes the majority (Wang et al., 2022).
 
     Votes for the same action count together however they are worded; of actions with as many
-    votes, the one that was named first. Votes that name no action, or several, and those that
-    cannot be read decide nothing: they are noted, and do not count.
+    votes, the one that was named first. Votes that cannot be read do not count.
 
     Attributes
     ----------
@@ -100,51 +102,51 @@ class SelfConsistency:
     votes: int = 5
     temperature: float = 0.5
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the action with most votes; where no vote names one, what most of them say."""
-        said = self._said(problem, asker)
-        named = [(words, action_named(words, problem.actions)) for words in said]
-        votes = Counter(str(choice) for _, choice in named if choice is not None)
-        others = Counter(words for words, choice in named if choice is None)
-        most = max(votes.values(), default=0)
-        leading = [action for action, count in votes.items() if count == most]
-        asker.events.append(
+    def choose(self, problem: Problem, key: str, conversation: Conversation) -> Chosen:
+        """Return the action with most votes; see `dqa_dellma.steps.choosing.Chooser`."""
+        del key
+        named = self._named(problem, conversation)
+        votes = Counter(named)
+        leading = [action for action, count in votes.items() if count == max(votes.values())]
+        recorder = conversation.recorder
+        recorder.note(
             VotesEvent(
-                step=asker.steps,
-                votes=votes,
+                step=recorder.steps,
+                votes={str(action): count for action, count in votes.items()},
                 asked=self.votes,
-                others=others,
-                unreadable=self.votes - len(said),
-                tied=tuple(leading) if len(leading) > 1 else (),
+                unreadable=self.votes - len(named),
+                tied=tuple(map(str, leading)) if len(leading) > 1 else (),
             )
         )
-        return leading[0] if leading else others.most_common(1)[0][0]
+        return Chosen(str(leading[0]), leading[0])
 
-    def _said(self, problem: Problem, asker: Asker) -> list[str]:
+    def _named(self, problem: Problem, conversation: Conversation) -> list[Candidate]:
         """Ask for the votes; `UnparsableReplyError` where none of them can be read."""
-        warmer = asker.model.bind(temperature=self.temperature)
+        warmer = conversation.model.bind(temperature=self.temperature)
         text = _zero_shot(problem)
-        said: list[str] = []
+        named: list[Candidate] = []
         for number in range(1, self.votes + 1):
             try:
-                said.append(asker.ask(f"vote {number}", text, _decision, warmer))
+                vote = _decide(text, f"vote {number}", problem, conversation, warmer)
+                named.append(vote.action)
             except UnparsableReplyError:
-                if number == self.votes and not said:
+                if number == self.votes and not named:
                     raise
-        return said
+        return named
 
 
 class ChainOfThought:
     """Asks for the unknown factors, then for their chances, then for the decision (section 4)."""
 
-    def answer(self, problem: Problem, asker: Asker) -> str:
-        """Return the decision."""
+    def choose(self, problem: Problem, key: str, conversation: Conversation) -> Chosen:
+        """Return the decision; see `dqa_dellma.steps.choosing.Chooser`."""
+        del key
         task = prompt("task", problem=problem)
-        factors = asker.ask("unknown factors", prompt("thought_factors", task=task), _words)
+        factors = conversation.ask(prompt("thought_factors", task=task), _words, "unknown factors")
         text = prompt("thought_chances", task=task, factors=factors)
-        chances = asker.ask("chances", text, _words)
+        chances = conversation.ask(text, _words, "chances")
         text = prompt("thought_decision", task=task, factors=factors, chances=chances)
-        return asker.ask("decision", text, _decision)
+        return _decide(text, "decision", problem, conversation)
 
 
 def _zero_shot(problem: Problem) -> str:
@@ -157,8 +159,17 @@ def _words(reply: str) -> str:
     return reply
 
 
-def _decision(reply: str) -> str:
-    said = decision_in(read_object(reply, "decision"))
-    if said is None:
-        raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
-    return said
+def _decide(
+    text: str,
+    purpose: str,
+    problem: Problem,
+    conversation: Conversation,
+    model: ChatRunnable | None = None,
+) -> Chosen:
+    def read(reply: str) -> Chosen:
+        said = decision_in(read_object(reply, "decision"))
+        if said is None:
+            raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
+        return Chosen(said, read_action(said, problem.actions, problem.noun))
+
+    return conversation.ask(text, read, purpose, model=model)

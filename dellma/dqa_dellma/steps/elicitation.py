@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.asking import Asker, read_object
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
+from dqa_dellma.events import RankingEvent
 from dqa_dellma.prompting import prompt
-from dqa_dellma.utilities.beliefs import Beliefs
+from dqa_dellma.replies import read_object
+from dqa_dellma.utilities.beliefs import Beliefs, describe_state
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.rankings import Ranking, numbers_in, ranked
+from dqa_dellma.utilities.rankings import numbers_in, ranked
 
 __all__ = ["AskedRanking", "Ranker"]
 
@@ -20,8 +22,13 @@ class Ranker(Protocol):
     """The third step's only question to a model: one minibatch to its ranking."""
 
     def rank(
-        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
-    ) -> Ranking:
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
+    ) -> RankingEvent:
         """Rank some items of `pairs`, shown in the order of `batch`."""
         ...
 
@@ -34,8 +41,13 @@ class AskedRanking:
     """
 
     def rank(
-        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
-    ) -> Ranking:
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
+    ) -> RankingEvent:
         """Rank some items of `pairs`, shown in the order of `batch`."""
         text = prompt(
             "elicitation",
@@ -44,22 +56,23 @@ class AskedRanking:
             items=[_item(problem, beliefs, pairs, number) for number in batch],
         )
         try:
-            return asker.ask("utility elicitation", text, lambda reply: _read(reply, batch))
+            return conversation.ask(text, lambda reply: _read(reply, batch), "utility elicitation")
         except UnparsableReplyError as error:
             # One minibatch of many: the others still tell the items apart.
-            return Ranking((), omitted=len(batch), problem=str(error))
+            shown = tuple(batch)
+            return RankingEvent(shown=shown, items=(), omitted=len(shown), problem=str(error))
 
 
 def _item(problem: Problem, beliefs: Beliefs, pairs: Pairs, number: int) -> dict[str, Any]:
     action = int(pairs.action_of[number])
     return {
-        "state": beliefs.describe(pairs.states[pairs.state_of[number]]),
+        "state": describe_state(beliefs, pairs.states[pairs.state_of[number]]),
         "number": action + 1,
         "action": problem.actions[action],
     }
 
 
-def _read(reply: str, batch: Sequence[int]) -> Ranking:
+def _read(reply: str, batch: Sequence[int]) -> RankingEvent:
     told = read_object(reply, "rank", "order", "ranking")
     listed = told.get("rank", told.get("order", told.get("ranking")))
     found = ranked(numbers_in(listed), batch)

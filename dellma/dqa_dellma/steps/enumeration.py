@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.asking import Asker, read_object
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import AskedFor, FactorsEvent
 from dqa_dellma.prompting import fold, on_one_line, prompt
-from dqa_dellma.utilities.beliefs import Factor
+from dqa_dellma.replies import read_object
 
-__all__ = ["AskedEnumeration", "Enumeration", "StateEnumeration"]
-
-
-@dataclass(frozen=True, slots=True)
-class Enumeration:
-    """What the first step found.
-
-    Attributes
-    ----------
-    factors
-        The latent factors with their values.
-    asked_factors, asked_values
-        How many a model was asked for; 0 where none was asked.
-    left_out, values_left_out
-        What it named beyond that: names of factors, and values by their factor's name.
-    unusable
-        How many of its entries are no factor.
-    """
-
-    factors: tuple[Factor, ...]
-    asked_factors: int = 0
-    asked_values: int = 0
-    left_out: tuple[str, ...] = ()
-    values_left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unusable: int = 0
-
-    def to_event(self, step: int) -> FactorsEvent:
-        """Return what a trace holds of it."""
-        return FactorsEvent(
-            step=step,
-            asked=AskedFor(factors=self.asked_factors, values=self.asked_values),
-            factors={factor.name: factor.values for factor in self.factors},
-            left_out=self.left_out,
-            values_left_out=self.values_left_out,
-            unusable=self.unusable,
-        )
+__all__ = ["AskedEnumeration", "StateEnumeration"]
 
 
 class StateEnumeration(Protocol):
     """The first step: a problem to its latent factors."""
 
-    def enumerate(self, problem: Problem, asker: Asker) -> Enumeration:
-        """Return the factors with their values, each name and each of its values once."""
+    def enumerate(self, problem: Problem, conversation: Conversation) -> FactorsEvent:
+        """Return the factors with their values, each of them once."""
         ...
 
 
@@ -78,55 +42,43 @@ class AskedEnumeration:
         self._factors = factors
         self._values = values
 
-    def enumerate(self, problem: Problem, asker: Asker) -> Enumeration:
+    def enumerate(self, problem: Problem, conversation: Conversation) -> FactorsEvent:
         """Return the factors with their values; `UnparsableReplyError` where none is named."""
-        wanted = self._factors or min(2 + 2 * len(problem.actions), 16)
+        wanted, most = self._factors or min(2 + 2 * len(problem.actions), 16), self._values
         text = prompt(
             "enumeration",
             task=prompt("task", problem=problem),
             actions=len(problem.actions),
             factors=wanted,
-            values=self._values,
+            values=most,
         )
-        found = asker.ask("state enumeration", text, _read)
-        kept, beyond = found.factors[:wanted], found.factors[wanted:]
-        return Enumeration(
-            factors=tuple(Factor(factor.name, factor.values[: self._values]) for factor in kept),
-            asked_factors=wanted,
-            asked_values=self._values,
-            left_out=tuple(factor.name for factor in beyond),
-            values_left_out={
-                factor.name: factor.values[self._values :]
-                for factor in kept
-                if len(factor.values) > self._values
-            },
-            unusable=found.unusable,
+        named, unusable = conversation.ask(text, _read, "state enumeration")
+        kept = dict(list(named.items())[:wanted])
+        return FactorsEvent(
+            factors={name: values[:most] for name, values in kept.items()},
+            asked=AskedFor(factors=wanted, values=most),
+            left_out=tuple(named)[wanted:],
+            values_left_out={n: values[most:] for n, values in kept.items() if len(values) > most},
+            unusable=unusable,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """What a reply names: factors with all their values, and how many entries are none."""
-
-    factors: tuple[Factor, ...]
-    unusable: int
-
-
-def _read(reply: str) -> _Named:
+def _read(reply: str) -> tuple[dict[str, tuple[str, ...]], int]:
+    """Return the factors that a reply names, with all values, and how many entries are none."""
     listed = read_object(reply, "factors").get("factors")
     if isinstance(listed, dict):
         listed = [{"name": name, "values": values} for name, values in listed.items()]
     entries = listed if isinstance(listed, list) else []
-    factors: dict[str, Factor] = {}
+    factors: dict[str, tuple[str, tuple[str, ...]]] = {}
     for entry in entries:
         name, values = _factor(entry)
         if name and values:
-            factors.setdefault(fold(name), Factor(name, values))
+            factors.setdefault(fold(name), (name, values))
     if not factors:
         raise UnparsableReplyError(
             'The reply names no factor. Write {"factors": [{"name": "...", "values": [...]}]}.'
         )
-    return _Named(tuple(factors.values()), len(entries) - len(factors))
+    return dict(factors.values()), len(entries) - len(factors)
 
 
 def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (whatever a model gave)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.asking import Asker, read_object
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import ForecastEvent, Likelihood
+from dqa_dellma.events import ForecastEvent
 from dqa_dellma.prompting import fold, prompt
-from dqa_dellma.utilities.beliefs import WEIGHTS, Belief, Beliefs, Factor
+from dqa_dellma.replies import read_object
+from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 
-__all__ = ["AskedForecast", "Forecast", "StateForecast"]
+__all__ = ["AskedForecast", "StateForecast"]
 
 _SHOWN = 10
 """Most problems that the model is told at once."""
@@ -22,39 +22,12 @@ _LONGEST = 60
 """Most characters of an odd likelihood that it is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What the second step found.
-
-    Attributes
-    ----------
-    beliefs
-        What is believed about each factor, in the order in which they were named.
-    ignored
-        Names in a model's reply that nobody asked about.
-    """
-
-    beliefs: Beliefs
-    ignored: tuple[str, ...] = ()
-
-    def to_event(self, step: int) -> ForecastEvent:
-        """Return what a trace holds of it."""
-        beliefs = {belief.factor.name: _likelihoods(belief) for belief in self.beliefs.factors}
-        return ForecastEvent(step=step, beliefs=beliefs, ignored=self.ignored)
-
-
-def _likelihoods(belief: Belief) -> dict[str, Likelihood]:
-    judged = zip(belief.factor.values, belief.words, belief.probabilities.tolist(), strict=True)
-    return {
-        value: Likelihood(words=words, probability=probability)
-        for value, words, probability in judged
-    }
-
-
 class StateForecast(Protocol):
     """The second step: factors to a belief over states."""
 
-    def forecast(self, problem: Problem, factors: Sequence[Factor], asker: Asker) -> Forecast:
+    def forecast(
+        self, problem: Problem, factors: Factors, conversation: Conversation
+    ) -> ForecastEvent:
         """Return what is believed about each factor, in their order."""
         ...
 
@@ -66,7 +39,9 @@ class AskedForecast:
     made up for it. What was not asked for is ignored, and the result names it.
     """
 
-    def forecast(self, problem: Problem, factors: Sequence[Factor], asker: Asker) -> Forecast:
+    def forecast(
+        self, problem: Problem, factors: Factors, conversation: Conversation
+    ) -> ForecastEvent:
         """Return the beliefs; `UnparsableReplyError` where no reply covers every value."""
         text = prompt(
             "forecasting",
@@ -74,14 +49,18 @@ class AskedForecast:
             factors=factors,
             words=tuple(WEIGHTS),
         )
-        return asker.ask("state forecasting", text, lambda reply: _read(reply, factors))
+        return conversation.ask(text, lambda reply: _read(reply, factors), "state forecasting")
 
 
-def _read(reply: str, factors: Sequence[Factor]) -> Forecast:
+def _read(reply: str, factors: Factors) -> ForecastEvent:
     told = read_object(reply, "beliefs")
     listed = _folded(told.get("beliefs", told))
-    said = {factor.name: _folded(listed.get(fold(factor.name))) for factor in factors}
-    problems = [problem for factor in factors for problem in _problems(factor, said[factor.name])]
+    said = {factor: _folded(listed.get(fold(factor))) for factor in factors}
+    problems = [
+        problem
+        for factor, values in factors.items()
+        for problem in _problems(factor, values, said[factor])
+    ]
     if problems:
         more = f" {len(problems) - _SHOWN} more are not." if len(problems) > _SHOWN else ""
         raise UnparsableReplyError(
@@ -89,31 +68,30 @@ def _read(reply: str, factors: Sequence[Factor]) -> Forecast:
             '{"beliefs": {"<factor>": {"<value>": "<words>"}}} with every factor and value, and '
             f"for the words one of: {', '.join(WEIGHTS)}."
         )
-    asked = {fold(factor.name): set(map(fold, factor.values)) for factor in factors}
+    asked = {fold(factor): set(map(fold, values)) for factor, values in factors.items()}
     ignored = [
         *(name for name in listed if name not in asked),
         *(
-            f"{factor.name}: {value}"
+            f"{factor}: {value}"
             for factor in factors
-            for value in said[factor.name]
-            if value not in asked[fold(factor.name)]
+            for value in said[factor]
+            if value not in asked[fold(factor)]
         ),
     ]
-    beliefs = Beliefs(tuple(_belief(factor, said[factor.name]) for factor in factors))
-    return Forecast(beliefs, tuple(ignored))
+    words = {
+        factor: {value: _words(said[factor][fold(value)]) for value in values}
+        for factor, values in factors.items()
+    }
+    return ForecastEvent(beliefs=judge(words), ignored=tuple(ignored))
 
 
-def _belief(factor: Factor, said: Mapping[str, Any]) -> Belief:
-    return Belief(factor, tuple(_words(said[fold(value)]) for value in factor.values))
-
-
-def _problems(factor: Factor, said: Mapping[str, Any]) -> Iterator[str]:
-    for value in factor.values:
+def _problems(factor: str, values: Sequence[str], said: Mapping[str, Any]) -> Iterator[str]:
+    for value in values:
         words = said.get(fold(value))
         if words is None:
-            yield f"'{value}' of '{factor.name}' is missing"
+            yield f"'{value}' of '{factor}' is missing"
         elif _words(words) not in WEIGHTS:
-            yield f"'{value}' of '{factor.name}' is {str(words)[:_LONGEST]!r}"
+            yield f"'{value}' of '{factor}' is {str(words)[:_LONGEST]!r}"
 
 
 def _words(said: Any) -> str:  # noqa: ANN401  (whatever a model gave)

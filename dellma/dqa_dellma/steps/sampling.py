@@ -8,22 +8,21 @@ once one action is the best with that probability. The trace says how many calls
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqa.core.errors import DataError, UnparsableReplyError
-from dqa_dellma.asking import Asker
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import ConfidenceEvent, RankingEvent
+from dqa_dellma.events import ConfidenceEvent, Finding, RankingEvent
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.elicitation import Ranker
 from dqa_dellma.utilities.beliefs import Beliefs
 from dqa_dellma.utilities.maximisation import Maximised, maximise
 from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states, step_of
-from dqa_dellma.utilities.rankings import Ranking
 
 __all__ = ["Maximisation", "UtilityElicitation"]
 
@@ -37,7 +36,12 @@ class Maximisation(Protocol):
     """The fourth step: rankings to what they say of every action, and which is the best."""
 
     def __call__(
-        self, pairs: Pairs, rankings: Sequence[Ranking], actions: int, settings: DellmaSettings, /
+        self,
+        pairs: Pairs,
+        rankings: Sequence[RankingEvent],
+        actions: int,
+        settings: DellmaSettings,
+        /,
     ) -> Maximised:
         """Find the best action, as `dqa_dellma.utilities.maximisation.maximise` does.
 
@@ -68,7 +72,11 @@ class UtilityElicitation:
     maximisation: Maximisation = maximise
 
     def elicit(
-        self, problem: Problem, beliefs: Beliefs, asker: Asker, rng: np.random.Generator
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        conversation: Conversation,
+        rng: np.random.Generator,
     ) -> Maximised:
         """Rank state-action pairs, and decide by the rankings.
 
@@ -76,8 +84,8 @@ class UtilityElicitation:
         ----------
         problem, beliefs
             What is decided, and what is believed.
-        asker
-            Whom the ranker asks; what was drawn and ranked is noted there.
+        conversation
+            What the ranker asks in; what was drawn and ranked is recorded there.
         rng
             Draws states and shuffles pairs.
 
@@ -88,20 +96,24 @@ class UtilityElicitation:
         """
         settings, count = self.settings, len(problem.actions)
         if settings.shared and settings.confidence < 1.0:
-            return self._in_rounds(problem, beliefs, asker, rng)
+            return self._in_rounds(problem, beliefs, conversation, rng)
         draw = shared_states if settings.shared else separate_states
         pairs = draw(beliefs, count, settings.samples, rng)
-        asker.events.append(pairs.to_event(asker.steps))
+        _note(conversation, pairs.to_event())
         # States of their own link no two actions, so those pairs are ranked in one go.
         size = settings.batch if settings.shared else len(pairs)
         rankings = [
-            self._ranked(problem, beliefs, pairs, batch, asker)
+            self._ranked(problem, beliefs, pairs, batch, conversation)
             for batch in minibatches(len(pairs), size, settings.overlap)
         ]
         return self._maximised(pairs, rankings, count)
 
     def _in_rounds(
-        self, problem: Problem, beliefs: Beliefs, asker: Asker, rng: np.random.Generator
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        conversation: Conversation,
+        rng: np.random.Generator,
     ) -> Maximised:
         """Rank a share of the states a round, only for the actions that may still be the best.
 
@@ -111,7 +123,7 @@ class UtilityElicitation:
         settings, count = self.settings, len(problem.actions)
         planned = len(minibatches(count * settings.samples, settings.batch, settings.overlap))
         contenders = np.arange(count)
-        pairs, rankings = Pairs.none(len(beliefs.factors)), list[Ranking]()
+        pairs, rankings = Pairs.none(len(beliefs)), list[RankingEvent]()
         queue = _Queue(settings)
         rounds = min(_ROUNDS, planned, settings.samples)
         for number, share in enumerate(np.array_split(np.arange(settings.samples), rounds), 1):
@@ -119,38 +131,42 @@ class UtilityElicitation:
             fresh = replace(fresh, action_of=contenders[fresh.action_of])
             queue.waiting += range(len(pairs), len(pairs) + len(fresh))
             pairs = pairs.joined(fresh)
-            asker.events.append(fresh.to_event(asker.steps))
+            _note(conversation, fresh.to_event())
             due = queue.due(last=number == rounds)
-            rankings += [self._ranked(problem, beliefs, pairs, batch, asker) for batch in due]
+            rankings += [
+                self._ranked(problem, beliefs, pairs, batch, conversation) for batch in due
+            ]
             if number < rounds and not (due and _comparing(rankings)):
                 continue
             found = self._maximised(pairs, rankings, count)
             sure = float(found.chances[found.best])
             # The point estimate's best stays in, whatever the posterior says of it.
             contenders = np.union1d(np.flatnonzero(found.chances >= _HOPELESS), [found.best])
-            asker.events.append(
-                ConfidenceEvent(
-                    step=asker.steps,
-                    probability=sure,
-                    contenders=tuple(problem.actions[action] for action in contenders),
-                    calls=len(rankings),
-                    calls_saved=max(0, planned - len(rankings)),
-                )
+            standing = ConfidenceEvent(
+                probability=sure,
+                contenders=tuple(problem.actions[action] for action in contenders),
+                calls=len(rankings),
+                calls_saved=max(0, planned - len(rankings)),
             )
+            _note(conversation, standing)
             if sure >= settings.confidence or len(contenders) < 2:
                 break
             queue.keep(np.isin(pairs.action_of, contenders))
         return found
 
     def _ranked(
-        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
-    ) -> Ranking:
-        found = self.ranker.rank(problem, beliefs, pairs, batch, asker)
-        ranking = replace(found, shown=tuple(batch))
-        asker.events.append(RankingEvent(step=asker.steps, **asdict(ranking)))
-        return ranking
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
+    ) -> RankingEvent:
+        found = self.ranker.rank(problem, beliefs, pairs, batch, conversation)
+        _note(conversation, found)
+        return found
 
-    def _maximised(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:
+    def _maximised(self, pairs: Pairs, rankings: Sequence[RankingEvent], actions: int) -> Maximised:
         if not _comparing(rankings):
             raise UnparsableReplyError(f"None of {len(rankings)} minibatches was ranked.")
         try:
@@ -198,5 +214,9 @@ class _Queue:
         self.waiting = [item for item in self.waiting if wanted[item]]
 
 
-def _comparing(rankings: Sequence[Ranking]) -> bool:
+def _note(conversation: Conversation, finding: Finding) -> None:
+    conversation.recorder.note(finding.at(conversation.recorder.steps))
+
+
+def _comparing(rankings: Sequence[RankingEvent]) -> bool:
     return any(len(ranking.items) > 1 for ranking in rankings)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqa.core.errors import DataError
+from dqa_dellma.events import Likelihood
 
-__all__ = ["WEIGHTS", "Belief", "Beliefs", "Factor"]
+__all__ = ["WEIGHTS", "Beliefs", "Factors", "describe_state", "judge", "sample_states"]
 
 WEIGHTS: Mapping[str, int] = MappingProxyType(
     {
@@ -26,62 +26,55 @@ WEIGHTS: Mapping[str, int] = MappingProxyType(
 )
 """The verbalised probabilities and their plausibility scores (section 3.2)."""
 
-
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """A latent factor with its plausible values, l >= 1 (section 3.1)."""
-
-    name: str
-    values: tuple[str, ...]
+Factors: TypeAlias = Mapping[str, Sequence[str]]
+"""The k latent factors, each with its l >= 1 plausible values (section 3.1)."""
+Beliefs: TypeAlias = Mapping[str, Mapping[str, Likelihood]]
+"""By factor, how likely each value is: factors are taken to be independent (section 3.2)."""
 
 
-@dataclass(frozen=True)
-class Belief:
-    """What is believed about one factor: a word of `WEIGHTS` for each of its values.
+def judge(words: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Likelihood]]:
+    """Return beliefs, the scores of a factor's words scaled to a sum of 1 (Algorithm 1).
+
+    Parameters
+    ----------
+    words
+        By factor and value, how likely the value is: one of `WEIGHTS`.
 
     Raises
     ------
     DataError
-        A word is not on the scale, or there is not one for each value.
+        A word is not on the scale, or a factor has no value.
     """
-
-    factor: Factor
-    words: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        unknown = [word for word in self.words if word not in WEIGHTS]
-        if unknown or len(self.words) != len(self.factor.values) or not self.words:
-            raise DataError(
-                f"The belief about '{self.factor.name}' needs one of {', '.join(WEIGHTS)} for each "
-                f"of its {len(self.factor.values)} values, and has {list(self.words)}."
-            )
-
-    @cached_property
-    def probabilities(self) -> NDArray[np.float64]:
-        """Shape (l,): the marginal distribution, scores scaled to a sum of 1 (Algorithm 1)."""
-        weights = np.array([WEIGHTS[word] for word in self.words], dtype=np.float64)
-        return np.asarray(weights / weights.sum())
+    return {factor: _scaled(factor, said) for factor, said in words.items()}
 
 
-@dataclass(frozen=True)
-class Beliefs:
-    """The joint belief over states: factors are taken to be independent (section 3.2)."""
+def _scaled(factor: str, words: Mapping[str, str]) -> dict[str, Likelihood]:
+    if not words or not WEIGHTS.keys() >= set(words.values()):
+        raise DataError(
+            f"The belief about '{factor}' needs one of {', '.join(WEIGHTS)} for each of its "
+            f"values, and has {dict(words)}."
+        )
+    weights = np.array([WEIGHTS[word] for word in words.values()], dtype=np.float64)
+    shares = (weights / weights.sum()).tolist()
+    return {
+        value: Likelihood(words=word, probability=share)
+        for (value, word), share in zip(words.items(), shares, strict=True)
+    }
 
-    factors: tuple[Belief, ...]
 
-    def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw states.
+def sample_states(beliefs: Beliefs, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw states.
 
-        Returns
-        -------
-        Shape (count, k): for each state the index of each factor's value.
-        """
-        drawn = [rng.choice(len(b.words), size=count, p=b.probabilities) for b in self.factors]
-        return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
+    Returns
+    -------
+    Shape (count, k): for each state the number of each factor's value.
+    """
+    chances = [[likely.probability for likely in values.values()] for values in beliefs.values()]
+    drawn = [rng.choice(len(p), size=count, p=p) for p in chances]
+    return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
 
-    def describe(self, state: NDArray[np.int64]) -> dict[str, str]:
-        """Return a state, shape (k,), as factor name to value."""
-        return {
-            belief.factor.name: belief.factor.values[index]
-            for belief, index in zip(self.factors, state.tolist(), strict=True)
-        }
+
+def describe_state(beliefs: Beliefs, state: NDArray[np.int64]) -> dict[str, str]:
+    """Return a state, shape (k,), as factor name to value."""
+    numbered = zip(beliefs.items(), state.tolist(), strict=True)
+    return {factor: list(values)[number] for (factor, values), number in numbered}

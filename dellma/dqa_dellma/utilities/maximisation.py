@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from dqa.core.question import Candidate
-from dqa_dellma.events import ActionFigures, UtilitiesEvent
+from dqa_dellma.events import ActionFigures, RankingEvent, UtilitiesEvent
 from dqa_dellma.settings import Attitude, DellmaSettings, Elicitation
 from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_pairs, fit_top1
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.posterior import Posterior, fit_posterior, state_weights
-from dqa_dellma.utilities.rankings import Ranking
 
 __all__ = [
     "LEVEL",
@@ -112,11 +111,10 @@ class Maximised:
         """Shape (A,): what decides, the values or their posterior means."""
         return self.values if self.settings.rule == "paper" else self.estimates
 
-    def to_event(self, actions: Sequence[Candidate], why: str, step: int) -> UtilitiesEvent:
+    def to_event(self, actions: Sequence[Candidate], why: str) -> UtilitiesEvent:
         """Return what a trace holds of it; what is not known is None."""
         settings = self.settings
         return UtilitiesEvent(
-            step=step,
             actions=tuple(self._figures(number, action) for number, action in enumerate(actions)),
             level=LEVEL,
             scores=tuple(self.scores.tolist()),
@@ -145,7 +143,7 @@ class Maximised:
 
 
 def maximise(
-    pairs: Pairs, rankings: Sequence[Ranking], actions: int, settings: DellmaSettings
+    pairs: Pairs, rankings: Sequence[RankingEvent], actions: int, settings: DellmaSettings
 ) -> Maximised:
     """Find the action of the largest expected utility.
 

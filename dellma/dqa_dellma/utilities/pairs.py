@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
 from dqa_dellma.events import PairsEvent
-from dqa_dellma.utilities.beliefs import Beliefs
+from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
 __all__ = ["Pairs", "minibatches", "separate_states", "shared_states", "step_of"]
 
@@ -23,7 +23,7 @@ class Pairs:
     Attributes
     ----------
     states
-        Shape (S, k): the states that occur, as `Beliefs.sample` draws them.
+        Shape (S, k): the states that occur, as `sample_states` draws them.
     state_of, action_of
         Shape (n,) each: which state, and which action, an item pairs.
     """
@@ -41,10 +41,10 @@ class Pairs:
         numbers = (event.states, event.state_of, event.action_of)
         return cls(*(np.array(one, dtype=np.int64) for one in numbers))
 
-    def to_event(self, step: int) -> PairsEvent:
+    def to_event(self) -> PairsEvent:
         """Return what a trace holds of them."""
         told = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
-        return PairsEvent(step=step, **{name: one.tolist() for name, one in told.items()})
+        return PairsEvent(**{name: one.tolist() for name, one in told.items()})
 
     @classmethod
     def none(cls, factors: int) -> Self:
@@ -63,14 +63,14 @@ class Pairs:
 
 def shared_states(beliefs: Beliefs, actions: int, samples: int, rng: np.random.Generator) -> Pairs:
     """Pair every action with the same `samples` states, shuffled (variance reduction)."""
-    states = beliefs.sample(samples, rng)
+    states = sample_states(beliefs, samples, rng)
     order = rng.permutation(samples * actions)
     return Pairs(states, order // actions, order % actions)
 
 
 def separate_states(beliefs: Beliefs, actions: int, total: int, rng: np.random.Generator) -> Pairs:
     """Draw `total` states and pair each with one action, all actions alike often (DeLLMa-Naive)."""
-    states = beliefs.sample(total, rng)
+    states = sample_states(beliefs, total, rng)
     chosen = rng.permutation(np.arange(total) % actions)
     return Pairs(states, np.arange(total), chosen)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Ranking", "numbers_in", "ranked"]
+from dqa_dellma.events import RankingEvent
+
+__all__ = ["numbers_in", "ranked"]
 
 _NO_PLACE = 0
 _NUMBER = re.compile(r"(?<![\d.])(?P<number>(?:\A\s*-)?\d{1,9})(?!\d)")
@@ -16,36 +17,6 @@ _CALLED = re.compile(r"pair|item", re.IGNORECASE)
 _ENTRY = r"[ \t\[]*(?:(?:state-action )?(?:pair|item)\W{0,3})?\d{1,9}[ \t\].]*"
 _BETWEEN = r"[,;>\r\n]+"
 _LISTED = re.compile(rf"{_ENTRY}(?:{_BETWEEN}{_ENTRY})+", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """A minibatch's items from best to worst, as far as they were ranked.
-
-    Attributes
-    ----------
-    items
-        Numbers of items (not places in the minibatch), best first, each once.
-    omitted, repeated, invented
-        How many items of the minibatch were left out, how many places named an item again, and how
-        many named none.
-    problem
-        Why nothing was ranked, where a model's replies could not be read; else empty.
-    shown
-        The minibatch: all items that it could have ranked; empty where that is not told.
-    """
-
-    items: tuple[int, ...]
-    omitted: int = 0
-    repeated: int = 0
-    invented: int = 0
-    problem: str = ""
-    shown: tuple[int, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        """Whether every item was ranked once, and nothing else."""
-        return not (self.omitted or self.repeated or self.invented)
 
 
 def numbers_in(value: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave for a ranking)
@@ -75,7 +46,7 @@ def _place(entry: Any) -> int:  # noqa: ANN401  (whatever a model gave)
     return int(entry) if is_number and entry % 1 == 0 else _NO_PLACE
 
 
-def ranked(places: Sequence[int], batch: Sequence[int]) -> Ranking:
+def ranked(places: Sequence[int], batch: Sequence[int]) -> RankingEvent:
     """Return the ranking that 1-based places in a minibatch make.
 
     Items that are left out stay unranked: nothing is known of them. A place that is named again
@@ -90,4 +61,10 @@ def ranked(places: Sequence[int], batch: Sequence[int]) -> Ranking:
             repeated += 1
         else:
             seen[batch[place - 1]] = None
-    return Ranking(tuple(seen), len(batch) - len(seen), repeated, invented)
+    return RankingEvent(
+        items=tuple(seen),
+        omitted=len(batch) - len(seen),
+        repeated=repeated,
+        invented=invented,
+        shown=tuple(batch),
+    )

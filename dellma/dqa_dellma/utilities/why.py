@@ -160,15 +160,15 @@ def _measure(settings: DellmaSettings, states: int) -> str:
 
 
 def _what_speaks(beliefs: Beliefs, elicited: Maximised, first: int, rival: int) -> str:
-    sizes = [len(belief.words) for belief in beliefs.factors]
+    sizes = [len(values) for values in beliefs.values()]
     found = influences(elicited.pairs, elicited.utilities, sizes, first, rival)
     if not (speaking := list(_speaking(found))):
         return "No single value of a factor is seen to make the difference."
     told = []
     for one in speaking[:_NAMED]:
-        factor = beliefs.factors[one.factor].factor
+        factor, values = list(beliefs.items())[one.factor]
         leads = f"{one.there:.2g} there, {one.elsewhere:.2g} elsewhere"
-        told.append(f'"{_named(factor.name)}" is "{_named(factor.values[one.value])}" ({leads})')
+        told.append(f'"{_named(factor)}" is "{_named(list(values)[one.value])}" ({leads})')
     return f"Its lead in utility is largest where {' and where '.join(told)}."
 
 

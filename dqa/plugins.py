@@ -42,7 +42,6 @@ __all__ = [
     "renderings",
     "responders",
     "scenario",
-    "scenarios",
     "script",
     "script_names",
     "simulator",
@@ -72,7 +71,7 @@ def names(kind: str) -> tuple[str, ...]:
 
         return scenario_names()
     if kind in {"simulator", "generator"}:
-        return tuple(sorted(found.name for found in scenarios() if _has(found, kind)))
+        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
     return tuple(_found(_group(kind)))
 
 
@@ -81,11 +80,10 @@ def _group(kind: str) -> str:
     return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
 
 
-def scenarios() -> tuple[Scenario, ...]:
-    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
-    from dqa.scenarios.catalogue import scenarios as known
+def _scenarios() -> tuple[Scenario, ...]:
+    from dqa.scenarios.catalogue import scenarios
 
-    return known()
+    return scenarios()
 
 
 def _has(scenario: Scenario, kind: str) -> bool:
@@ -177,7 +175,7 @@ def _generator(scenario: Scenario) -> Generator:
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:

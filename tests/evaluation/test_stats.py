@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dqa.core.decision import Usage
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stats import normalised_utility, summarise, wilson
 
 

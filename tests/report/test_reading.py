@@ -12,7 +12,7 @@ from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event
 from dqa.core.evidence import Evidence
 from dqa.core.plans import steps_of
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
     Answer,

@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from dqa.evaluation.score import Outcome
+from dqa.evaluation.results import Outcome
 from dqa.evaluation.stats import Summary
 from dqa.report.tables import accuracy_table, notes
 

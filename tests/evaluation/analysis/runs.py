@@ -8,7 +8,7 @@ from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event
 from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis import Case
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 
 

@@ -13,7 +13,7 @@ from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.evaluation.analysis import Case, Cases, Share, analyse, read_cases
 from dqa.evaluation.analysis.failures import FailureClass
 from dqa.evaluation.analysis.replanning import Kind
-from dqa.evaluation.score import Outcome
+from dqa.evaluation.results import Outcome
 from dqa.evaluation.traces import Trace
 from tests.evaluation.analysis.runs import make_case, ran
 

@@ -2,7 +2,7 @@
 
 Nothing here imports a plug-in by name, so `dqa` depends on none of them, and other packages add
 theirs by declaring an entry point in one of the groups: ``dqa.scenarios``, ``dqa.deciders``,
-``dqa.databases``, ``dqa.simulators``, ``dqa.events``, ``dqa.commands``. A plug-in is imported when
+``dqa.databases``, ``dqa.simulators``, ``dqa.events``, ``dqa.commands``, ``dqa.formats``. A plug-in is imported when
 it is asked for; one that cannot be, or is not what its group needs, is one line and hides no other.
 """
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import typer
 
     from dqa.core.events import Event
+    from dqa.core.records import Record
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory
@@ -31,6 +32,7 @@ __all__ = [
     "command",
     "decider",
     "events",
+    "format_class",
     "found",
     "names",
     "scenario",
@@ -44,6 +46,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "simulator": ("scenario", "rule_sets", "outcomes", "simulate"),
     "event": (),
     "command": ("registered_commands",),
+    "format": ("json_schema",),
 }
 """By kind of plug-in, what it has to have."""
 
@@ -111,6 +114,12 @@ def simulator(name: str) -> Simulator:
 def command(name: str) -> typer.Typer:
     """Return the commands of the method called `name`."""
     loaded: typer.Typer = _load("command", name)
+    return loaded
+
+
+def format_class(name: str) -> type[Record]:
+    """Return the class of what a method writes for others to read."""
+    loaded: type[Record] = _load("format", name)
     return loaded
 
 

@@ -15,10 +15,14 @@ from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["DeciderFactory", "Examples", "ProtocolName", "Settings"]
+__all__ = ["DeciderFactory", "Examples", "ProtocolName", "Settings", "Use"]
 
 ProtocolName: TypeAlias = Literal["react", "tools"]
 """How an agent and its model talk: labelled text, or the provider's own tool calls."""
+
+
+Use: TypeAlias = Literal["evaluate", "ask", "reference"]
+"""What a decider may be the usual one for."""
 
 
 class Examples(Protocol):
@@ -99,6 +103,9 @@ class DeciderFactory:
         Whether it asks `Settings.planner` for the plan.
     options
         Names of the settings in `Settings.options` that it follows.
+    default_for
+        Where it is meant if no decider is named: by an evaluation, by a question, or as the
+        reference whose retrievals tell single-retrieval questions from others.
     """
 
     name: str
@@ -108,6 +115,7 @@ class DeciderFactory:
     protocols: tuple[ProtocolName, ...] = ("react", "tools")
     planner_apart: bool = False
     options: tuple[str, ...] = ()
+    default_for: tuple[Use, ...] = ()
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Decider:
         """Make the decider; `UsageError` where it needs a model and none is named."""

@@ -18,6 +18,7 @@ from dqa.deciders.base import DeciderFactory, Examples, Settings
 from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import Setup
+from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.evaluation.targets import targets_of
@@ -25,11 +26,7 @@ from dqa.evaluation.targets import targets_of
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["NO_MODEL", "BuiltRun", "Deciders", "build", "connect"]
-
-NO_MODEL = "none"
-"""What results call the model of a decider that asks none."""
-
+__all__ = ["BuiltRun", "Deciders", "build", "connect"]
 
 @dataclass(frozen=True, slots=True)
 class Deciders:

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from dqa.evaluation.plan import Task
     from dqa.evaluation.score import Assessment
 
-__all__ = ["Goal", "Outcome", "Result"]
+__all__ = ["NO_MODEL", "Goal", "Outcome", "Result"]
 
 Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of what a decision leads to is better."""
+
+
+NO_MODEL = "none"
+"""What results call the model of a decider that asks none."""
 
 
 class Outcome(StrEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -22,7 +23,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
-from dqa.deciders.base import DeciderFactory, Settings
+from dqa.deciders.base import DeciderFactory, Settings, Use
 from dqa.deciders.matching import match_candidate
 from dqa.deciders.simulation import Simulation
 from dqa.models.scripted import check_agent, scripted_model
@@ -199,13 +200,27 @@ def _decision(question: Question, final: State, seconds: float) -> Decision:
     )
 
 
+_DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
+    "singlerag": ("evaluate",),
+    "iterrag": ("evaluate", "reference"),
+    "planrag": ("evaluate", "ask"),
+    "planrag-no-replan": ("evaluate",),
+}
+
+
 def _factory(recipe: Recipe) -> DeciderFactory:
     def make(model: BaseChatModel | None, settings: Settings) -> Agent:
         if model is None:
             raise AssertionError("the factory asks for a model first")
         return Agent(recipe, model, settings)
 
-    return DeciderFactory(recipe.name, recipe.description, make, planner_apart=recipe.planner_apart)
+    return DeciderFactory(
+        recipe.name,
+        recipe.description,
+        make,
+        planner_apart=recipe.planner_apart,
+        default_for=_DEFAULT_FOR.get(recipe.name, ()),
+    )
 
 
 FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}

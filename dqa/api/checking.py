@@ -34,9 +34,7 @@ def check_lines(
     return _checked(lines, dialect, policy)
 
 
-def _checked(
-    lines: Iterable[bytes], dialect: str, policy: guard.Policy
-) -> Iterator[guard.Verdict]:
+def _checked(lines: Iterable[bytes], dialect: str, policy: guard.Policy) -> Iterator[guard.Verdict]:
     is_json: bool | None = None
     for line in lines:
         text = _decoded(line).rstrip("\r\n")

@@ -116,9 +116,7 @@ def load(
     return tuple(_load(backend, situation, where, replace) for situation in shown(situations))
 
 
-def _load(
-    backend: Backend, situation: Situation, location: str, replace: str | None
-) -> LoadedHere:
+def _load(backend: Backend, situation: Situation, location: str, replace: str | None) -> LoadedHere:
     before = {held.content_hash for held in _held(backend, location)}
     started = perf_counter()
     backend.load(situation, location, replace).close()

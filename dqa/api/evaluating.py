@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from dqa import plugins
 from dqa.api.runs import Run
 from dqa.core.decider import Decider
-from dqa.core.errors import UsageError
+from dqa.core.errors import CrashError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.build import BuiltRun
@@ -17,41 +17,29 @@ from dqa.evaluation.folders import RunRecord, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
-from dqa.evaluation.spec import DecidingFields, RunSpec
+from dqa.evaluation.spec import RunFields, RunSpec
 from dqa.evaluation.store import RunStore
-from dqa.loaders.sources import GivenQuestions, Source
+from dqa.loaders.sources import GivenQuestions, QuestionSource
+from dqa.report.tables import how_to_report
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dqa.guard import Policy
-
-__all__ = ["RunFields", "Watcher", "default_deciders", "evaluate"]
+__all__ = ["Watcher", "default_deciders", "evaluate"]
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
-
-
-class RunFields(DecidingFields, total=False):
-    """The fields of a `RunSpec` beside questions and deciders, as keyword arguments."""
-
-    databases: Sequence[str]
-    strict_official: bool
-    policy: Policy | Path | Mapping[str, Sequence[str]] | None
 
 
 class Watcher:
     """Is told how far an evaluation is. A subclass shows it; this one keeps it to itself."""
 
     def started(self, built: BuiltRun, done: int) -> None:
-        """Everything is looked up and read; `done` decisions were made by an earlier start."""
+        """Take note that a run begins, of which an earlier start made `done` decisions."""
 
     def decided(self, result: Result) -> None:
-        """A decision was made and judged; called by one thread at a time."""
+        """Take note of a decision that was made and judged; called by one thread at a time."""
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
-    what: RunSpec | QuestionSet | Source,
+    what: RunSpec | QuestionSet | QuestionSource,
     deciders: Sequence[Named] = (),
     *,
     out: Path | str | None = None,
@@ -122,6 +110,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         except UsageError:
             store.discard()
             raise
+        except CrashError as error:
+            raise CrashError(f"{error} {how_to_report(store.crashed[-1], folder)}") from error
     return Run(
         results,
         built.spec,
@@ -134,7 +124,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _spec(
-    what: RunSpec | QuestionSet | Source, names: tuple[str, ...], fields: RunFields
+    what: RunSpec | QuestionSet | QuestionSource, names: tuple[str, ...], fields: RunFields
 ) -> RunSpec:
     changed: dict[str, Any] = {**fields}
     if isinstance(what, RunSpec):

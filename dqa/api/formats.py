@@ -13,7 +13,7 @@ from dqa.core.errors import UnknownNameError
 from dqa.core.records import Record
 from dqa.evaluation.analysis.analyse import Analysis
 from dqa.evaluation.annotate import Annotation
-from dqa.evaluation.audit import Audit
+from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.folders import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
@@ -24,7 +24,7 @@ __all__ = ["format_names", "json_schema"]
 _OWN: Mapping[str, type[Record]] = {
     "analysis": Analysis,
     "annotation": Annotation,
-    "audit": Audit,
+    "audit": ReleaseAudit,
     "database_health": DatabaseHealth,
     "evaluation": Evaluation,
     "loaded": LoadedHere,

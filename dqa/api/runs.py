@@ -130,6 +130,17 @@ class Run:
         ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
         return next(ended, None)
 
+    def how_to_go_on(self) -> str:
+        """Return what the budget's end means for the decisions that were made."""
+        kept = sum(result.outcome is not Outcome.BUDGET for result in self.results)
+        made = f"{self.stopped_by} {kept} of {self.planned} decisions were made"
+        if self.folder is None:
+            return f"{made} and not kept; --out DIR would have kept them."
+        return (
+            f"{made} and are kept in {self.folder}. The same command with --resume and a higher "
+            "budget goes on."
+        )
+
     def table(self) -> str:
         """Return the accuracies as text: a row a decider, a column a scenario and database."""
         return as_text(accuracy_table(self.summaries))
@@ -177,7 +188,9 @@ class Run:
             They are of several questions.
         """
         if self._asked and question is not None:
-            raise UsageError("A file of 'dqa ask --trace' holds one decision: it needs no QUESTION.")
+            raise UsageError(
+                "A file of 'dqa ask --trace' holds one decision: it needs no QUESTION."
+            )
         wanted: Sequence[Trace] = self.traces
         of = "" if question is None else f" that decided {question}:"
         wanted = _those(wanted, "question", question, lambda trace: trace.question)

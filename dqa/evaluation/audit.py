@@ -18,7 +18,7 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 
-__all__ = ["Audit", "LabelAudit", "LabelVerdict", "Totals", "audit"]
+__all__ = ["LabelAudit", "LabelVerdict", "ReleaseAudit", "Totals", "audit"]
 
 
 _ROUNDING = 1e-12
@@ -94,7 +94,7 @@ class Totals(Record):
     verdicts: dict[LabelVerdict, int]
 
 
-class Audit(Record):
+class ReleaseAudit(Record):
     """The audit of a question set: its labels, totals by scenario, and its files' defects."""
 
     name: str
@@ -103,7 +103,7 @@ class Audit(Record):
     defects: tuple[str, ...]
 
 
-def audit(question_set: QuestionSet) -> Audit:
+def audit(question_set: QuestionSet) -> ReleaseAudit:
     """Judge every official label of a question set under both rule sets.
 
     Raises
@@ -123,7 +123,7 @@ def audit(question_set: QuestionSet) -> Audit:
     totals = tuple(
         _totals(s, [label for label in labels if label.scenario == s]) for s in scenarios
     )
-    return Audit(
+    return ReleaseAudit(
         name=question_set.name,
         totals=totals,
         labels=labels,

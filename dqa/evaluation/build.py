@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BuiltRun", "Deciders", "build", "connect"]
 
+
 @dataclass(frozen=True, slots=True)
 class Deciders:
     """Deciders, each with what answers behind it.
@@ -241,9 +242,7 @@ def _chats(
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
     chats = {
-        model: chat_model(
-            model.name, Connection(_address(model), calls.timeout, cassette), seed
-        )
+        model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
         for model in models
     }
     return chats, () if cassette is None else cassette.warnings

@@ -85,5 +85,6 @@ class Crashes:
         self._in_a_row += 1
         if self._in_a_row >= self._most:
             many = f"{self._in_a_row} decisions in a row" if self._most > 1 else "a decision"
-            raise CrashError(f"The run was stopped: {many} crashed, the last at {name}: "
-                             f"{decision.error}.")
+            raise CrashError(
+                f"The run was stopped: {many} crashed, the last at {name}: {decision.error}."
+            )

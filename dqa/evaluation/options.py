@@ -55,21 +55,17 @@ class CallOptions(Record):
         Two of them contradict each other.
     """
 
-    record: Annotated[
-        Path | None, Field(description="New cassette for every model reply.")
-    ] = None
+    record: Annotated[Path | None, Field(description="New cassette for every model reply.")] = None
     replay: Annotated[
         Path | None, Field(description="Cassette that answers in the model's place; no key.")
     ] = None
-    retries: Annotated[
-        int, Field(ge=0, description="Most further attempts at one reply.")
-    ] = 6
-    timeout: Annotated[
-        float, Field(ge=0.1, description="How long a provider may be silent.")
-    ] = 120.0
-    max_concurrency: Annotated[
-        int | None, Field(ge=1, description="Most model calls at once.")
-    ] = None
+    retries: Annotated[int, Field(ge=0, description="Most further attempts at one reply.")] = 6
+    timeout: Annotated[float, Field(ge=0.1, description="How long a provider may be silent.")] = (
+        120.0
+    )
+    max_concurrency: Annotated[int | None, Field(ge=1, description="Most model calls at once.")] = (
+        None
+    )
     requests_per_minute: Annotated[
         float | None, Field(ge=0.001, description="Most model calls.")
     ] = None

@@ -8,9 +8,10 @@ written takes it from the variable of that database (``DQA_MYSQL_URL`` for a MyS
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack, cast
 
 from pydantic import (
     BeforeValidator,
@@ -34,8 +35,17 @@ if TYPE_CHECKING:
     from dqa.deciders.base import DeciderFactory
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.options import CallOptions, RunOptions
+    from dqa.guard import Policy
 
-__all__ = ["SPEC_VERSION", "Deciding", "DecidingFields", "ModelSpec", "RunSpec", "differences"]
+__all__ = [
+    "SPEC_VERSION",
+    "Deciding",
+    "DecidingFields",
+    "ModelSpec",
+    "RunFields",
+    "RunSpec",
+    "differences",
+]
 
 SPEC_VERSION = 1
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -47,6 +57,29 @@ def _named_alone(value: object) -> object:
 
 def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
+
+
+def _policy_lists(value: object) -> object:
+    """Return a policy, or a file of one, as the lists of names that it is written as."""
+    if value is None:
+        return None
+    from dqa.guard import DEFAULT, Policy
+
+    try:
+        if isinstance(value, Path | str):
+            value = Policy.read(Path(value))
+        elif isinstance(value, Mapping):
+            value = Policy(**value)
+    except TypeError as error:
+        raise UsageError(f"RunSpec: policy: {error}.") from error
+    if not isinstance(value, Policy):
+        return value
+    given = {item.name: getattr(value, item.name) for item in fields(Policy)}
+    return {
+        name: sorted(listed)
+        for name, listed in given.items()
+        if name != "schema" and listed != getattr(DEFAULT, name)
+    }
 
 
 class ModelSpec(Record):
@@ -71,6 +104,21 @@ class DecidingFields(TypedDict, total=False):
     max_steps: int
     max_parse_failures: int
     limits: Limits
+
+
+class RunFields(DecidingFields, total=False):
+    """The fields of a `RunSpec` beside questions and deciders, as keyword arguments."""
+
+    databases: Sequence[str]
+    strict_official: bool
+    policy: Policy | Path | Mapping[str, Sequence[str]] | None
+
+
+class SpecFields(RunFields):
+    """The fields of a `RunSpec`, as keyword arguments."""
+
+    questions: QuestionSource
+    deciders: Sequence[str]
 
 
 class Deciding(Record):
@@ -108,14 +156,12 @@ class Deciding(Record):
     max_parse_failures: Annotated[int, Field(ge=1)] = 3
     limits: Limits = Limits()
 
-    if not TYPE_CHECKING:
-
-        def __init__(self, **fields: Any) -> None:
-            """Check the fields; `UsageError` names the one that is wrong."""
-            try:
-                super().__init__(**fields)
-            except ValidationError as error:
-                raise UsageError(f"{type(self).__name__}: {problem_of(error)}.") from error
+    def __init__(self, **fields: Unpack[DecidingFields]) -> None:
+        """Check the fields; `UsageError` names the one that is wrong."""
+        try:
+            super().__init__(**cast("dict[str, Any]", fields))
+        except ValidationError as error:
+            raise UsageError(f"{type(self).__name__}: {problem_of(error)}.") from error
 
     def __repr__(self) -> str:
         return redact(super().__repr__())
@@ -165,7 +211,11 @@ class RunSpec(Deciding):
     deciders: Annotated[tuple[str, ...], Field(min_length=1)]
     databases: Annotated[tuple[str, ...], Field(min_length=1)] = ("sqlite", "ladybug")
     strict_official: bool = False
-    policy: dict[str, tuple[str, ...]] | None = None
+    policy: Annotated[dict[str, tuple[str, ...]] | None, BeforeValidator(_policy_lists)] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[SpecFields]) -> None: ...
 
     @model_validator(mode="before")
     @classmethod
@@ -188,7 +238,7 @@ class RunSpec(Deciding):
         """Read what `to_json` returned; `UsageError` names the field that is wrong."""
         if not isinstance(written, Mapping):
             raise UsageError("A RunSpec is a JSON object of its fields.")
-        return cls(**{str(name): value for name, value in written.items()})
+        return cls.model_validate(dict(written))
 
     @classmethod
     def read(cls, file: Path) -> Self:
@@ -277,5 +327,3 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     return json.dumps(value, ensure_ascii=False)
-
-

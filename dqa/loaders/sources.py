@@ -101,9 +101,7 @@ class Release(Source):
         from dqa_dellma.questions import is_dellma_release, read_dellma_questions
 
         if is_dellma_release(self.folder):
-            return read_dellma_questions(
-                self.folder, scenarios=self.scenarios, strict=self.strict
-            )
+            return read_dellma_questions(self.folder, scenarios=self.scenarios, strict=self.strict)
         return read_release(self.folder, form=self.form, strict=self.strict)
 
 

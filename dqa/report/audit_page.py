@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dqa.evaluation.audit import Audit, LabelVerdict
+from dqa.evaluation.audit import LabelVerdict, ReleaseAudit
 from dqa.report.pages import rendered
 
 __all__ = ["render_audit"]
@@ -18,8 +18,12 @@ _MEANINGS = {
 }
 
 
-def render_audit(audit: Audit) -> str:
+def render_audit(audit: ReleaseAudit) -> str:
     """Return the audit as one HTML page, without scripts or styles from elsewhere."""
     return rendered(
-        "dqa.report", "audit_page.html", audit=audit, verdicts=tuple(LabelVerdict), meanings=_MEANINGS
+        "dqa.report",
+        "audit_page.html",
+        audit=audit,
+        verdicts=tuple(LabelVerdict),
+        meanings=_MEANINGS,
     )

@@ -26,6 +26,7 @@ __all__ = [
     "as_text",
     "crash_lines",
     "failures",
+    "how_to_report",
     "lines_below",
     "model_line",
     "notes",
@@ -170,22 +171,23 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
 
 def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:
     """Return what crashed, most frequent first, a line each, and how to report it."""
-    said = Counter((trace.decider, trace.error or "") for trace in crashed)
-    lines = [f"{count} runs of {decider}: {error}" for (decider, error), count in said.items()]
-    if not lines:
-        return []
-    first = crashed[0]
-    where = (
-        "run again with --out DIR to keep the traceback"
-        if folder is None
-        else f"its traceback is in 'dqa trace {folder} {first.question} --decider {first.decider} "
-        f"--database {first.database}'"
+    said = Counter((trace.decider, trace.error or "") for trace in crashed).most_common()
+    lines = [f"{count} runs of {decider}: {error}" for (decider, error), count in said]
+    return [*lines, how_to_report(crashed[0], folder)] if crashed else []
+
+
+def how_to_report(crashed: Trace, folder: Path | None) -> str:
+    """Return what to do about a bug."""
+    where = "run again with --out DIR, which keeps its traceback"
+    if folder is not None:
+        where = (
+            f"'dqa trace {folder} {crashed.question} --decider {crashed.decider} --database "
+            f"{crashed.database}' shows its traceback"
+        )
+    return (
+        f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
+        f"{crashed.decider}, with the versions in run.json; --resume asks again."
     )
-    return [
-        *lines,
-        f"this is a bug: {where}; report it, with the versions in run.json, to whoever maintains "
-        f"{first.decider}. --resume asks these questions again.",
-    ]
 
 
 def _distinct(items: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:

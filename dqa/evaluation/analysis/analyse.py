@@ -36,6 +36,7 @@ __all__ = [
     "analyse",
 ]
 
+
 class _Place(TypedDict):
     scenario: str
     decider: str

@@ -24,8 +24,7 @@ from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
-from dqa.guard import Policy
-from dqa.guard.audit import Audit
+from dqa.guard import Audit, Policy
 from dqa.loaders.readback import read_situation
 from dqa.models.takes import asked_by
 from dqa.scenarios.base import Scenario
@@ -118,8 +117,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     *,
     decider: Named | None = None,
     calls: CallOptions = DEFAULT_CALLS,
-    policy: Policy | None = None,
-    audit: Audit | None = None,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
     debug: bool = False,
     **deciding: Unpack[DecidingFields],
 ) -> Trace:
@@ -174,7 +173,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 @contextmanager
 def _opened(
-    database: str | Path | Database, policy: Policy | None, audit: Audit | None
+    database: str | Path | Database,
+    policy: Policy | Path | str | None,
+    audit: Audit | Path | str | None,
 ) -> Iterator[Database]:
     """Open a location with the backend that accepts it, and close it in the end."""
     if not isinstance(database, str | Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
@@ -16,7 +16,7 @@ from dqa.core.secrets import redact
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend, Loaded, place_name
 from dqa.evaluation.targets import configured, whole_url
-from dqa.guard import Policy
+from dqa.guard import Audit, Policy
 
 __all__ = ["DatabaseHealth", "LoadedHere", "examine", "load", "loaded", "open_database", "unload"]
 
@@ -27,8 +27,8 @@ def open_database(
     location: str | Path,
     *,
     limits: Limits = DEFAULT_LIMITS,
-    policy: Policy | None = None,
-    audit: Any = None,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
 ) -> Database:
     """Open a database read-only, behind the guard.
 
@@ -39,9 +39,9 @@ def open_database(
     limits
         What a statement may cost whose caller does not say.
     policy
-        What of it may be read; None for everything.
+        What of it may be read, or a JSON file that says so; None for everything.
     audit
-        Who watches its statements; None for nobody.
+        Who watches its statements, or a file to append them to; None for nobody.
 
     Raises
     ------
@@ -53,7 +53,12 @@ def open_database(
         It cannot be reached.
     """
     place = whole_url(str(location))
-    return plugins.backend_for(place).open(place)
+    return plugins.backend_for(place).open(
+        place,
+        policy=Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy,
+        audit=Audit.to_file(audit) if isinstance(audit, str | Path) else audit,
+        limits=limits,
+    )
 
 
 class LoadedHere(Record):

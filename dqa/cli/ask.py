@@ -120,9 +120,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     policy: options.Policy = None,
     audit: Annotated[
         Path | None,
-        typer.Option(
-            "--audit", help="File to append every statement to, with what came of it."
-        ),
+        typer.Option("--audit", help="File to append every statement to, with what came of it."),
     ] = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="New file for the full trace.")

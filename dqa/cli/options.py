@@ -216,20 +216,19 @@ class From:
         """Return the source; `UsageError` where not exactly one is named."""
         from dqa.loaders import sources
 
-        kept = {"scenarios": scenarios, "limit": limit}
         made: list[QuestionSource] = []
         if self.release is not None:
-            made.append(sources.Release(folder=self.release, form=form, strict=strict, **kept))
+            made.append(sources.Release(folder=self.release, form=form, strict=strict))
         if self.generated is not None:
-            made.append(sources.GeneratedFolder(folder=self.generated, **kept))
+            made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            made.append(sources.Generator(count=self.generate, seed=seed, **kept))
+            made.append(sources.Generator(count=self.generate, seed=seed))
         if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR or "
                 "--generate N."
             )
-        return made[0]
+        return made[0].changed(scenarios=scenarios, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)

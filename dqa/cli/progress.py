@@ -66,9 +66,7 @@ class Progress(Watcher):
         self.total, self.done = built.setup.size, done
         if sys.stderr.isatty():
             self._bar = self._open.enter_context(_bar())
-            self._task = self._bar.add_task(
-                "Deciding", total=self.total, completed=done, correct=0
-            )
+            self._task = self._bar.add_task("Deciding", total=self.total, completed=done, correct=0)
 
     def decided(self, result: Result) -> None:
         """Show one decision more."""

@@ -9,6 +9,7 @@ from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
 from dqa.evaluation.analysis.cases import Share
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.retrievals import QuestionType
+from dqa.report.tables import model_line
 from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def tables(analysis: Analysis) -> list[tuple[str, Table]]:
 
 
 def notes(analysis: Analysis) -> list[str]:
-    """Return what the tables leave out, a line each."""
+    """Return what the tables leave out, and who answered, a line each."""
     untold = ", ".join(f"{decider} {count}" for decider, count in analysis.untold.items())
     counted = {
         "runs that a failing server or a spent budget ended: counted nowhere": analysis.unjudged,
@@ -52,7 +53,19 @@ def notes(analysis: Analysis) -> list[str]:
         f"runs whose traces do not tell how they decided, counted in no table but accuracies "
         f"({untold})": sum(analysis.untold.values()),
     }
-    return [f"{count} {words}." for words, count in counted.items() if count]
+    lines = []
+    if analysis.reference is None:
+        lines.append(
+            "No table of SR and MR questions: name the decider whose retrievals tell them apart "
+            "with --reference."
+        )
+    lines += [f"{count} {words}." for words, count in counted.items() if count]
+    lines += [model_line(model.name) for model in analysis.models]
+    if any(model.scripted for model in analysis.models):
+        lines.append(
+            "What scripts look up is their own choice: it says nothing of language models."
+        )
+    return lines
 
 
 def _types(analysis: Analysis) -> Table:

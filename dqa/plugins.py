@@ -1,19 +1,20 @@
-"""Plug-ins: what other packages add, found by entry point.
+"""Plug-ins: what other packages add, found by entry point or in a scenario's folder.
 
-Nothing here imports a plug-in by name, so `dqa` depends on none of them, and other packages add
-theirs by declaring an entry point in one of the groups: ``dqa.scenarios``, ``dqa.deciders``,
-``dqa.databases``, ``dqa.simulators``, ``dqa.events``, ``dqa.commands``, ``dqa.formats``. A plug-in is imported when
-it is asked for; one that cannot be, or is not what its group needs, is one line and hides no other.
+Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases,
+readers of question sets, and methods' events, commands and formats are entry points; a scenario is
+a folder (`dqa.scenarios.catalogue`) that says where its simulator, its generator and its scripts
+are. A plug-in is imported when it is asked for; one that cannot be, or is not what its group needs,
+is one line and hides no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from dqa.core.errors import PluginError, UnknownNameError, UsageError
+from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory
+    from dqa.loaders.base import QuestionReader
+    from dqa.loaders.generator.base import Generator
     from dqa.scenarios.base import Scenario
 
 __all__ = [
@@ -34,81 +37,103 @@ __all__ = [
     "events",
     "format_class",
     "found",
+    "generator",
     "names",
+    "reader",
     "scenario",
+    "script",
+    "script_names",
     "simulator",
 ]
 
+
 _NEEDS: Mapping[str, tuple[str, ...]] = {
-    "scenario": ("name", "schema", "rules", "template", "goal", "unit", "candidate_noun"),
     "decider": ("name", "description", "make", "needs_model", "protocols", "options"),
     "database": ("name", "kind", "dialect", "embedded", "accepts", "open", "load"),
-    "simulator": ("scenario", "rule_sets", "outcomes", "simulate"),
-    "event": (),
+    "reader": ("name", "rule_set", "recognises", "read"),
+    "event": ("__iter__",),
     "command": ("registered_commands",),
     "format": ("json_schema",),
 }
-"""By kind of plug-in, what it has to have."""
+"""By kind of entry point, what its object has to have."""
 
 
 @cache
-def _points(group: str) -> dict[str, EntryPoint]:
+def _found(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in sorted(entry_points(group=group))}
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the sorted names registered for `kind`: scenario, decider, database, ..."""
-    return tuple(_points(f"dqa.{kind}s"))
+    """Return the sorted names of a kind of plug-in.
+
+    Parameters
+    ----------
+    kind
+        ``scenario``, ``decider``, ``database`` or ``reader``; ``simulator`` and ``generator`` for
+        the scenarios that have one.
+    """
+    if kind == "scenario":
+        from dqa.scenarios.catalogue import scenario_names
+
+        return scenario_names()
+    if kind in {"simulator", "generator"}:
+        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
+    return tuple(_found(f"dqa.{kind}s"))
+
+
+def _scenarios() -> tuple[Scenario, ...]:
+    from dqa.scenarios.catalogue import scenarios
+
+    return scenarios()
+
+
+def _has(scenario: Scenario, kind: str) -> bool:
+    if kind == "generator":
+        return scenario.generator is not None
+    return scenario.outcomes.source != "recorded"
 
 
 @cache
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
-    points = _points(f"dqa.{kind}s")
-    if name not in points:
-        raise UnknownNameError(kind, name, points)
-    where = f"The {kind} '{name}' is registered as {points[name].value}"
-    try:
-        loaded = points[name].load()
-    except Exception as error:
-        # Whatever a stranger's module raises while it is imported.
-        problem = " ".join(f"{type(error).__name__}: {error}".split())
-        raise PluginError(
-            f"{where} but cannot be loaded ({problem}). Install what it needs, or remove the "
-            "package that registers it."
-        ) from error
+    found = _found(f"dqa.{kind}s")
+    if name not in found:
+        raise UnknownNameError(kind, name, found)
+    where = f"The {kind} '{name}' is registered as {found[name].value}"
+    loaded = _loaded(found[name], where)
     missing = [needed for needed in _NEEDS[kind] if not hasattr(loaded, needed)]
     if missing:
         raise PluginError(
-            f"{where}, which is no {kind}: it has no {', '.join(missing)}. Mend or remove the "
-            "package that registers it."
+            f"{where}, which breaks its contract: it has no {', '.join(missing)}. Mend or remove "
+            "the package that registers it."
         )
     return loaded
 
 
+def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
+    try:
+        return point.load()
+    except DqaError:
+        raise
+    except Exception as error:  # whatever a package raises when it is imported
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PluginError(
+            f"{what} but cannot be loaded: {problem}. Install what it needs, or remove what names "
+            "it."
+        ) from error
+
+
+def _named(scenario: Scenario, part: str, value: str) -> Any:  # noqa: ANN401  (as above)
+    """Load the object that a part of a scenario's document names."""
+    what = f"The {part} of scenario '{scenario.name}' is {value}"
+    return _loaded(EntryPoint(scenario.name, value, part), what)
+
+
 def found(kind: str, name: str) -> Any:  # noqa: ANN401  (any plug-in)
-    """Return the plug-in called `name`; None where it cannot be loaded or nobody registered it."""
+    """Return the entry point's object called `name`; None where it cannot be loaded."""
     try:
         return _load(kind, name)
     except (PluginError, UnknownNameError):
         return None
-
-
-def scenario(name: str) -> Scenario:
-    """Return the scenario called `name`."""
-    loaded: Scenario = _load("scenario", name)
-    return loaded
-
-
-def decider(name: str) -> DeciderFactory:
-    """Return the decider factory called `name`."""
-    loaded: DeciderFactory = _load("decider", name)
-    return loaded
-
-
-def simulator(name: str) -> Simulator:
-    """Return the simulator of the scenario called `name`."""
-    loaded: Simulator = _load("simulator", name)
-    return loaded
 
 
 def command(name: str) -> typer.Typer:
@@ -135,10 +160,90 @@ def events() -> tuple[type[Event], ...]:
     return CORE_EVENTS + tuple(event for classes in own if classes for event in classes)
 
 
+def scenario(name: str) -> Scenario:
+    """Return the scenario called `name`."""
+    from dqa.scenarios.catalogue import scenario as known
+
+    return known(name)
+
+
+def decider(name: str) -> DeciderFactory:
+    """Return the decider factory called `name`."""
+    found: DeciderFactory = _load("decider", name)
+    return found
+
+
+def simulator(name: str) -> Simulator:
+    """Return what tells the outcomes of the scenario called `name`: a simulator, or statements."""
+    if name not in names("scenario") or not _has(scenario(name), "simulator"):
+        raise UnknownNameError("simulator", name, names("simulator"))
+    return _simulator(scenario(name))
+
+
+@cache
+def _simulator(scenario: Scenario) -> Simulator:
+    from dqa.core.simulator import Simulator
+    from dqa.scenarios.outcomes import FormulaOutcomes, QueriedOutcomes
+
+    source = scenario.outcomes.source
+    if source == "query":
+        return QueriedOutcomes(scenario)
+    if source == "formula":
+        return FormulaOutcomes(scenario)
+    found = _named(scenario, "simulator", scenario.outcomes.python or "")
+    _expect(isinstance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
+    checked: Simulator = found
+    return checked
+
+
+def generator(name: str) -> Generator:
+    """Return the generator of the scenario called `name`."""
+    if name not in names("scenario") or not _has(scenario(name), "generator"):
+        raise UnknownNameError("scenario that can be generated", name, names("generator"))
+    return _generator(scenario(name))
+
+
+@cache
+def _generator(scenario: Scenario) -> Generator:
+    from dqa.loaders.generator.base import Generator
+
+    found = _named(scenario, "generator", scenario.generator or "")
+    _expect(isinstance(found, Generator), scenario, "generator", "dqa.loaders.generator.Generator")
+    checked: Generator = found
+    return checked
+
+
+def script_names() -> tuple[str, ...]:
+    """Return the names of all scripts of scripted models, sorted."""
+    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+
+
+def script(name: str, scenario: Scenario) -> Callable[..., Any]:
+    """Return a scenario's script called `name`; `UnknownNameError` where it has none."""
+    if name not in scenario.scripts:
+        raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scenario.scripts)
+    found: Callable[..., Any] = _named(scenario, f"script '{name}'", scenario.scripts[name])
+    return found
+
+
+def reader(name: str) -> QuestionReader:
+    """Return the reader of question sets called `name`."""
+    found: QuestionReader = _load("reader", name)
+    return found
+
+
+def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:
+    if not holds:
+        raise PluginError(
+            f"The {part} of scenario '{scenario.name}' breaks its contract: it lacks what "
+            f"{contract} has. Mend the package that brings it."
+        )
+
+
 def backend(name: str) -> Backend:
     """Return the database backend called `name`."""
-    loaded: Backend = _load("database", name)
-    return loaded
+    found: Backend = _load("database", name)
+    return found
 
 
 def backend_for(location: str) -> Backend:
@@ -152,14 +257,14 @@ def backend_for(location: str) -> Backend:
     known, broken = [], []
     for name in names("database"):
         try:
-            loaded = backend(name)
+            found = backend(name)
         except PluginError as error:
             # A driver that is missing matters only where nothing else opens the location.
             broken.append(str(error))
             continue
         known.append(name)
-        if loaded.accepts(location):
-            return loaded
+        if found.accepts(location):
+            return found
     raise UsageError(
         f"No database backend opens '{redact(location)}': it is no existing file and no URL that "
         f"one of {', '.join(known) or 'them'} knows. {' '.join(broken)}".rstrip()

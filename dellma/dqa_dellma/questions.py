@@ -16,6 +16,7 @@ from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Cell, Schema, Situation, Table
 from dqa.core.truth import LabelledQuestion
+from dqa.loaders.release_layout import Form
 from dqa.scenarios.base import LIST_SEPARATOR
 from dqa_dellma.release import (
     ASKED_YEAR,
@@ -33,6 +34,7 @@ from dqa_dellma.release import (
 )
 
 __all__ = [
+    "READER",
     "agriculture_questions",
     "choices_of",
     "is_dellma_release",
@@ -114,6 +116,32 @@ def read_dellma_questions(
         )
     name = folder.resolve().name
     return QuestionSet.of(name, questions, situations, tuple(defects))
+
+
+class DellmaReader:
+    """Reads the DeLLMa release; see `dqa.loaders.base.QuestionReader`."""
+
+    name = "the DeLLMa release"
+    rule_set = "released"
+
+    def recognises(self, folder: Path) -> bool:
+        """Whether a folder has statistics of crops, or files of prices."""
+        return is_dellma_release(folder)
+
+    def read(
+        self,
+        folder: Path,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        strict: bool = False,
+    ) -> QuestionSet:
+        """Read the release, which has one form; see `read_dellma_questions`."""
+        del form
+        return read_dellma_questions(folder, scenarios=scenarios, strict=strict)
+
+
+READER = DellmaReader()
 
 
 def choices_of(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

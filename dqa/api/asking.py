@@ -14,10 +14,9 @@ from dqa import plugins
 from dqa.api.databases import open_database
 from dqa.api.evaluating import Named, default_deciders
 from dqa.core.database import Database
-from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.records import Record
-from dqa.core.situation import Situation
 from dqa.deciders.candidates import queried_candidates
 from dqa.evaluation.build import connect
 from dqa.evaluation.crashes import ended_by
@@ -25,9 +24,9 @@ from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
 from dqa.guard import Audit, Policy
-from dqa.loaders.readback import read_situation
+from dqa.loaders.asked import ask_scenario
 from dqa.models.takes import asked_by
-from dqa.scenarios.base import Scenario
+from dqa.scenarios import known_as
 
 __all__ = ["AskedQuestion", "ask"]
 
@@ -43,7 +42,7 @@ class AskedQuestion(Record):
     question
         What is to be decided, where no scenario says it.
     scenario
-        The scenario that the database holds: its question is asked, by its rules.
+        The scenario that the database holds, by name or folder: its question is asked, by its rules.
     target
         What the scenario's question is about.
     rules
@@ -102,7 +101,8 @@ class AskedQuestion(Record):
         if self.scenario is None:
             asked = Question(_CUSTOM, "1", self.question or "", self.rules or "")
         else:
-            asked = _of_scenario(self.scenario, self.target, database)
+            scenario = plugins.scenario(known_as(self.scenario))
+            asked = ask_scenario(scenario, database, self.target)
         return replace(
             asked,
             candidates=asked.candidates if candidates is None else candidates,
@@ -186,44 +186,6 @@ def _opened(
         yield opened
     finally:
         opened.close()
-
-
-def _of_scenario(name: str, target: Mapping[str, str], database: Database) -> Question:
-    """Make a scenario's question about what a database holds."""
-    scenario = plugins.scenario(name)
-    wanted = scenario.template.get_identifiers()
-    for key in target:
-        if key not in wanted:
-            raise UnknownNameError(f"target of the scenario '{name}'", key, wanted)
-    try:
-        situation = read_situation(database, scenario.schema, database.name)
-    except QueryError as error:
-        raise UsageError(
-            f"{database.name} does not hold the scenario '{name}' as 'dqa load' writes it: {error}"
-        ) from error
-    return scenario.question(situation, "1", _whole_target(scenario, situation, target))
-
-
-def _whole_target(
-    scenario: Scenario, situation: Situation, given: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the target with what can only be one thing; `UsageError` where it is wrong."""
-    known = scenario.targets(situation, given)
-    for key, value in given.items():
-        if value and key in known and value not in known[key]:
-            raise UnknownNameError(f"{key} in {situation.name}", value, known[key])
-    wanted = scenario.template.get_identifiers()
-    only = {key: known[key][0] for key in wanted if len(known.get(key, ())) == 1}
-    target = only | {key: value for key, value in given.items() if value}
-    missing = [key for key in wanted if key not in target]
-    if missing:
-        first = {key: next(iter(known.get(key, ())), "...") for key in missing}
-        told = " ".join(f'--target {key}="{value}"' for key, value in first.items())
-        raise UsageError(
-            f"The question of the scenario '{scenario.name}' is about more than was told: give, "
-            f"for example, {told}."
-        )
-    return target
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:

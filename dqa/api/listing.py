@@ -22,11 +22,11 @@ class Entry(Record):
 
 def installed() -> Mapping[str, tuple[Entry, ...]]:
     """Return scenarios, deciders, databases, simulators and scripted models."""
-    from dqa.models.scripted import SCRIPTS
-
     found = {f"{kind}s": tuple(_entry(kind, n) for n in plugins.names(kind)) for kind in _KINDS}
     program = "a program, not a language model"
-    models = (Entry(name=f"scripted:{name}", description=program) for name in sorted(SCRIPTS))
+    models = (
+        Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
+    )
     return {**found, "models": tuple(models)}
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from dqa.core.evidence import Cut, Evidence
+from dqa.core.evidence import QUERY, SIMULATING, Cut, Evidence
 
 __all__ = [
     "CORE_EVENTS",
@@ -31,8 +31,10 @@ __all__ = [
     "RetrievalEvent",
     "Role",
     "SimulationEvent",
+    "ToolEvent",
     "ToolUse",
     "event_from_json",
+    "event_of",
     "kinds_of",
 ]
 
@@ -167,6 +169,20 @@ class SimulationEvent(_Asked):
     kind: Literal["simulation"] = "simulation"
 
 
+class ToolEvent(_Asked):
+    """What another tool was asked, such as a plug-in's, and what it returned."""
+
+    kind: Literal["tool"] = "tool"
+
+
+def event_of(evidence: Evidence, step: int) -> Event:
+    """Return the event of one evidence, by the tool that was asked."""
+    if evidence.tool == QUERY:
+        return RetrievalEvent.of(evidence, step)
+    simulated = evidence.tool in SIMULATING
+    return SimulationEvent.of(evidence, step) if simulated else ToolEvent.of(evidence, step)
+
+
 class AnswerEvent(Event):
     """The decision."""
 
@@ -196,6 +212,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     ReplanEvent,
     RetrievalEvent,
     SimulationEvent,
+    ToolEvent,
     AnswerEvent,
     EndingEvent,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
@@ -115,8 +115,9 @@ class Outcomes:
         return {candidate: i for i, candidate in enumerate(self.candidates)}
 
 
+@runtime_checkable
 class Simulator(Protocol):
-    """Ground truth of a scenario under named rule sets (entry point `dqa.simulators`)."""
+    """Ground truth of a scenario under named rule sets; ``scenario.toml`` says where it is."""
 
     scenario: str
     rule_sets: tuple[str, ...]

@@ -1,7 +1,8 @@
 """The simulator as an agent's tools: what a decision leads to, worked out on the database's rows.
 
 The database is read back through its own queries, so guard and read-only session hold for a
-simulation as for any statement, and the scenario's simulator runs on what was read. What a tool
+simulation as for any statement, and the scenario's simulator runs on what was read. Outcomes that
+a scenario states as a query or a formula are asked of the database itself. What a tool
 answers has the form of a query's result, so that models and readers of traces meet one form only.
 """
 
@@ -28,6 +29,7 @@ from dqa.databases.bounded import collect
 from dqa.deciders.matching import match_candidate
 from dqa.deciders.tools import Arguments
 from dqa.loaders.readback import read_situation
+from dqa.scenarios.outcomes import StatedOutcomes
 
 __all__ = ["CompareArguments", "SimulateArguments", "Simulation"]
 
@@ -87,7 +89,7 @@ class Simulation:
             raise UsageError(
                 f"Question '{question.key}' cannot be simulated: its scenario '{name}' has no "
                 f"simulator ({', '.join(simulated) or 'none'} have). Take a decider that needs "
-                "none, or register one under the entry point dqa.simulators."
+                "none, or say in its scenario.toml where outcomes come from ([outcomes])."
             )
         simulator = plugins.simulator(name)
         if rules is not None and rules not in simulator.rule_sets:
@@ -107,9 +109,16 @@ class Simulation:
             Nobody knows how this kind of database keeps row order.
         """
         if self._outcomes is None:
-            situation = _readings_of(self._database).situation(self._database, self._schema)
-            (self._outcomes,) = self._simulator.outcomes(situation, [self._question], self.rules)
+            self._outcomes = self._worked_out()
         return self._outcomes
+
+    def _worked_out(self) -> Outcomes:
+        simulator = self._simulator
+        if isinstance(simulator, StatedOutcomes) and simulator.serves(self._database.kind):
+            return simulator.outcomes_in(self._database, self._question)
+        situation = _readings_of(self._database).situation(self._database, self._schema)
+        (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
+        return outcomes
 
     def simulate(self, decision: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
         """Return the outcome of one decision as a model is shown it.

@@ -10,15 +10,8 @@ from __future__ import annotations
 import traceback
 
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import (
-    BudgetSpentError,
-    CrashError,
-    DatabaseUnavailableError,
-    DataError,
-    InfrastructureError,
-    PluginError,
-    UsageError,
-)
+from dqa.core.endings import ending_of
+from dqa.core.errors import CrashError, DataError, PluginError, UsageError
 from dqa.core.events import EndingEvent
 
 __all__ = ["MOST_IN_A_ROW", "Crashes", "ended_by"]
@@ -42,20 +35,12 @@ def ended_by(error: Exception, seconds: float = 0.0) -> Decision:
     """
     if isinstance(error, _STOPS):
         raise error
-    if isinstance(error, BudgetSpentError):
-        return Decision(Ending.BUDGET, seconds=seconds, error=str(error))
-    if isinstance(error, InfrastructureError):
-        database = isinstance(error, DatabaseUnavailableError)
-        return Decision(
-            Ending.INFRASTRUCTURE,
-            seconds=seconds,
-            error=str(error),
-            outage="database" if database else "model",
-        )
-    problem = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    told = "".join(traceback.format_exception(error))
-    event = EndingEvent(kind="crashed", problem=problem, traceback=told)
-    return Decision(Ending.CRASHED, seconds=seconds, error=problem, trace=(event,))
+    ending, problem, outage = ending_of(error)
+    trace: tuple[EndingEvent, ...] = ()
+    if ending is Ending.CRASHED:
+        told = "".join(traceback.format_exception(error))
+        trace = (EndingEvent(kind="crashed", problem=problem, traceback=told),)
+    return Decision(ending, seconds=seconds, error=problem, outage=outage, trace=trace)
 
 
 class Crashes:

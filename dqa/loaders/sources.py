@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, field_serializer, field_validator
 
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
+from dqa.loaders.generator.options import Difficulty
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
@@ -34,7 +37,7 @@ class Source(Record):
     Attributes
     ----------
     scenarios
-        Which to keep; None keeps all that there are.
+        Which to keep, by name or folder; None keeps all that there are.
     limit
         Most questions of each scenario.
     """
@@ -48,7 +51,7 @@ class Source(Record):
         """The rule set that this source's answers follow."""
 
     @abstractmethod
-    def _read(self) -> QuestionSet: ...
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
     def read(self) -> QuestionSet:
         """Return the questions.
@@ -62,15 +65,22 @@ class Source(Record):
         DataError
             The data cannot be read.
         """
-        from dqa import plugins
-
-        for scenario in self.scenarios or ():
-            plugins.scenario(scenario)
-        found = self._read().select(self.scenarios, self.limit)
+        names = self.names
+        found = self._read(names).select(names, self.limit)
         if not found.questions:
-            wanted = " or ".join(self.scenarios or ("any",))
+            wanted = " or ".join(names or ("any",))
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
         return found
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of `scenarios`, of which some may be folders; `UnknownNameError` for none."""
+        from dqa import plugins
+        from dqa.scenarios import known_as
+
+        if self.scenarios is None:
+            return None
+        return tuple(plugins.scenario(known_as(name)).name for name in self.scenarios)
 
 
 class Release(Source):
@@ -94,15 +104,14 @@ class Release(Source):
     @property
     def rule_set(self) -> str:
         """The rule set that this source's answers follow."""
-        return "released"
+        from dqa.loaders.reading import reader_of
 
-    def _read(self) -> QuestionSet:
-        from dqa.loaders.release import read_release
-        from dqa_dellma.questions import is_dellma_release, read_dellma_questions
+        return reader_of(self.folder).rule_set
 
-        if is_dellma_release(self.folder):
-            return read_dellma_questions(self.folder, scenarios=self.scenarios, strict=self.strict)
-        return read_release(self.folder, form=self.form, strict=self.strict)
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        from dqa.loaders.reading import read_questions
+
+        return read_questions(self.folder, scenarios=scenarios, form=self.form, strict=self.strict)
 
 
 class GeneratedFolder(Source):
@@ -114,13 +123,14 @@ class GeneratedFolder(Source):
     @property
     def rule_set(self) -> str:
         """The rule set that this source's answers follow."""
-        from dqa.loaders.generator import read_manifest
+        from dqa.loaders.generator.manifest import READER
 
-        return _preferred(read_manifest(self.folder).get("label_rules", ()))
+        return READER.rule_set
 
-    def _read(self) -> QuestionSet:
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
 
+        del scenarios
         return read_generated(self.folder)
 
 
@@ -133,21 +143,55 @@ class Generator(Source):
         Questions of each scenario.
     seed
         The same seed makes the same questions.
+    sizes
+        Numbers of a scenario's worlds, by scenario and name; the others are as usual.
+    difficulty
+        What makes the questions harder; None for nothing in particular.
+    per_database
+        Most questions that share a world; None for what is usual.
     """
 
     source: Literal["generator"] = "generator"
     count: Annotated[int, Field(ge=1)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
+    sizes: dict[str, dict[str, int]] = {}
+    difficulty: Difficulty | None = None
+    per_database: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("difficulty", mode="before")
+    @classmethod
+    def _bounded(cls, given: object) -> object:
+        """Leave out what is None: JSON has no word for a bound that is none."""
+        if not isinstance(given, Mapping):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+    @field_serializer("difficulty")
+    def _finite(self, difficulty: Difficulty | None) -> dict[str, float | None] | None:
+        if difficulty is None:
+            return None
+        return {name: x if isfinite(x) else None for name, x in asdict(difficulty).items()}
 
     @property
     def rule_set(self) -> str:
         """The rule set that this source's answers follow."""
         return "paper"
 
-    def _read(self) -> QuestionSet:
-        from dqa.loaders import generator
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        from dqa.loaders.generator import Difficulty, generate, size_of
 
-        return generator.generate(self.scenarios or generator.SCENARIOS, self.count, self.seed)
+        sizes = tuple(
+            size_of(scenario, {name: str(number) for name, number in numbers.items()})
+            for scenario, numbers in self.sizes.items()
+        )
+        return generate(
+            scenarios,
+            self.count,
+            self.seed,
+            sizes=sizes,
+            difficulty=self.difficulty or Difficulty(),
+            per_database=self.per_database,
+        )
 
 
 class GivenQuestions(Source):
@@ -170,7 +214,8 @@ class GivenQuestions(Source):
         """The rule set that this source's answers follow."""
         return "paper"
 
-    def _read(self) -> QuestionSet:
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        del scenarios
         raise UsageError(
             f"The questions '{self.name}' were handed over in Python, and only there: hand them "
             "over again."
@@ -181,8 +226,3 @@ QuestionSource: TypeAlias = Annotated[
     Release | GeneratedFolder | Generator | GivenQuestions, Field(discriminator="source")
 ]
 """Any of the sources; JSON tells them apart by ``source``."""
-
-
-def _preferred(label_rules: Iterable[str]) -> str:
-    rules = list(label_rules)
-    return "paper" if "paper" in rules or not rules else rules[0]

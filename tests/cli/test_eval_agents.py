@@ -11,15 +11,11 @@ import pytest
 
 from dqa import plugins
 from dqa.cli.asking import Asking
-from dqa.loaders.generator import (
-    BuildingSize,
-    LocatingSize,
-    generate,
-    read_generated,
-    write_generated,
-)
+from dqa.loaders.generator import generate, read_generated, write_generated
 from dqa.models.testing import ModelServer
 from dqa_planrag.recipes import RECIPES
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 from tests.models.scripts import scripted
 
 Command = Callable[..., Any]

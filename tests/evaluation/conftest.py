@@ -14,7 +14,9 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.plan import Setup
-from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.generator import generate
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 
 
 @dataclass

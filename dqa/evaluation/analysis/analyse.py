@@ -12,8 +12,6 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.records import Record
 from dqa.evaluation.analysis.cases import Case, Cases, Share
 from dqa.evaluation.analysis.critical_values import (
-    CRITICAL_VALUES,
-    CriticalValue,
     Found,
     critical,
     found_values,
@@ -200,15 +198,12 @@ class Analysis(Record):
     runs: tuple[Measured, ...]
 
 
-def analyse(
-    cases: Cases,
-    reference: str | None = None,
-    critical_values: Mapping[str, tuple[CriticalValue, ...]] = CRITICAL_VALUES,
-) -> Analysis:
+def analyse(cases: Cases, reference: str | None = None) -> Analysis:
     """Measure a folder's runs.
 
     Databases are counted together, as the paper does; unjudged runs are counted nowhere. Runs that
-    do not tell how they decided, such as a baseline's, count in the accuracies only.
+    do not tell how they decided, such as a baseline's, count in the accuracies only. A scenario
+    whose folder names no critical values has no table of them, and no failure of class MIS.
 
     Parameters
     ----------
@@ -216,8 +211,6 @@ def analyse(
         What `read_cases` returns.
     reference
         The decider whose retrievals tell SR questions from MR ones; None for no such table.
-    critical_values
-        By scenario; those without have no such table, and no failure of class MIS.
 
     Raises
     ------
@@ -228,7 +221,7 @@ def analyse(
     """
     if reference is not None and reference not in _deciders(cases.judged):
         raise UnknownNameError("judged decider of this run", reference, _deciders(cases.judged))
-    runs = tuple(_measured(case, critical_values) for case in cases.judged)
+    runs = tuple(_measured(case) for case in cases.judged)
     types = question_types(cases.judged, reference) if reference else {}
     if reference and not types:
         raise UsageError(
@@ -255,9 +248,9 @@ def analyse(
     )
 
 
-def _measured(case: Case, known: Mapping[str, tuple[CriticalValue, ...]]) -> Measured:
+def _measured(case: Case) -> Measured:
     scenario = case.result.scenario
-    values = critical(scenario, known) if case.told else ()
+    values = critical(scenario) if case.told else ()
     found = found_values(case.trace, scenario, values)
     asked, result = Retrievals.of(case.trace), case.result
     failure = failure_of(case, found)

@@ -5,6 +5,6 @@ key, and are a real baseline: an analyst who follows the business rules with que
 presented as a language model's results.
 """
 
-from dqa.models.scripted.model import SCRIPTS, ScriptedModel, check_agent, scripted_model
+from dqa.models.scripted.model import ScriptedModel, check_agent, scripted_model
 
-__all__ = ["SCRIPTS", "ScriptedModel", "check_agent", "scripted_model"]
+__all__ = ["ScriptedModel", "check_agent", "scripted_model"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -16,31 +16,15 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.situation import Schema
 from dqa.models.scripted.conversation import Observed, Task, read_conversation
 from dqa.models.scripted.steps import Answer, Script, Step
+from dqa.scenarios import Scenario, scenarios
 from dqa_dellma import scripted as uncertain
-from dqa_simulators.building import analyst as building
-from dqa_simulators.locating import analyst as locating
 
-__all__ = ["SCRIPTS", "ScriptedModel", "check_agent", "scripted_model"]
-
-Scenarios: TypeAlias = dict[str, Callable[[Task, int], Script]]
-
-SCRIPTS: Final[dict[str, Scenarios]] = {
-    "analyst": {"locating": locating.analyst, "building": building.analyst},
-    "greedy": {"locating": locating.greedy, "building": building.greedy},
-    "random": {"locating": locating.random, "building": building.random},
-}
-"""Scripts by model name and scenario."""
-
-
-_TABLES: Final = {
-    "locating": ({"trade_node", "flow", "node_country"}, {"Trade_node", "Country"}),
-    "building": ({"goods", "supply", "demand"}, {"Goods", "Building"}),
-}
-"""What a database of each scenario holds, as tables and as labels."""
+__all__ = ["ScriptedModel", "check_agent", "scripted_model"]
 
 
 class ScriptedModel(BaseChatModel):
@@ -49,7 +33,7 @@ class ScriptedModel(BaseChatModel):
     Attributes
     ----------
     script
-        Name of the script: a key of `SCRIPTS`.
+        Name of the script: one of `dqa.plugins.script_names`.
     seed
         Seed of whatever the script leaves to chance.
     """
@@ -78,9 +62,8 @@ class ScriptedModel(BaseChatModel):
             said = AIMessage(uncertain.reply_to_step(text, self.script, self.seed))
             return ChatResult(generations=[ChatGeneration(message=said)])
         task, observed = read_conversation(messages)
-        script = SCRIPTS[self.script][_scenario(_named_in(task.schema), self.script)](
-            task, self.seed
-        )
+        scenario = _scenario(_named_in(task.schema), self.script)
+        script: Script = plugins.script(self.script, scenario)(task, self.seed)
         turn = _advance(script, observed)
         offered = {tool["function"]["name"] for tool in kwargs.get("tools", ())}
         if offered:
@@ -180,15 +163,19 @@ def _steps(plan: str | None) -> list[str]:
     return [line.partition(". ")[2] for line in (plan or "").splitlines()]
 
 
-def _scenario(known: set[str], script: str) -> str:
+def _scenario(known: set[str], script: str) -> Scenario:
     """Return the scenario that a database's tables or labels belong to."""
-    for scenario, tables in _TABLES.items():
-        if any(names <= known for names in tables):
+    scripted = [found for found in scenarios() if script in found.scripts]
+    for scenario in scripted:
+        schema = scenario.schema
+        tables, labels = {t.name for t in schema.tables}, {n.label for n in schema.nodes}
+        if tables <= known or (labels and labels <= known):
             return scenario
+    names = ", ".join(found.name for found in scripted)
     raise UsageError(
-        f"scripted:{script} queries only databases of the Locating and Building scenarios, and "
-        "this one has other tables; name a language model with --model, e.g. openai:gpt-5, or take "
-        "deciders whose model is given its rows, e.g. dellma-pairs and zero-shot."
+        f"scripted:{script} queries only databases of the scenarios {names}, and this one has "
+        "other tables; name a language model with --model, e.g. openai:gpt-5, or take deciders "
+        "whose model is given its rows, e.g. dellma-pairs and zero-shot."
     )
 
 
@@ -212,6 +199,6 @@ def check_agent(model: BaseChatModel, schema: Schema) -> None:
 
 def scripted_model(name: str, seed: int = 0) -> ScriptedModel:
     """Return the scripted model called `name`; `UnknownNameError` where there is none."""
-    if name not in SCRIPTS:
-        raise UnknownNameError("scripted model", name, SCRIPTS)
+    if name not in plugins.script_names():
+        raise UnknownNameError("scripted model", name, plugins.script_names())
     return ScriptedModel(script=name, seed=seed)

@@ -20,8 +20,8 @@ import neo4j
 from benchmarks.loading import make_situation
 from dqa.core.database import Limits
 from dqa.core.situation import Situation
-from dqa.databases.base import place_name
-from dqa.databases.neo4j import BACKEND
+from dqa.databases.namespaces import namespace_for
+from dqa.databases.neo4j.backend import BACKEND
 from dqa.databases.neo4j.hiding import confined
 from dqa.databases.neo4j.server import Address, Server
 
@@ -47,7 +47,7 @@ def main() -> None:
     print(f"load again what is there: {again * 1e3:.0f} ms")
     compare_queries(situation, url)
     for number in range(rounds):
-        BACKEND.unload(url, place_name(make_situation(seed=number)))
+        BACKEND.unload(url, namespace_for(make_situation(seed=number)))
 
 
 def load(situation: Situation, url: str) -> float:
@@ -109,7 +109,7 @@ def compare_queries(situation: Situation, url: str) -> None:
     """Compare a small query bare on the driver with the same through the query layer."""
     database = BACKEND.load(situation, url)
     server = Server(Address.parse(url))
-    ready = confined(_SMALL, place_name(situation))
+    ready = confined(_SMALL, namespace_for(situation))
 
     def bare() -> None:
         with (

@@ -19,7 +19,7 @@ from sqlalchemy import create_engine, make_url, text
 from benchmarks.loading import SMALL_SQL, make_situation
 from dqa import guard, plugins
 from dqa.core.database import DEFAULT_LIMITS
-from dqa.databases.base import place_name
+from dqa.databases.namespaces import namespace_for
 from dqa.guard.check import _cached
 
 
@@ -39,15 +39,15 @@ def main() -> None:
 def compare(name: str, url: str, rounds: int) -> None:
     """Print the medians of one server."""
     situation, backend = make_situation(), plugins.backend(name)
-    place = place_name(situation)
+    namespace = namespace_for(situation)
     database: Any = backend.load(situation, url)
     where = make_url(url)
     if name == "mysql":
-        where = where.set(drivername="mysql+pymysql", database=place)
+        where = where.set(drivername="mysql+pymysql", database=namespace)
         options: dict[str, Any] = {"ssl_disabled": True}
     else:
         where = where.set(drivername="postgresql+psycopg")
-        options = {"options": f"-c search_path={place}"}
+        options = {"options": f"-c search_path={namespace}"}
     engine = create_engine(where, isolation_level="AUTOCOMMIT", connect_args=options)
     statement = text(SMALL_SQL)
     with engine.connect() as connection:
@@ -69,7 +69,7 @@ def compare(name: str, url: str, rounds: int) -> None:
     print(f"{name:9} {medians['without guard'] / medians['Core']:.2f} times Core: {figures}")
     database.close()
     engine.dispose()
-    backend.unload(url, place)
+    backend.unload(url, namespace)
 
 
 def measured(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:

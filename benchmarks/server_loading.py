@@ -25,8 +25,8 @@ from sqlalchemy import create_engine, make_url
 from benchmarks.loading import make_situation
 from dqa import plugins
 from dqa.core.situation import Cell, Situation, Table
-from dqa.databases.base import place_name
 from dqa.databases.mysql import writer as mysql_writer
+from dqa.databases.namespaces import namespace_for
 
 _SCHEMES = {"mysql": "mysql+pymysql", "postgres": "postgresql+psycopg"}
 _TYPES = {
@@ -62,11 +62,11 @@ def compare(name: str, url: str, situation: Situation, rounds: int) -> None:
     defining: list[float] = []
     theirs: list[float] = []
     backend.load(situation, url).close()  # so that nothing is left of another run
-    backend.unload(url, place_name(situation))
+    backend.unload(url, namespace_for(situation))
     for number in range(rounds):
         with timed_definitions(defining):
             ours.append(taken(lambda: backend.load(situation, url).close()))
-        backend.unload(url, place_name(situation))
+        backend.unload(url, namespace_for(situation))
         if name in _SCHEMES and number < 3:  # it is slow enough to be measured by fewer
             theirs.append(autocommit(url, _SCHEMES[name], situation))
     whole = statistics.median(ours) * 1e3
@@ -142,29 +142,29 @@ def taken(act: Callable[[], object]) -> float:
 def autocommit(url: str, scheme: str, situation: Situation) -> float:
     """Load a statement at a time, each its own transaction; return the seconds of the rows."""
     engine = create_engine(make_url(url).set(drivername=scheme), isolation_level="AUTOCOMMIT")
-    place = f"{place_name(situation)}_slow"
+    namespace = f"{namespace_for(situation)}_slow"
     cascade = " CASCADE" if scheme.startswith("postgres") else ""
     with engine.connect() as connection:
         run = connection.exec_driver_sql
-        run(f"DROP SCHEMA IF EXISTS {place}{cascade}")
-        run(f"CREATE SCHEMA {place}")
+        run(f"DROP SCHEMA IF EXISTS {namespace}{cascade}")
+        run(f"CREATE SCHEMA {namespace}")
         for table in situation.tables.values():
             columns = ", ".join(f"{c.name} {_TYPES[c.type]}" for c in table.schema.columns)
             key = ", ".join(table.schema.key)
-            run(f"CREATE TABLE {place}.{table.schema.name} ({columns}, PRIMARY KEY ({key}))")
-        seconds = taken(lambda: [run(statement) for statement in inserts(place, situation)])
-        run(f"DROP SCHEMA {place}{cascade}")
+            run(f"CREATE TABLE {namespace}.{table.schema.name} ({columns}, PRIMARY KEY ({key}))")
+        seconds = taken(lambda: [run(statement) for statement in inserts(namespace, situation)])
+        run(f"DROP SCHEMA {namespace}{cascade}")
     engine.dispose()
     return seconds
 
 
-def inserts(place: str, situation: Situation) -> Iterator[str]:
+def inserts(namespace: str, situation: Situation) -> Iterator[str]:
     """Yield a statement a row."""
     for name, table in situation.tables.items():
         columns = ", ".join(table.schema.column_names)
         for row in table.rows():
             values = ", ".join(map(literal, row))
-            yield f"INSERT INTO {place}.{name} ({columns}) VALUES ({values})"  # noqa: S608
+            yield f"INSERT INTO {namespace}.{name} ({columns}) VALUES ({values})"  # noqa: S608
 
 
 def literal(cell: Cell) -> str:

@@ -11,7 +11,9 @@ from dqa.core.errors import UnknownNameError
 __all__ = ["check_lines", "check_whole"]
 
 
-def check_whole(text: bytes, dialect: str, policy: guard.Policy = guard.DEFAULT) -> guard.Verdict:
+def check_whole(
+    text: bytes, dialect: str, policy: guard.Policy = guard.DEFAULT
+) -> guard.GuardVerdict:
     """Return what the guard says of one statement on many lines."""
     _check_dialect(dialect)
     return guard.check(_decoded(text), dialect, policy)
@@ -19,7 +21,7 @@ def check_whole(text: bytes, dialect: str, policy: guard.Policy = guard.DEFAULT)
 
 def check_lines(
     lines: Iterable[bytes], dialect: str, policy: guard.Policy = guard.DEFAULT
-) -> Iterator[guard.Verdict]:
+) -> Iterator[guard.GuardVerdict]:
     """Return what the guard says of every line, in order.
 
     Lines are JSON objects with a ``statement``, where the first line that is not blank begins with
@@ -34,7 +36,9 @@ def check_lines(
     return _checked(lines, dialect, policy)
 
 
-def _checked(lines: Iterable[bytes], dialect: str, policy: guard.Policy) -> Iterator[guard.Verdict]:
+def _checked(
+    lines: Iterable[bytes], dialect: str, policy: guard.Policy
+) -> Iterator[guard.GuardVerdict]:
     is_json: bool | None = None
     for line in lines:
         text = _decoded(line).rstrip("\r\n")
@@ -56,12 +60,12 @@ def _decoded(line: bytes) -> str:
     return line.decode("utf-8", errors="surrogateescape")
 
 
-def _of_json(text: str, dialect: str, policy: guard.Policy) -> guard.Verdict:
+def _of_json(text: str, dialect: str, policy: guard.Policy) -> guard.GuardVerdict:
     try:
         line = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return guard.Verdict(False, f"the line is no JSON: {error}")
+        return guard.GuardVerdict(False, f"the line is no JSON: {error}")
     statement = line.get("statement") if isinstance(line, dict) else None
     if not isinstance(statement, str):
-        return guard.Verdict(False, "the line is no JSON object with a text 'statement'")
+        return guard.GuardVerdict(False, "the line is no JSON object with a text 'statement'")
     return guard.check(statement, dialect, policy)

@@ -14,7 +14,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.situation import Situation
-from dqa.databases.base import Backend, Loaded, place_name
+from dqa.databases.base import Backend, LoadedSituation
+from dqa.databases.namespaces import namespace_for
 from dqa.evaluation.targets import configured, whole_url
 from dqa.guard import Audit, Policy
 
@@ -66,13 +67,13 @@ class LoadedHere(Record):
 
     Attributes
     ----------
-    place
+    namespace
         The schema, label or file that holds it.
     done
         ``loaded``, or ``was there``.
     """
 
-    place: str
+    namespace: str
     scenario: str
     name: str
     content_hash: str
@@ -89,7 +90,7 @@ def load(
     replace: str | None = None,
     shown: Shown = iter,
 ) -> tuple[LoadedHere, ...]:
-    """Load the databases of questions, each into a place of its own; what is there is reused.
+    """Load the databases of questions, each into a namespace of its own; what is there stays.
 
     Parameters
     ----------
@@ -100,14 +101,14 @@ def load(
     question
         The key of the one question whose situation is loaded; None for all.
     replace
-        The place to drop where it holds something else.
+        The namespace to drop where it holds something else.
     shown
         Goes through the situations, and may show how far that is.
 
     Raises
     ------
     UsageError
-        A file is to hold several situations, or a place holds something else.
+        A file is to hold several situations, or a namespace holds something else.
     """
     where = whole_url(str(location))
     backend = plugins.backend_for(where)
@@ -126,7 +127,7 @@ def _load(backend: Backend, situation: Situation, location: str, replace: str | 
     started = perf_counter()
     backend.load(situation, location, replace).close()
     return LoadedHere(
-        place=location if backend.embedded else place_name(situation),
+        namespace=location if backend.embedded else namespace_for(situation),
         scenario=situation.schema.scenario,
         name=situation.name,
         content_hash=situation.content_hash,
@@ -136,7 +137,7 @@ def _load(backend: Backend, situation: Situation, location: str, replace: str | 
     )
 
 
-def _held(backend: Backend, location: str) -> tuple[Loaded, ...]:
+def _held(backend: Backend, location: str) -> tuple[LoadedSituation, ...]:
     try:
         return backend.loaded(location)
     except UsageError:
@@ -145,17 +146,17 @@ def _held(backend: Backend, location: str) -> tuple[Loaded, ...]:
         raise
 
 
-def loaded(location: str | Path) -> tuple[Loaded, ...]:
-    """List the situations that a database holds, by place."""
+def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
+    """List the situations that a database holds, by namespace."""
     where = whole_url(str(location))
     return plugins.backend_for(where).loaded(where)
 
 
-def unload(location: str | Path, places: Iterable[str]) -> tuple[Loaded, ...]:
-    """Drop places that `load` made and return what they held; nothing else is ever dropped."""
+def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSituation, ...]:
+    """Drop namespaces that `load` made and return what they held; nothing else is ever dropped."""
     where = whole_url(str(location))
     backend = plugins.backend_for(where)
-    return tuple(backend.unload(where, place) for place in places)
+    return tuple(backend.unload(where, name) for name in namespaces)
 
 
 class DatabaseHealth(Record):

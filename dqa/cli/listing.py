@@ -48,6 +48,6 @@ def _list_loaded(location: str, as_json: bool) -> None:
         echo_json([asdict(entry) for entry in held])
         return
     for entry in held:
-        typer.echo(f"{entry.place}: {entry.scenario} {entry.name}, {entry.rows} rows")
+        typer.echo(f"{entry.namespace}: {entry.scenario} {entry.name}, {entry.rows} rows")
     if not held:
         typer.echo("It holds no situation that 'dqa load' put there.")

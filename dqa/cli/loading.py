@@ -28,7 +28,9 @@ def load(  # noqa: PLR0913  (one parameter an option)
     replace: Annotated[
         str | None,
         typer.Option(
-            "--replace", metavar="PLACE", help="Drop this place where it holds something else."
+            "--replace",
+            metavar="NAMESPACE",
+            help="Drop this namespace where it holds something else.",
         ),
     ] = None,
     form: options.Form = "relational",
@@ -36,7 +38,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Load the databases of questions, each into a place of its own; what is there is reused."""
+    """Load the databases of questions, each into a namespace of its own; what is there stays."""
     from dqa import plugins
     from dqa.api.databases import load as load_all
     from dqa.cli.progress import shown
@@ -53,23 +55,23 @@ def load(  # noqa: PLR0913  (one parameter an option)
         echo_json([entry.to_json() for entry in done])
         return
     for entry in done:
-        typer.echo(f"{entry.place}: {entry.name}, {entry.rows} rows, {entry.done}")
+        typer.echo(f"{entry.namespace}: {entry.name}, {entry.rows} rows, {entry.done}")
 
 
 def unload(
     *,
-    places: Annotated[
-        list[str], typer.Argument(metavar="PLACE...", help="As 'dqa list' names it.")
+    namespaces: Annotated[
+        list[str], typer.Argument(metavar="NAMESPACE...", help="As 'dqa list' names it.")
     ],
     database: options.DatabaseLocation,
     as_json: options.AsJson = False,
 ) -> None:
-    """Drop places that 'dqa load' made; nothing else is ever dropped."""
+    """Drop namespaces that 'dqa load' made; nothing else is ever dropped."""
     from dqa.api.databases import unload as unload_all
 
-    gone = unload_all(database, places)
+    gone = unload_all(database, namespaces)
     if as_json:
         echo_json([asdict(entry) for entry in gone])
         return
     for entry in gone:
-        typer.echo(f"{entry.place}: {entry.name}, {entry.rows} rows, unloaded")
+        typer.echo(f"{entry.namespace}: {entry.name}, {entry.rows} rows, unloaded")

@@ -62,11 +62,11 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "load": (
         "loading:load",
-        "Load the databases of questions, each into a place of its own; what is there is reused.",
+        "Load the databases of questions, each into a namespace of its own; what is there stays.",
     ),
     "unload": (
         "loading:unload",
-        "Drop places that 'dqa load' made; nothing else is ever dropped.",
+        "Drop namespaces that 'dqa load' made; nothing else is ever dropped.",
     ),
     "doctor": (
         "doctor:doctor",

@@ -131,8 +131,11 @@ class Database(Protocol):
         """Return tables, or node labels and edge types, as the database itself describes them."""
         ...
 
-    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+    def query(self, statement: str, limits: Limits = ...) -> Rows:
         """Run one read-only statement.
+
+        Without `limits`, those hold with which the database was opened: `DEFAULT_LIMITS`, where
+        nobody said otherwise.
 
         Raises
         ------

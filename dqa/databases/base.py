@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from dqa.core.database import Database, Kind
-from dqa.core.situation import Situation
+if TYPE_CHECKING:
+    from dqa.core.database import Database, Kind, Limits
+    from dqa.core.situation import Situation
+    from dqa.guard import Audit, Policy
 
-__all__ = [
-    "Backend",
-    "Examination",
-    "Loaded",
-    "place_name",
-]
+__all__ = ["Backend", "Examination", "LoadedSituation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A situation that a database holds.
+class LoadedSituation:
+    """A situation that a database holds: what the tag of its namespace says.
 
     Attributes
     ----------
-    place
+    namespace
         The schema, label or file that holds it and nothing else.
     scenario, name
         The situation's.
@@ -33,7 +29,7 @@ class Loaded:
         Rows of all its tables.
     """
 
-    place: str
+    namespace: str
     scenario: str
     name: str
     content_hash: str
@@ -62,10 +58,13 @@ class Examination:
 class Backend(Protocol):
     """A kind of database (entry point `dqa.databases`): opens, and loads situations into new ones.
 
-    Every situation lives in a place of its own inside the database: a schema, a label, or the whole
-    of an embedded file. The place is named after scenario, situation and content hash (see
-    `place_name`) and carries a tag with the hash, so a situation that is already there is
-    recognised and reused, and several never mix.
+    Every situation lives in a namespace of its own inside the database: a schema, a label, or the
+    whole of an embedded file. `dqa.databases.namespaces.NamespaceBackend` does what is the same in
+    all of them.
+
+    Whoever opens a database says what of it may be read (`policy`; everything, if None), who
+    watches its statements (`audit`; nobody) and what one may cost whose caller does not say
+    (`limits`; the defaults).
     """
 
     name: str
@@ -78,14 +77,41 @@ class Backend(Protocol):
         """Whether `location` (a URL or a path to an existing file) is one of this backend's."""
         ...
 
-    def open(self, location: str) -> Database:
-        """Open an existing database read-only."""
+    def open(
+        self,
+        location: str,
+        *,
+        policy: Policy | None = None,
+        audit: Audit | None = None,
+        limits: Limits | None = None,
+    ) -> Database:
+        """Open an existing database, or the namespace that the location names, read-only.
+
+        Raises
+        ------
+        MissingKeyError
+            The driver is not installed.
+        UsageError
+            The location is wrong, or names what is not there; user or password are wrong; the
+            server is too old.
+        DataError
+            The file is no database of this kind.
+        DatabaseUnavailableError
+            The server cannot be reached, or another process keeps the file to itself.
+        """
         ...
 
-    def load(
-        self, situation: Situation, location: str | None = None, replace: str | None = None
+    def load(  # noqa: PLR0913
+        self,
+        situation: Situation,
+        location: str | None = None,
+        replace: str | None = None,
+        *,
+        policy: Policy | None = None,
+        audit: Audit | None = None,
+        limits: Limits | None = None,
     ) -> Database:
-        """Write a situation into a place of its own, all or nothing, and open that read-only.
+        """Write a situation into a namespace of its own, all or nothing, and open that read-only.
 
         Parameters
         ----------
@@ -94,33 +120,31 @@ class Backend(Protocol):
         location
             Where to; None means in memory, for embedded databases.
         replace
-            The place to drop first where it holds something else. Without it, or where it names
-            another place, `UsageError` says what is in the way.
+            The namespace to drop first where it holds something else.
+        policy, audit, limits
+            As `open` takes them.
+
+        Raises
+        ------
+        UsageError
+            The namespace holds something else and `replace` does not name it, the user may not
+            write, or as `open`.
+        DataError
+            The database cannot hold the situation: a key occurs twice, a value is none of its
+            types', or the tables do not read as a graph.
+        DatabaseUnavailableError
+            As `open`, or the disk is full.
         """
         ...
 
-    def loaded(self, location: str) -> tuple[Loaded, ...]:
-        """List the situations that the database holds, by place."""
+    def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
+        """List the situations that the database holds, by namespace."""
         ...
 
     def examine(self, location: str | None = None) -> Examination:
         """Connect and look: `DqaError` says what is wrong with the connection."""
         ...
 
-    def unload(self, location: str, place: str) -> Loaded:
-        """Drop a place and return what it held; `UsageError` where it holds no situation."""
+    def unload(self, location: str, namespace: str) -> LoadedSituation:
+        """Drop a namespace and return what it held; `UsageError` where it holds no situation."""
         ...
-
-
-def place_name(situation: Situation) -> str:
-    """Return the name of a situation's place: ``dqa_locating_q1_0123456789ab``.
-
-    Lower case letters, digits and underscores, at most 60 characters: a valid unquoted name in
-    every database. The hash keeps situations of one name apart.
-    """
-    words = f"{situation.schema.scenario}_{situation.name}".lower()
-    plain = re.sub(r"[^a-z0-9]+", "_", words).strip("_")[:_PLACE_WORDS]
-    return f"dqa_{plain}_{situation.content_hash[:12]}"
-
-
-_PLACE_WORDS = 43

@@ -1,166 +1,94 @@
-"""What all relational backends share: one query path, and one schema reader over SQLAlchemy.
+"""What relational backends share: running statements over SQLAlchemy, and reading the schema.
 
-`RelationalDatabase` is the query path: the guard, translation from MySQL's dialect, closing.
-`PooledDatabase` runs statements over an SQLAlchemy engine. A backend gives the engine and says what
-its server does differently: how time is limited, and which of its errors mean what. SQLAlchemy
-provides the pool, the dialects, the inspector and the knowledge of which errors are lost
-connections; statements run on the driver's own cursor, because Core's result objects cost more
-than a small query does and add nothing here.
+A backend gives the engine and says what its server does differently: how time is limited, and which
+of its errors mean what. SQLAlchemy provides the pool, the dialects, the inspector and the knowledge
+of which errors are lost connections; statements run on the driver's own cursor, because Core's
+result objects cost more than a small query does and add nothing here.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
 
-from sqlalchemy import Engine, Inspector, inspect
-from sqlalchemy.engine.interfaces import DBAPICursor, ReflectedColumn
+from sqlalchemy import Engine, Inspector, String, inspect
+from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.types import NullType
 
-from dqa import guard
-from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    RefusedStatementError,
-    StatementError,
-    StatementTimeoutError,
-)
+from dqa.core.database import Kind, Limits, Rows
+from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
-from dqa.core.secrets import redact
-from dqa.databases.bounded import collect
-from dqa.databases.relational_writer import ROW_COLUMN, TAG_TABLE
-from dqa.guard import translation
-from dqa.guard.policy import DEFAULT as DEFAULT_POLICY
-from dqa.guard.policy import Policy
+from dqa.databases.failures import one_line, timed_out
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.rows import fetch_rows
+from dqa.databases.servers import GRACE
+from dqa.databases.tables import REFERENCES, ROW_COLUMN
+from dqa.databases.watchdog import WATCHDOG
+from dqa.guard import GuardedDatabase
 
-__all__ = [
-    "NotUnderstoodError",
-    "PooledDatabase",
-    "RelationalDatabase",
-    "one_line",
-    "taken",
-    "timed_out",
-]
-
-_BATCH = 256
-"""Rows fetched at once: enough for most results, few enough to stop early."""
-
-
-class NotUnderstoodError(StatementError):
-    """The database cannot read the statement or knows no such function; it may be of another."""
+__all__ = ["PooledDatabase", "commented_reference"]
 
 
 class LostConnectionError(DatabaseUnavailableError):
     """The connection broke; another one may hold."""
 
 
-class RelationalDatabase(ABC):
-    """A relational `Database`.
-
-    Parameters
-    ----------
-    dialect
-        The dialect that statements are checked in, one of `guard.DIALECTS`.
-    name
-        What to call the database; never holds a password.
-    """
-
-    kind: Kind = "relational"
-    language = "SQL"
-    policy: Policy = DEFAULT_POLICY
-    """What of this database may be called and read."""
-
-    def __init__(self, dialect: str, name: str) -> None:
-        self.dialect = dialect
-        self.name = name
-        self._schema: DatabaseSchema | None = None
-        self._closed = False
-
-    @abstractmethod
-    def _run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has let through.
-
-        Raises
-        ------
-        NotUnderstoodError
-            The statement may be of another dialect.
-        QueryError, DatabaseUnavailableError
-            As `query` does.
-        """
-
-    @abstractmethod
-    def _read_schema(self) -> DatabaseSchema:
-        """Read the schema; `DatabaseUnavailableError` where that fails."""
-
-    def schema(self) -> DatabaseSchema:
-        """Return tables and views with columns, primary and foreign keys; read once."""
-        if self._schema is None:
-            self._refuse_if_closed()
-            self._schema = self._read_schema()
-        return self._schema
-
-    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
-        """Run one read-only statement; see `dqa.core.database.Database.query`.
-
-        A statement that this dialect cannot read is run in translation, where it is one of
-        MySQL's.
-        """
-        try:
-            guard.require(statement, self.dialect, self.policy)
-            return self._run(statement, limits)
-        except (RefusedStatementError, NotUnderstoodError) as error:
-            translated = translation.from_mysql(statement, self.dialect, self.policy)
-            if translated is None:
-                raise _as_public(error) from error.__cause__
-            try:
-                return replace(self._run(translated, limits), translated=translated)
-            except NotUnderstoodError:
-                # Its author knows what was written and not what became of it.
-                raise _as_public(error) from error.__cause__
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._closed = True
-
-    def _refuse_if_closed(self) -> None:
-        if self._closed:
-            raise DatabaseUnavailableError(f"Database '{self.name}' is closed; open it again.")
-
-
-class PooledDatabase(RelationalDatabase):
+class PooledDatabase(GuardedDatabase):
     """A relational database over an SQLAlchemy engine whose connections can only read.
 
     Parameters
     ----------
     engine
         Where connections come from; it belongs to this object from now on.
-    dialect, name
-        As `RelationalDatabase` takes them.
-    place
+    dialect
+        The dialect that statements are checked in, one of `guard.DIALECTS`.
+    name
+        What to call the database; never holds a password.
+    namespace
         The schema whose tables are shown; None for the connections' own.
     """
 
-    def __init__(self, engine: Engine, dialect: str, name: str, place: str | None = None) -> None:
-        super().__init__(dialect, name)
+    kind: Kind = "relational"
+
+    def __init__(
+        self, engine: Engine, dialect: str, name: str, namespace: str | None = None
+    ) -> None:
+        super().__init__(name)
+        self.dialect = dialect
         self._engine = engine
-        self._place = place
+        self._namespace = namespace
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
 
     @abstractmethod
-    def _limited(
+    def _limit(
         self, connection: PoolProxiedConnection, limits: Limits
     ) -> AbstractContextManager[object]:
         """Limit what statements of `connection` take while the context lasts."""
 
     @abstractmethod
-    def _meaning(self, error: Exception, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
         """Return what a driver's error means."""
+
+    @contextmanager
+    def _watch(
+        self, connection: PoolProxiedConnection, limits: Limits, stop: Callable[[], None]
+    ) -> Iterator[None]:
+        """Stop a statement from outside where its server does not, and drop its connection."""
+        with WATCHDOG.after(limits.seconds + GRACE, stop) as timer:
+            try:
+                yield
+            except self._driver_error as error:
+                if not timer.has_fired:
+                    raise
+                raise timed_out(limits, self.kind) from error
+            finally:
+                if timer.has_fired:
+                    connection.invalidate()
 
     def close(self) -> None:
         """Close all connections."""
@@ -185,7 +113,7 @@ class PooledDatabase(RelationalDatabase):
         pool = self._engine.pool
         connection = self._connect()
         try:
-            with self._limited(connection, limits):
+            with self._limit(connection, limits):
                 return self._rows(connection, statement, limits, started)
         except self._driver_error as error:
             failure = error
@@ -206,7 +134,7 @@ class PooledDatabase(RelationalDatabase):
                 connection.invalidate()
             connection.close()
         # Only now: what it means may take a look at the schema, on a connection of its own.
-        raise self._meaning(failure, limits) from failure
+        raise self._translate(failure, limits) from failure
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
@@ -214,7 +142,7 @@ class PooledDatabase(RelationalDatabase):
         cursor = connection.cursor()
         try:
             cursor.execute(statement)
-            return taken(cursor, limits, started)
+            return fetch_rows(cursor, limits, started)
         finally:
             cursor.close()
 
@@ -231,79 +159,51 @@ class PooledDatabase(RelationalDatabase):
 
     def _read_schema(self) -> DatabaseSchema:
         try:
-            return _reflected(self._engine, self._place)
+            return _reflect(self._engine, self._namespace)
         except (SQLAlchemyError, self._driver_error) as error:
             # The first one may have met a connection that an earlier server left behind.
             self._engine.dispose()
             try:
-                return _reflected(self._engine, self._place)
+                return _reflect(self._engine, self._namespace)
             except (SQLAlchemyError, self._driver_error):
                 raise DatabaseUnavailableError(
                     f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
                 ) from error
 
 
-def taken(cursor: DBAPICursor, limits: Limits, started: float) -> Rows:
-    """Take rows from a cursor until they end or a limit does."""
-    if cursor.description is None:
-        raise StatementError("The statement returned no rows; write a query that does.")
-    columns = [column[0] for column in cursor.description]
-    size = min(limits.rows + 1, _BATCH)
-    batches = iter(lambda: cursor.fetchmany(size) or [], [])
-    return collect(columns, (row for batch in batches for row in batch), limits, started)
+def commented_reference(column: str, comment: str | None) -> tuple[tuple[str, str, str], ...]:
+    """Return what a column's comment says that it refers to, as ``(column, table, column)``."""
+    if comment is None or not comment.startswith(REFERENCES):
+        return ()
+    other, _, other_column = comment.removeprefix(REFERENCES).partition(".")
+    return ((column, other, other_column),)
 
 
-def timed_out(limits: Limits) -> StatementTimeoutError:
-    """Return the error of a statement that took too long."""
-    return StatementTimeoutError(
-        f"The statement was stopped after {limits.seconds:g} seconds. "
-        "Write one that reads less: filter earlier, join on keys, bound recursion."
-    )
-
-
-def one_line(error: object) -> str:
-    """Return what a driver says on one line, without secrets and the full stop."""
-    original = getattr(error, "orig", None) or error
-    arguments: tuple[object, ...] = getattr(original, "args", ())
-    # PyMySQL's errors are pairs of a number and a text.
-    said = arguments[1] if len(arguments) > 1 and isinstance(arguments[0], int) else original
-    return redact(" ".join(str(said).split())).rstrip(".")
-
-
-def _as_public(error: RefusedStatementError | NotUnderstoodError) -> DqaError:
-    return StatementError(str(error)) if isinstance(error, NotUnderstoodError) else error
-
-
-def _reflected(engine: Engine, place: str | None) -> DatabaseSchema:
+def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
     """Read every table and view in as few round trips as the dialect allows."""
     with engine.connect() as connection:
         inspector = inspect(connection)
-        columns = _columns(inspector, place)
-        keys = inspector.get_multi_pk_constraint(schema=place, kind=ObjectKind.TABLE)
-        links = inspector.get_multi_foreign_keys(schema=place, kind=ObjectKind.TABLE)
+        columns = _columns(inspector, namespace)
+        keys = inspector.get_multi_pk_constraint(schema=namespace, kind=ObjectKind.TABLE)
+        links = inspector.get_multi_foreign_keys(schema=namespace, kind=ObjectKind.TABLE)
 
-    def type_of(column: ReflectedColumn) -> str:
-        kind = column["type"]
-        if isinstance(kind, NullType):
-            return ""
-        if getattr(kind, "collation", None) is not None:
-            kind.collation = None  # type: ignore[attr-defined]  # says nothing to who asks
-        return kind.compile(engine.dialect)
+    def references(table: tuple[str | None, str]) -> Iterator[tuple[str, str, str]]:
+        for link in links.get(table, []):
+            pairs = zip(link["constrained_columns"], link["referred_columns"], strict=True)
+            yield from ((column, link["referred_table"], other) for column, other in pairs)
+        for column in columns[table]:
+            yield from commented_reference(column["name"], column.get("comment"))
 
     tables = [
         TableInfo(
             name=table[1],
             columns=tuple(
-                Field(c["name"], type_of(c)) for c in columns[table] if c["name"] != ROW_COLUMN
+                Field(c["name"], _type_of(c, engine))
+                for c in columns[table]
+                if c["name"] != ROW_COLUMN
             ),
             key=tuple(keys[table]["constrained_columns"]) if table in keys else (),
-            references=tuple(
-                (column, link["referred_table"], other)
-                for link in links.get(table, [])
-                for column, other in zip(
-                    link["constrained_columns"], link["referred_columns"], strict=True
-                )
-            ),
+            references=tuple(references(table)),
         )
         for table in sorted(columns, key=lambda table: table[1])
         if table[1] != TAG_TABLE
@@ -315,17 +215,26 @@ def _reflected(engine: Engine, place: str | None) -> DatabaseSchema:
 _QUOTES = ('"', "`")
 
 
+def _type_of(column: ReflectedColumn, engine: Engine) -> str:
+    kind = column["type"]
+    if isinstance(kind, NullType):
+        return ""
+    if isinstance(kind, String):
+        kind.collation = None  # says nothing to who asks
+    return kind.compile(engine.dialect)
+
+
 def _columns(
-    inspector: Inspector, place: str | None
+    inspector: Inspector, namespace: str | None
 ) -> dict[tuple[str | None, str], list[ReflectedColumn]]:
     """Read the columns of all tables and views; of a view that is broken there are none."""
     try:
-        return inspector.get_multi_columns(schema=place, kind=ObjectKind.ANY)
+        return inspector.get_multi_columns(schema=namespace, kind=ObjectKind.ANY)
     except SQLAlchemyError:
-        found = inspector.get_multi_columns(schema=place, kind=ObjectKind.TABLE)
-    for view in inspector.get_view_names(schema=place):
+        found = inspector.get_multi_columns(schema=namespace, kind=ObjectKind.TABLE)
+    for view in inspector.get_view_names(schema=namespace):
         try:
-            found[place, view] = inspector.get_columns(view, schema=place)
+            found[namespace, view] = inspector.get_columns(view, schema=namespace)
         except SQLAlchemyError:
-            found[place, view] = []
+            found[namespace, view] = []
     return found

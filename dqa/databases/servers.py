@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
-
-from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from typing import TYPE_CHECKING
 
 from dqa.core.errors import MissingKeyError, UsageError
 
-__all__ = ["GRACE", "POOL", "has_scheme", "parsed", "require_driver", "shown"]
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+__all__ = [
+    "GRACE",
+    "POOL",
+    "display_name",
+    "has_scheme",
+    "parse_url",
+    "require_driver",
+    "split_namespace",
+]
 
 GRACE = 2.0
 """Seconds that a server has to stop a statement itself before it is stopped from outside."""
@@ -24,8 +33,11 @@ def has_scheme(location: str, *names: str) -> bool:
     return bool(mark) and scheme.lower().partition("+")[0] in names
 
 
-def parsed(location: str) -> URL:
+def parse_url(location: str) -> URL:
     """Return a location as a URL; `UsageError` where it is none."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         return make_url(location)
     except (ArgumentError, ValueError):
@@ -36,11 +48,19 @@ def parsed(location: str) -> URL:
         ) from None
 
 
-def shown(url: URL, place: str | None = None) -> str:
+def split_namespace(url: URL) -> tuple[URL, str | None]:
+    """Return the URL for SQLAlchemy, and the schema that ``?schema=`` names in it."""
+    namespace = url.query.get("schema")
+    if namespace is not None and not isinstance(namespace, str):
+        raise UsageError(f"{display_name(url)} names several schemas; name one.")
+    return url.difference_update_query(["schema"]), namespace or None
+
+
+def display_name(url: URL, namespace: str | None = None) -> str:
     """Return what to call a database: user, host and name, and nothing secret."""
     user = f"{url.username}@" if url.username else ""
     port = f":{url.port}" if url.port else ""
-    schema = f"?schema={place}" if place else ""
+    schema = f"?schema={namespace}" if namespace else ""
     return f"{url.get_backend_name()}://{user}{url.host or ''}{port}/{url.database or ''}{schema}"
 
 

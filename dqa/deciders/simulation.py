@@ -25,7 +25,7 @@ from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
-from dqa.databases.bounded import collect
+from dqa.databases.rows import collect
 from dqa.deciders.matching import match_candidate
 from dqa.deciders.tools import Arguments
 from dqa.loaders.readback import read_situation

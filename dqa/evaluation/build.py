@@ -22,6 +22,7 @@ from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.evaluation.targets import targets_of
+from dqa.guard import Audit, Policy
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -114,14 +115,17 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
 
     Names are looked up before questions are read: a wrong name costs no reading.
     """
-    del options
     if spec.rule_set is None:
         spec = spec.changed(rule_set=spec.questions.rule_set)
     examples = OtherQuestions()
     made = connect(
         spec, spec.deciders, calls, resumed=resumed, examples=examples, given=given or {}
     )
-    targets = targets_of(spec.databases)
+    targets = targets_of(
+        spec.databases,
+        None if spec.policy is None else Policy(**spec.policy),
+        None if options.audit is None else Audit.to_file(options.audit),
+    )
     if questions is None:
         questions = spec.questions.read()
     examples.take(questions)

@@ -18,6 +18,7 @@ from dqa.core.errors import UsageError
 from dqa.core.secrets import redact
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
+from dqa.guard import Audit, Policy
 
 __all__ = [
     "Located",
@@ -46,10 +47,20 @@ class Target(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A backend's database at a location: the target of a run against a server or a file."""
+    """A backend's database at a location, and how it is opened.
+
+    Attributes
+    ----------
+    location
+        None for one in memory.
+    policy, audit
+        What of it may be read, and who watches its statements.
+    """
 
     backend: Backend
-    location: str
+    location: str | None = None
+    policy: Policy | None = None
+    audit: Audit | None = None
 
     @property
     def kind(self) -> Kind:
@@ -57,8 +68,8 @@ class Located:
         return self.backend.kind
 
     def load(self, situation: Situation, /) -> Database:
-        """Put a situation into a place of its own there, or find it there, and open it."""
-        return self.backend.load(situation, self.location)
+        """Put a situation into a namespace of its own there, or find it there, and open it."""
+        return self.backend.load(situation, self.location, policy=self.policy, audit=self.audit)
 
 
 def variable_of(backend: str) -> str:
@@ -116,8 +127,17 @@ def whole_url(location: str) -> str:
     return whole
 
 
-def targets_of(databases: Sequence[str]) -> dict[str, Target]:
+def targets_of(
+    databases: Sequence[str], policy: Policy | None = None, audit: Audit | None = None
+) -> dict[str, Target]:
     """Return where a run puts its situations, by label.
+
+    Parameters
+    ----------
+    databases
+        Embedded ones by name, servers by URL or by name.
+    policy, audit
+        What of them may be read, and who watches their statements.
 
     Raises
     ------
@@ -131,8 +151,7 @@ def targets_of(databases: Sequence[str]) -> dict[str, Target]:
         label, location = label_of(database), location_of(database)
         if label in targets:
             raise UsageError(f"--databases names two of '{label}': evaluate them one at a time.")
-        backend = plugins.backend(label)
-        targets[label] = backend if location is None else Located(backend, location)
+        targets[label] = Located(plugins.backend(label), location, policy, audit)
     return targets
 
 

@@ -2,13 +2,29 @@
 
 This is the first of two lines. It parses a statement in its own dialect and allows what it knows
 to read; what it does not know it refuses, with a reason that helps to write a better statement.
-The second line is the read-only session that every backend opens.
+The second line is the read-only session that every backend opens. `GuardedDatabase` holds both
+together: it is what every backend's database is, and the only way to its driver.
+
+Nothing here knows of questions, situations or backends.
 """
 
 from __future__ import annotations
 
+from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import DIALECTS, check, require
+from dqa.guard.database import GuardedDatabase, NotUnderstoodError
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import Verdict
+from dqa.guard.verdict import GuardVerdict
 
-__all__ = ["DEFAULT", "DIALECTS", "Policy", "Verdict", "check", "require"]
+__all__ = [
+    "DEFAULT",
+    "DIALECTS",
+    "Audit",
+    "AuditEntry",
+    "GuardVerdict",
+    "GuardedDatabase",
+    "NotUnderstoodError",
+    "Policy",
+    "check",
+    "require",
+]

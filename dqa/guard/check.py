@@ -8,7 +8,7 @@ from functools import lru_cache
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import Verdict, refused
+from dqa.guard.verdict import GuardVerdict, refused
 
 __all__ = ["DIALECTS", "check", "forget", "require"]
 
@@ -25,7 +25,7 @@ DIALECTS = (*_SQL, *_CYPHER)
 """The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
 
 
-def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> Verdict:
+def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
     """Return whether `statement` is one single statement of `dialect` that only reads.
 
     Parameters
@@ -62,7 +62,7 @@ def forget() -> None:
 
 
 @lru_cache(maxsize=_KEPT)
-def _cached(statement: str, dialect: str, policy: Policy) -> Verdict:
+def _cached(statement: str, dialect: str, policy: Policy) -> GuardVerdict:
     if _NO_TEXT.search(statement):
         return refused("it holds a character that is no text (NUL or a lone surrogate); remove it")
     if dialect in _CYPHER:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import sqlglot
 from sqlglot.errors import SqlglotError
 
-from dqa import guard
+from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
 
 __all__ = ["from_mysql"]
@@ -35,7 +35,7 @@ def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | 
         None where `dialect` is MySQL's own, where the statement is none of MySQL's, where
         translation changes nothing, and where the guard refuses either side.
     """
-    if dialect in _SPEAK_IT or not guard.check(statement, _SOURCE, policy).allowed:
+    if dialect in _SPEAK_IT or not check(statement, _SOURCE, policy).allowed:
         return None
     try:
         translated = sqlglot.transpile(statement, read=_SOURCE, write=_NAMES.get(dialect, dialect))
@@ -43,4 +43,4 @@ def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | 
         return None
     if len(translated) != 1 or translated[0] == statement:
         return None
-    return translated[0] if guard.check(translated[0], dialect, policy).allowed else None
+    return translated[0] if check(translated[0], dialect, policy).allowed else None

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ALLOWED", "Refusal", "Verdict", "refused"]
+__all__ = ["ALLOWED", "GuardVerdict", "Refusal", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GuardVerdict:
     """Whether a statement may run, and if not, why and what to write instead."""
 
     allowed: bool
     reason: str = ""
 
 
-ALLOWED = Verdict(True)
+ALLOWED = GuardVerdict(True)
 
 
-def refused(reason: str) -> Verdict:
+def refused(reason: str) -> GuardVerdict:
     """Return the verdict that refuses for `reason`."""
-    return Verdict(False, reason)
+    return GuardVerdict(False, reason)
 
 
 class Refusal(Exception):  # noqa: N818  (no error: what a check turns into a verdict)

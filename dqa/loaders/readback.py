@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UnknownNameError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
 from dqa.databases.row_order import restored
+from dqa.databases.tables import quote
+from dqa.guard import GuardedDatabase
+from dqa.guard.cypher import quote_name
 
 __all__ = ["read_situation", "read_table"]
 
@@ -24,17 +26,6 @@ _ROW_ORDER: Mapping[str, str] = {
     "sqlite": "rowid",
 }
 """By dialect, what a writer leaves behind that tells the order of the rows."""
-_TICKING = frozenset({"mariadb", "mysql"})
-"""The SQL dialects that write names in backticks."""
-
-
-@runtime_checkable
-class _KeepsOrder(Protocol):
-    """A graph in which nothing tells the order of the rows, and that keeps it apart."""
-
-    def row_order(self, table: str) -> bytes:
-        """Return what `dqa.databases.row_order.restored` takes."""
-        ...
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
@@ -68,20 +59,15 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
 
 def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
     """Read one table of a situation; see `read_situation`."""
-    if database.dialect not in _ROW_ORDER and not isinstance(database, _KeepsOrder):
-        raise UnknownNameError("dialect to read situations from", database.dialect, _ROW_ORDER)
     read = _read_rows if database.kind == "relational" else _read_graph
     return read(database, schema, table)
 
 
 def _read_rows(database: Database, _schema: Schema, table: TableSchema) -> Table:
-    quoted = _ticked if database.dialect in _TICKING else _quoted
-    columns = ", ".join(quoted(name) for name in table.column_names)
-    order = _ROW_ORDER[database.dialect]
-    rows = database.query(
-        f"SELECT {columns} FROM {quoted(table.name)} ORDER BY {order}",  # noqa: S608
-        _ALL,
-    ).rows
+    columns = quote(database.dialect, *table.column_names)
+    source = quote(database.dialect, table.name)
+    order = _row_order(database)
+    rows = database.query(f"SELECT {columns} FROM {source} ORDER BY {order}", _ALL).rows  # noqa: S608
     return _table(table, table.column_names, rows)
 
 
@@ -96,8 +82,8 @@ def _read_graph(database: Database, schema: Schema, table: TableSchema) -> Table
 
 
 def _read_nodes(database: Database, node: NodeSchema, table: TableSchema) -> Table:
-    returned = ", ".join(f"n.{_ticked(name)}" for name, _ in node.properties)
-    statement = f"MATCH (n:{_ticked(node.label)}) RETURN {returned}"
+    returned = ", ".join(f"n.{quote_name(name)}" for name, _ in node.properties)
+    statement = f"MATCH (n:{quote_name(node.label)}) RETURN {returned}"
     rows = _in_order(database, statement, "n", table)
     return _table(table, [column for _, column in node.properties], rows)
 
@@ -105,12 +91,12 @@ def _read_nodes(database: Database, node: NodeSchema, table: TableSchema) -> Tab
 def _read_edges(database: Database, edge: EdgeSchema, schema: Schema, table: TableSchema) -> Table:
     (source, source_column), (target, target_column) = edge.source, edge.target
     returned = [
-        f"a.{_ticked(schema.node(source).key)}",
-        f"b.{_ticked(schema.node(target).key)}",
-        *(f"r.{_ticked(name)}" for name, _ in edge.properties),
+        f"a.{quote_name(schema.node(source).key)}",
+        f"b.{quote_name(schema.node(target).key)}",
+        *(f"r.{quote_name(name)}" for name, _ in edge.properties),
     ]
     statement = (
-        f"MATCH (a:{_ticked(source)})-[r:{_ticked(edge.label)}]->(b:{_ticked(target)}) "
+        f"MATCH (a:{quote_name(source)})-[r:{quote_name(edge.label)}]->(b:{quote_name(target)}) "
         f"RETURN {', '.join(returned)}"
     )
     rows = _in_order(database, statement, "r", table)
@@ -122,12 +108,13 @@ def _in_order(
     database: Database, statement: str, element: str, table: TableSchema
 ) -> Sequence[tuple[Cell, ...]]:
     """Run a statement whose rows are a table's, and return them in the table's order."""
-    if not isinstance(database, _KeepsOrder):
-        order = _ROW_ORDER[database.dialect].format(element)
+    kept = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
+    if kept is None:
+        order = _row_order(database).format(element)
         return database.query(f"{statement} ORDER BY {order}", _ALL).rows
     rows = database.query(statement, _ALL).rows
     try:
-        return restored(rows, database.row_order(table.name))
+        return restored(rows, kept)
     except ValueError as error:
         raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
 
@@ -139,9 +126,7 @@ def _table(table: TableSchema, columns: Sequence[str], rows: Iterable[Sequence[C
     return Table(table, dict(zip(columns, values, strict=True)))
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _ticked(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+def _row_order(database: Database) -> str:
+    if database.dialect not in _ROW_ORDER:
+        raise UnknownNameError("dialect to read situations from", database.dialect, _ROW_ORDER)
+    return _ROW_ORDER[database.dialect]

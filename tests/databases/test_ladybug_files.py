@@ -32,7 +32,7 @@ def test_loading_twice_writes_nothing(situation: Situation, file: Path) -> None:
     assert "dqa" not in database.schema().to_text()
     database.close()
     (held,) = BACKEND.loaded(str(file))
-    assert (held.place, held.name, held.rows) == (str(file), "small", 10)
+    assert (held.namespace, held.name, held.rows) == (str(file), "small", 10)
     assert held.content_hash == situation.content_hash
     assert [left.name for left in file.parent.iterdir()] == [file.name]
 
@@ -42,7 +42,7 @@ def test_another_situation_is_replaced_only_by_name(situation: Situation, file: 
     BACKEND.load(situation, str(file)).close()
     other = shuffled(4)
     for replace in (None, str(file.with_name("other.lbug"))):
-        with pytest.raises(UsageError, match="holds situation 'small', and nothing is overwritten"):
+        with pytest.raises(UsageError, match="situation 'small' of another content, and nothing is"):
             BACKEND.load(other, str(file), replace)
     BACKEND.load(other, str(file), f"ladybug:///{file}").close()
     assert BACKEND.loaded(str(file))[0].name == "shuffled"

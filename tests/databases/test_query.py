@@ -139,7 +139,7 @@ def test_a_greedy_statement_does_not_fail_its_neighbours(
     situation: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Statements share the engine's memory, and each fails for its own needs only."""
-    monkeypatch.setattr("dqa.databases.ladybug.backend._POOL", 64 << 20)
+    monkeypatch.setattr("dqa.databases.ladybug.namespaces._POOL", 64 << 20)
     graph = ladybug.BACKEND.load(situation)
     greedy = (
         "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "

@@ -1,4 +1,4 @@
-"""Alarms ring in time, once, and not after they were called off."""
+"""Timers fire in time, once, and not after they were cancelled."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from threading import Event
 from dqa.databases.watchdog import Watchdog
 
 
-def test_an_alarm_rings_when_its_time_has_come() -> None:
+def test_a_timer_fires_when_its_time_has_come() -> None:
     """Also one that is set after another that is due later."""
     dog, late, soon = Watchdog(), Event(), Event()
-    with dog.after(3_600.0, late.set), dog.after(0.01, soon.set) as alarm:
+    with dog.after(3_600.0, late.set), dog.after(0.01, soon.set) as timer:
         assert soon.wait(30)
-    assert alarm.rang
+    assert timer.has_fired
     assert not late.is_set()
 
 
-def test_an_alarm_that_was_called_off_never_rings() -> None:
-    """What comes after it rings all the same."""
+def test_a_timer_that_was_cancelled_never_fires() -> None:
+    """What comes after it fires all the same."""
     dog, first, second = Watchdog(), Event(), Event()
-    with dog.after(0.05, first.set) as alarm:
+    with dog.after(0.05, first.set) as timer:
         pass
     with dog.after(0.1, second.set):
         assert second.wait(30)
-    assert not alarm.rang
+    assert not timer.has_fired
     assert not first.is_set()
 
 
-def test_an_alarm_ends_before_its_context_does() -> None:
-    """Who leaves while it rings waits for it, so it never meets the next statement."""
+def test_a_timer_ends_before_its_context_does() -> None:
+    """Who leaves while it fires waits for it, so it never meets the next statement."""
     dog, begun, done = Watchdog(), Event(), Event()
 
     def act() -> None:

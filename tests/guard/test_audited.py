@@ -9,7 +9,7 @@ import pytest
 
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StatementError, UsageError
-from dqa.guard import Verdict
+from dqa.guard import GuardVerdict
 from dqa.guard.audit import AuditedDatabase, AuditEntry, JsonLines
 
 
@@ -34,9 +34,9 @@ def test_every_statement_is_told_with_its_verdict(relational: Database) -> None:
 
 def test_whoever_is_asked_can_refuse(relational: Database) -> None:
     """Only statements that the guard allows are worth asking about."""
-    asked: list[tuple[str, Verdict, str]] = []
+    asked: list[tuple[str, GuardVerdict, str]] = []
 
-    def approve(statement: str, verdict: Verdict, name: str) -> bool:
+    def approve(statement: str, verdict: GuardVerdict, name: str) -> bool:
         asked.append((statement, verdict, name))
         return "flow" not in statement
 

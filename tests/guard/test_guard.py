@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
-from dqa.guard import DIALECTS, Verdict, check, require
+from dqa.guard import DIALECTS, GuardVerdict, check, require
 
 SQL_READS = [
     "SELECT 1",
@@ -98,7 +98,7 @@ CYPHER_REFUSED = [
 @pytest.mark.parametrize("statement", SQL_READS)
 def test_sql_that_reads_is_allowed(statement: str) -> None:
     """Words that only look dangerous, in names, strings and comments, are harmless."""
-    assert check(statement, "sqlite") == Verdict(True)
+    assert check(statement, "sqlite") == GuardVerdict(True)
 
 
 @pytest.mark.parametrize("statement", SQL_REFUSED)
@@ -112,7 +112,7 @@ def test_other_sql_is_refused_with_a_reason(statement: str) -> None:
 @pytest.mark.parametrize("statement", CYPHER_READS)
 def test_cypher_that_reads_is_allowed(statement: str) -> None:
     """Names may be spelled like keywords wherever a name belongs."""
-    assert check(statement, "ladybug") == Verdict(True)
+    assert check(statement, "ladybug") == GuardVerdict(True)
 
 
 @pytest.mark.parametrize("statement", CYPHER_REFUSED)
@@ -142,4 +142,4 @@ def test_an_unknown_dialect_is_named_with_those_there_are() -> None:
 def test_any_text_gets_a_verdict(statement: str) -> None:
     """No text makes the guard fail."""
     for dialect in DIALECTS:
-        assert isinstance(check(statement, dialect), Verdict)
+        assert isinstance(check(statement, dialect), GuardVerdict)

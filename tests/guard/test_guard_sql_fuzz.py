@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dqa.guard import DIALECTS, Policy, Verdict, check
+from dqa.guard import DIALECTS, GuardVerdict, Policy, check
 from tests.guard.fuzz.__main__ import fuzz
 from tests.guard.fuzz.mutate import Mutator, cases
 
@@ -29,7 +29,7 @@ def test_mutants_get_a_verdict(dialect: str) -> None:
     for _ in range(500):
         statement = mutator.statement()
         verdict = check(statement, dialect, SCOPED)
-        assert isinstance(verdict, Verdict)
+        assert isinstance(verdict, GuardVerdict)
         if verdict.allowed:  # a policy that only limits never allows more
             assert check(statement, dialect).allowed, statement
 

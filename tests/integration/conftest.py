@@ -56,14 +56,14 @@ class Target:
     backend: Backend
     url: str
     _opened: list[Database] = field(default_factory=list)
-    _places: set[str] = field(default_factory=set)
+    _namespaces: set[str] = field(default_factory=set)
 
     def load(self, situation: Situation, replace: str | None = None) -> Database:
         """Load and open; see `Backend.load`."""
         database = self.backend.load(situation, self.url, replace)
         self._opened.append(database)
-        self._places |= {
-            each.place
+        self._namespaces |= {
+            each.namespace
             for each in self.backend.loaded(self.url)
             if each.content_hash == situation.content_hash
         }
@@ -79,9 +79,9 @@ class Target:
         """Close and drop."""
         for database in self._opened:
             database.close()
-        for place in sorted(self._places):
+        for namespace in sorted(self._namespaces):
             with suppress(UsageError):  # a test may have dropped it
-                self.backend.unload(self.url, place)
+                self.backend.unload(self.url, namespace)
 
 
 def _contained(name: str) -> tuple[Any, Callable[[], str]]:

@@ -51,7 +51,7 @@ def unload(url: str, backend: str, questions: QuestionSet) -> None:
         for held in plugins.backend(backend).loaded(url):
             if held.content_hash == situation.content_hash:
                 with suppress(UsageError):
-                    plugins.backend(backend).unload(url, held.place)
+                    plugins.backend(backend).unload(url, held.namespace)
 
 
 def test_every_database_leads_to_the_same_decisions(

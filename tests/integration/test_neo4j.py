@@ -18,7 +18,8 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.situation import Situation, Table
-from dqa.databases.base import Loaded, place_name
+from dqa.databases.base import LoadedSituation
+from dqa.databases.namespaces import namespace_for
 from dqa.databases.neo4j import writer
 from dqa.databases.neo4j.server import Address, Server
 from dqa.loaders.readback import read_situation
@@ -114,15 +115,15 @@ def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(target: Target)
 
 
 def test_loading_twice_writes_nothing(target: Target) -> None:
-    """The second time the place is recognised by its hash."""
+    """The second time the namespace is recognised by its hash."""
     situation = small_situation()
     first = target.load(situation)
-    ids = "MATCH (n:dqa_situation {place: $place}) RETURN elementId(n)"
-    before = everything(target.url, ids, place=place_name(situation))
+    ids = "MATCH (n:dqa_situation {place: $namespace}) RETURN elementId(n)"
+    before = everything(target.url, ids, namespace=namespace_for(situation))
     assert target.load(situation).name == first.name
-    assert everything(target.url, ids, place=place_name(situation)) == before
+    assert everything(target.url, ids, namespace=namespace_for(situation)) == before
     assert target.backend.loaded(target.url).count(
-        Loaded(place_name(situation), "locating", "small", situation.content_hash, 10)
+        LoadedSituation(namespace_for(situation), "locating", "small", situation.content_hash, 10)
     )
 
 
@@ -133,45 +134,47 @@ def test_many_load_at_once(target: Target) -> None:
         databases = list(threads.map(target.load, worlds * 2))
     for situation, database in zip(worlds * 2, databases, strict=True):
         assert read_back(database, situation) == situation
-    places = [each.place for each in target.backend.loaded(target.url)]
-    assert all(places.count(place_name(situation)) == 1 for situation in worlds)
+    namespaces = [each.namespace for each in target.backend.loaded(target.url)]
+    assert all(namespaces.count(namespace_for(situation)) == 1 for situation in worlds)
 
 
 def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
-    """Nodes, tag, constraints and indexes of the place; a user's own stay."""
+    """Nodes, tag, constraints and indexes of the namespace; a user's own stay."""
     everything(target.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
     first, second = shuffled(3), shuffled(4)
     target.load(first)
     kept = target.load(second)
-    place = place_name(first)
-    assert target.backend.unload(target.url, place).content_hash == first.content_hash
+    namespace = namespace_for(first)
+    assert target.backend.unload(target.url, namespace).content_hash == first.content_hash
     assert not target.holds(first)
-    assert not everything(target.url, f"MATCH (n:{place}) RETURN n")
+    assert not everything(target.url, f"MATCH (n:{namespace}) RETURN n")
     for kind in ("CONSTRAINTS", "INDEXES"):
-        shown = f"SHOW {kind} YIELD labelsOrTypes AS on WHERE $place IN on RETURN on"
-        assert not everything(target.url, shown, place=place)
+        shown = f"SHOW {kind} YIELD labelsOrTypes AS on WHERE $namespace IN on RETURN on"
+        assert not everything(target.url, shown, namespace=namespace)
     assert read_back(kept, second) == second
     assert everything(
         target.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
     ) == [{"name": "mine"}]
-    for missing in (place, "Country", "dqa_situation"):
-        with pytest.raises(UsageError, match="holds no loaded situation"):
+    for missing in (namespace, "Country", "dqa_situation"):
+        with pytest.raises(UsageError, match="holds no situation"):
             target.backend.unload(target.url, missing)
 
 
 def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
     """Nodes of somebody else's, or another content's tag, stop a load that does not name them."""
     situation = small_situation()
-    place = place_name(situation)
-    everything(target.url, f"CREATE (:{place} {{name: 'mine'}})")
+    namespace = namespace_for(situation)
+    everything(target.url, f"CREATE (:{namespace} {{name: 'mine'}})")
     for replace in (None, "dqa_other"):
-        with pytest.raises(UsageError, match=f"--replace {place}"):
+        with pytest.raises(UsageError, match=f"--replace {namespace}"):
             target.load(situation, replace)
-    assert read_back(target.load(situation, place), situation) == situation
-    everything(target.url, f"MATCH (t:dqa_situation {{place: '{place}'}}) SET t.content_hash = 'x'")
+    assert read_back(target.load(situation, namespace), situation) == situation
+    everything(
+        target.url, f"MATCH (t:dqa_situation {{place: '{namespace}'}}) SET t.content_hash = 'x'"
+    )
     with pytest.raises(UsageError, match="'small' of another content"):
         target.load(situation)
-    assert read_back(target.load(situation, place), situation) == situation
+    assert read_back(target.load(situation, namespace), situation) == situation
 
 
 @pytest.mark.parametrize(
@@ -306,15 +309,15 @@ def test_writing_fails_without_the_guard(small: Any) -> None:
     assert small.query("MATCH (n) RETURN count(*)").rows == ((5,),)
 
 
-def test_a_situation_can_be_opened_by_its_place(target: Target) -> None:
-    """As the URL's parameter; another place is an error."""
+def test_a_situation_can_be_opened_by_its_namespace(target: Target) -> None:
+    """As the URL's parameter; another namespace is an error."""
     situation = small_situation()
     target.load(situation)
-    database = target.backend.open(f"{target.url}?place={place_name(situation)}")
+    database = target.backend.open(f"{target.url}?namespace={namespace_for(situation)}")
     assert read_back(database, situation) == situation
     database.close()
-    with pytest.raises(UsageError, match="holds no loaded situation"):
-        target.backend.open(f"{target.url}?place=dqa_missing")
+    with pytest.raises(UsageError, match="holds no situation"):
+        target.backend.open(f"{target.url}?namespace=dqa_missing")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from dqa.core.errors import (
     StatementError,
     UsageError,
 )
-from dqa.databases.base import Backend, place_name
+from dqa.databases.base import Backend
+from dqa.databases.namespaces import namespace_for
 from dqa.databases.neo4j import writer
 from dqa.databases.neo4j.server import Address
 from dqa.loaders.readback import read_situation
@@ -81,11 +82,11 @@ def test_a_url_that_cannot_be_read_is_not_quoted(url: str) -> None:
 
 
 def test_a_url_is_taken_apart() -> None:
-    """Escapes, ports, databases, places and routing; the name has none of the secret."""
-    address = Address.parse("neo4j+s://us%40er:p%2Fw@[::1]:7687/db?place=dqa_x&policy=eu")
+    """Escapes, ports, databases, namespaces and routing; the name has none of the secret."""
+    address = Address.parse("neo4j+s://us%40er:p%2Fw@[::1]:7687/db?namespace=dqa_x&policy=eu")
     assert address.uri == "neo4j+s://[::1]:7687?policy=eu"
     assert (address.user, address.password) == ("us@er", "p/w")
-    assert (address.database, address.place) == ("db", "dqa_x")
+    assert (address.database, address.namespace) == ("db", "dqa_x")
     assert "p/w" not in repr(address) + address.name
     assert BACKEND.accepts("bolt+ssc://host")
     assert not BACKEND.accepts("bolt")
@@ -98,7 +99,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
         BACKEND.open("bolt://127.0.0.1:1")
 
 
-def test_a_server_is_no_place_in_memory() -> None:
+def test_a_server_is_no_namespace_in_memory() -> None:
     """Loading needs a URL."""
     with pytest.raises(UsageError, match="name its URL"):
         BACKEND.load(small_situation())
@@ -125,7 +126,7 @@ def test_statement_errors_are_for_the_model(neo4j_url: str, statement: str, mess
         assert database.query("RETURN 1").rows == ((1,),)
     finally:
         database.close()
-        BACKEND.unload(neo4j_url, place_name(small_situation()))
+        BACKEND.unload(neo4j_url, namespace_for(small_situation()))
 
 
 def test_a_closed_database_says_so(neo4j_url: str) -> None:
@@ -150,7 +151,7 @@ def test_a_server_killed_in_the_middle_of_a_load_leaves_nothing_to_see(
 ) -> None:
     """In one transaction and in many: nothing is listed or opened, and all is well later."""
     url, situation, do = own_neo4j.url, shuffled(60), writer._do
-    place = place_name(situation)
+    namespace = namespace_for(situation)
     monkeypatch.setattr(writer, "_AT_ONCE", at_once)
     monkeypatch.setattr(writer, "_BATCH", 25)
     monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)
@@ -166,13 +167,13 @@ def test_a_server_killed_in_the_middle_of_a_load_leaves_nothing_to_see(
     with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
         BACKEND.load(situation, url)
     own_neo4j.restart()
-    left = everything(url, f"MATCH (n:{place}) RETURN count(*) AS n")[0]["n"]
+    left = everything(url, f"MATCH (n:{namespace}) RETURN count(*) AS n")[0]["n"]
     assert (left > 0) == (at_once == 0)
     assert BACKEND.loaded(url) == ()
-    with pytest.raises(UsageError, match="holds no loaded situation"):
-        BACKEND.open(f"{url}?place={place}")
-    with pytest.raises(UsageError, match="holds no loaded situation"):
-        BACKEND.unload(url, place)
+    with pytest.raises(UsageError, match="holds no situation"):
+        BACKEND.open(f"{url}?namespace={namespace}")
+    with pytest.raises(UsageError, match="holds no situation"):
+        BACKEND.unload(url, namespace)
     monkeypatch.setattr(writer, "_do", do)
     database = BACKEND.load(situation, url)
     assert read_situation(database, situation.schema, situation.name) == situation

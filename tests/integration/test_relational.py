@@ -21,7 +21,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.situation import Cell, Situation, Table
-from dqa.databases.base import place_name
+from dqa.databases.namespaces import namespace_for
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import Target
 
@@ -127,7 +127,7 @@ def test_texts_differ_as_python_says(target: Target) -> None:
 
 
 def test_loading_twice_writes_nothing(target: Target) -> None:
-    """The second time the place is recognised by its hash."""
+    """The second time the namespace is recognised by its hash."""
     situation = world()
     first = target.load(situation)
     again = target.load(Situation(situation.schema, situation.name, situation.tables))
@@ -143,8 +143,8 @@ def test_many_load_at_once(server: Target) -> None:
         databases = list(threads.map(server.load, [same, *others] * 2))
     for situation, database in zip([same, *others] * 2, databases, strict=True):
         assert read_back(database, situation) == situation
-    places = [each.place for each in server.backend.loaded(server.url)]
-    assert all(places.count(place_name(situation)) == 1 for situation in [same, *others])
+    namespaces = [each.namespace for each in server.backend.loaded(server.url)]
+    assert all(namespaces.count(namespace_for(situation)) == 1 for situation in [same, *others])
 
 
 def test_what_unload_drops_is_gone_and_nothing_else(server: Target) -> None:
@@ -152,48 +152,48 @@ def test_what_unload_drops_is_gone_and_nothing_else(server: Target) -> None:
     one, other = world("one", 5), world("other", 6)
     server.load(one)
     kept = server.load(other)
-    dropped = server.backend.unload(server.url, place_name(one))
+    dropped = server.backend.unload(server.url, namespace_for(one))
     assert (dropped.name, dropped.content_hash) == ("one", one.content_hash)
     assert not server.holds(one)
     assert read_back(kept, other) == other
     with pytest.raises(UsageError, match="holds no situation"):
-        server.backend.unload(server.url, place_name(one))
+        server.backend.unload(server.url, namespace_for(one))
 
 
 @pytest.fixture
 def occupied(server: Target) -> Iterator[tuple[Target, Situation, sa.Engine]]:
     """Put a table of somebody else where a situation is to go."""
     situation = world("occupied", 4)
-    place = place_name(situation)
+    namespace = namespace_for(situation)
     scheme = "mysql+pymysql" if server.backend.name == "mysql" else "postgresql+psycopg"
     engine = sa.create_engine(sa.make_url(server.url).set(drivername=scheme))
     with engine.begin() as connection:
-        connection.execute(sa.text(f"CREATE SCHEMA {place}"))
-        connection.execute(sa.text(f"CREATE TABLE {place}.precious (a INT)"))
-        connection.execute(sa.text(f"INSERT INTO {place}.precious VALUES (7)"))
+        connection.execute(sa.text(f"CREATE SCHEMA {namespace}"))
+        connection.execute(sa.text(f"CREATE TABLE {namespace}.precious (a INT)"))
+        connection.execute(sa.text(f"INSERT INTO {namespace}.precious VALUES (7)"))
     yield server, situation, engine
     with engine.begin() as connection:
         cascade = " CASCADE" if server.backend.name == "postgres" else ""
-        connection.execute(sa.text(f"DROP SCHEMA IF EXISTS {place}{cascade}"))
+        connection.execute(sa.text(f"DROP SCHEMA IF EXISTS {namespace}{cascade}"))
     engine.dispose()
 
 
 def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engine]) -> None:
-    """What is in the way is named, and stays until the place itself is named."""
+    """What is in the way is named, and stays until the namespace itself is named."""
     server, situation, engine = occupied
-    place = place_name(situation)
-    for replace in (None, "dqa_another_place"):
-        with pytest.raises(UsageError, match=f"not of this project.*--replace {place}"):
+    namespace = namespace_for(situation)
+    for replace in (None, "dqa_another"):
+        with pytest.raises(UsageError, match=f"not of this project.*--replace {namespace}"):
             server.load(situation, replace)
     with pytest.raises(UsageError, match="holds no situation"):
-        server.backend.unload(server.url, place)
+        server.backend.unload(server.url, namespace)
     with engine.connect() as connection:
-        assert connection.execute(sa.text(f"SELECT a FROM {place}.precious")).scalar() == 7
-    assert read_back(server.load(situation, place), situation) == situation
+        assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
+    assert read_back(server.load(situation, namespace), situation) == situation
 
 
 def test_a_world_that_breaks_its_keys_leaves_nothing(target: Target) -> None:
-    """The error names it, and the place is as it was."""
+    """The error names it, and the namespace is as it was."""
     good = world(goods=3)
     broken = good.replace(building=good["building"].replace(id=[1, 1, 2]))
     with pytest.raises(DataError, match="'world'"):
@@ -201,7 +201,7 @@ def test_a_world_that_breaks_its_keys_leaves_nothing(target: Target) -> None:
     if target.backend.name == "duckdb":
         assert not Path(target.url).exists()
     else:
-        assert place_name(broken) not in {e.place for e in target.backend.loaded(target.url)}
+        assert namespace_for(broken) not in {e.namespace for e in target.backend.loaded(target.url)}
 
 
 def test_results_are_streamed_and_cut(target: Target) -> None:
@@ -231,8 +231,8 @@ def test_a_server_that_does_not_stop_is_stopped_from_outside(
 ) -> None:
     """The second clock is ours: the statement is killed, and the next one gets a new connection."""
     database: Any = server.load(world())
-    module = f"dqa.databases.{server.backend.name}"
-    monkeypatch.setattr(f"{module}.GRACE", -9.8)  # rings long before the server's own clock
+    # Fires long before the server's own clock.
+    monkeypatch.setattr("dqa.databases.relational.GRACE", -9.8)
     with pytest.raises(StatementTimeoutError, match="after 10 seconds"):
         database.query(CROSS)
     monkeypatch.undo()

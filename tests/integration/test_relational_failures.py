@@ -19,7 +19,7 @@ from dqa.core.errors import (
     MissingKeyError,
     UsageError,
 )
-from dqa.databases.base import place_name
+from dqa.databases.namespaces import namespace_for
 from tests.integration.conftest import OwnServer, Target
 from tests.integration.test_relational import read_back, world
 
@@ -84,7 +84,7 @@ def test_a_missing_database(server: Target) -> None:
 def test_a_server_that_is_too_old(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says which version is there and which is needed."""
     if server.backend.name == "postgres":
-        monkeypatch.setattr("dqa.databases.postgres.backend._LEAST", 99)
+        monkeypatch.setattr("dqa.databases.postgres.namespaces._OLDEST", 99)
     else:
         from dqa.databases.mysql import server as mysql
 
@@ -159,18 +159,18 @@ def test_names_hold_no_password(server: Target) -> None:
     database = server.load(world())
     assert password is not None
     assert password not in f"{database.name} {database!r} {vars(database)!s}"
-    assert place_name(world()) in database.name
+    assert namespace_for(world()) in database.name
 
 
-def test_a_place_opens_by_its_url(server: Target) -> None:
+def test_a_namespace_opens_by_its_url(server: Target) -> None:
     """Only its tables are shown, and names without a schema are theirs."""
     situation = world()
     server.load(situation)
-    place = place_name(situation)
+    namespace = namespace_for(situation)
     if server.backend.name == "mysql":
-        url = asked(server, database=place)
+        url = asked(server, database=namespace)
     else:
-        url = asked(server, query={"schema": place})
+        url = asked(server, query={"schema": namespace})
     database = server.backend.open(url)
     assert sorted(t.name for t in database.schema().tables) == sorted(situation.tables)
     assert read_back(database, situation) == situation
@@ -206,9 +206,9 @@ def test_a_restarted_server_is_survived(own_server: OwnServer) -> None:
 def test_a_server_killed_in_the_middle_of_a_load_shows_nothing_of_it(
     own_server: OwnServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All or nothing: after the crash the place is not there, and loads as if it never had been."""
+    """All or nothing: after the crash nothing is there, and it loads as if it never had been."""
     situation, backend = world(), own_server.backend
-    module = f"dqa.databases.writers.{backend.name}"
+    module = f"dqa.databases.{backend.name}.writer"
     step = "_inserts" if backend.name == "mysql" else "_copy"
     from importlib import import_module
 
@@ -230,12 +230,12 @@ def test_a_server_killed_in_the_middle_of_a_load_shows_nothing_of_it(
     own_server.restart()
     assert backend.loaded(own_server.url) == ()
     if backend.name == "mysql":
-        url = sa.make_url(own_server.url).set(database=place_name(situation))
+        url = sa.make_url(own_server.url).set(database=namespace_for(situation))
         with pytest.raises(UsageError, match="never finished"):
             backend.open(url.render_as_string(hide_password=False))
     database = backend.load(situation, own_server.url)
     assert read_back(database, situation) == situation
-    assert [each.place for each in backend.loaded(own_server.url)] == [place_name(situation)]
+    assert [each.namespace for each in backend.loaded(own_server.url)] == [namespace_for(situation)]
     database.close()
 
 

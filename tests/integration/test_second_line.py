@@ -148,7 +148,7 @@ def prepare(database: Any) -> None:
             database._keeper.commit()
         case "duckdb":
             with database._store.reading() as cursor:
-                cursor.execute(f'USE "{database._place}"')
+                cursor.execute(f'USE "{database._namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)
         case "ladybug":
@@ -177,7 +177,7 @@ def test_a_relational_server_keeps_its_data(
         connection = pooled._engine.raw_connection()
         with closing(connection.cursor()) as cursor:
             if own_server.name == "postgres":
-                cursor.execute(f'SET search_path TO "{pooled._place}"')
+                cursor.execute(f'SET search_path TO "{pooled._namespace}"')
             for statement in (*TABLES, SEQUENCE):
                 cursor.execute(statement)
         connection.invalidate()

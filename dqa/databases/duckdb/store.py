@@ -14,13 +14,13 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from dqa.core.errors import DatabaseUnavailableError, DataError
-from dqa.databases.gate import Gate
-from dqa.databases.relational import one_line
+from dqa.databases.failures import one_line
+from dqa.databases.locks import ReadersWriterLock
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["Store", "leave", "said", "store_of", "taken_store"]
+__all__ = ["Store", "acquire_store", "first_line", "release_store", "use_store"]
 
 
 _LOCK_SECONDS = 10.0
@@ -41,15 +41,15 @@ class Store:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.users = 0
-        self._gate = Gate()
-        self._lock = Lock()
+        self._lock = ReadersWriterLock()
+        self._connecting = Lock()
         self._connection: DuckDBPyConnection | None = None
 
     @contextmanager
     def reading(self) -> Iterator[DuckDBPyConnection]:
         """Give a connection of one's own on which nothing can be written."""
-        with self._gate.together():
-            with self._lock:
+        with self._lock.read():
+            with self._connecting:
                 if self._connection is None:
                     self._connection = _connected(self.path, read_only=self.path is not None)
                     self._connection.execute("SET lock_configuration = true")
@@ -62,7 +62,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[DuckDBPyConnection]:
         """Give the only connection, in a transaction that ends with the context."""
-        with self._gate.alone():
+        with self._lock.write():
             self.release()
             is_new = self.path is not None and not self.path.exists()
             connection = _connected(self.path, read_only=False)
@@ -93,24 +93,24 @@ _stores_lock = Lock()
 
 
 @contextmanager
-def store_of(path: Path) -> Iterator[Store]:
+def use_store(path: Path) -> Iterator[Store]:
     """Give the process's one store of a file."""
-    store = taken_store(path)
+    store = acquire_store(path)
     try:
         yield store
     finally:
-        leave(store)
+        release_store(store)
 
 
-def taken_store(path: Path) -> Store:
-    """Return the process's one store of a file, in use once more until `leave`."""
+def acquire_store(path: Path) -> Store:
+    """Return the process's one store of a file, in use once more until `release_store`."""
     with _stores_lock:
         store = _stores.setdefault(path.resolve(), Store(path.resolve()))
         store.users += 1
         return store
 
 
-def leave(store: Store) -> None:
+def release_store(store: Store) -> None:
     """Use a store no longer; with its last user the file is closed."""
     with _stores_lock:
         store.users -= 1
@@ -137,9 +137,9 @@ def _connected(path: Path | None, read_only: bool) -> DuckDBPyConnection:
                 raise DatabaseUnavailableError(f"'{path}' cannot be opened: {who}.") from error
             sleep(0.01)
         except duckdb.Error as error:
-            raise DataError(f"'{path}' cannot be opened: {said(error)}.") from error
+            raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
 
 
-def said(error: Exception) -> str:
-    """Return the first line of the engine's message: what follows are guesses and the statement."""
+def first_line(error: Exception) -> str:
+    """Return the first line of what the engine says: then come guesses and the statement."""
     return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

@@ -1,7 +1,7 @@
 """Writes a situation into DuckDB: its columns as Arrow tables, in one transaction.
 
-DuckDB enforces foreign keys or has none, and real data breaks them; so they are written down as
-comments on columns, which the schema reader of this project reads again.
+DuckDB enforces foreign keys or has none; so they are comments, which the schema reader of this
+project reads again.
 """
 
 from __future__ import annotations
@@ -11,65 +11,55 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from sqlalchemy.schema import SetColumnComment
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation, Table
-from dqa.databases.base import Loaded
-from dqa.databases.relational_writer import (
-    REFERENCES,
-    TAG_COLUMNS,
-    TAG_TABLE,
-    Style,
-    references,
-)
+from dqa.databases.base import LoadedSituation
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.tables import create_table, define_tables, define_tag, quote, spell, tag_row
 
-__all__ = ["REFERENCES", "write"]
+__all__ = ["write"]
 
-_STYLE = Style(
-    types={"text": "VARCHAR", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"},
-    key_text="VARCHAR",
-)
 _VIEW = "dqa_arrow"
 
 
-def write(connection: duckdb.DuckDBPyConnection, tag: Loaded, situation: Situation) -> None:
-    """Make the place, fill it and tag it, within the connection's transaction.
+def write(
+    connection: duckdb.DuckDBPyConnection, tag: LoadedSituation, situation: Situation
+) -> None:
+    """Make the namespace, fill it and tag it, within the connection's transaction.
 
     Raises
     ------
     DataError
         A key occurs twice, or a text is no Unicode.
     """
-    place = _STYLE.quoted(tag.place)
-    connection.execute(f"CREATE SCHEMA {place}; USE {place}")
+    namespace = quote("duckdb", tag.namespace)
+    connection.execute(f"CREATE SCHEMA {namespace}; USE {namespace}")
     connection.execute(_definitions(situation.schema))
     try:
         for table in situation.tables.values():
             connection.register(_VIEW, _arrow(table))
-            names = _STYLE.quoted(*table.schema.column_names)
-            connection.execute(
-                f"INSERT INTO {place}.{_STYLE.quoted(table.schema.name)} ({names}) "  # noqa: S608
-                f"SELECT {names} FROM {_VIEW}"
-            )
+            names = quote("duckdb", *table.schema.column_names)
+            target = f"{namespace}.{quote('duckdb', table.schema.name)}"
+            connection.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_VIEW}")  # noqa: S608
             connection.unregister(_VIEW)
     except (duckdb.ConstraintException, pa.ArrowException, UnicodeEncodeError) as error:
         problem = str(error).splitlines()[0].rstrip(".")
         raise DataError(f"Situation '{situation.name}' cannot be held: {problem}.") from error
-    values = [tag.scenario, tag.name, tag.content_hash, tag.rows]
-    connection.execute(f"INSERT INTO {place}.{TAG_TABLE} VALUES (?, ?, ?, ?)", values)  # noqa: S608
+    connection.execute(f"INSERT INTO {namespace}.{TAG_TABLE} VALUES (?, ?, ?, ?)", tag_row(tag))  # noqa: S608
 
 
 @lru_cache(maxsize=64)
 def _definitions(schema: Schema) -> str:
-    types = ("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT")
-    columns = ", ".join(f"{name} {kind}" for name, kind in zip(TAG_COLUMNS, types, strict=True))
-    statements = [f"CREATE TABLE {TAG_TABLE} ({columns})"]
-    for table in schema.tables:
-        statements.append(_STYLE.table(table, schema, foreign_keys=False))
-        for column, other, other_column in references(table, schema):
-            comment = f"{REFERENCES}{other}.{other_column}".replace("'", "''")
-            name = f"{_STYLE.quoted(table.name)}.{_STYLE.quoted(column)}"
-            statements.append(f"COMMENT ON COLUMN {name} IS '{comment}'")
+    tables = define_tables(schema, "commented", numbered=False).values()
+    statements = [create_table(table, "duckdb") for table in (define_tag(), *tables)]
+    statements += [
+        spell(SetColumnComment(column), "duckdb")
+        for table in tables
+        for column in table.columns
+        if column.comment is not None
+    ]
     return "; ".join(statements)
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
-from pathlib import Path
-from uuid import uuid4
+from collections.abc import Iterable, Mapping
 
 import ladybug
 import pyarrow as pa
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
 from dqa.core.situation import ColumnType, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
-from dqa.databases.base import Loaded
+from dqa.databases.base import LoadedSituation
+from dqa.databases.graphs import require_graph
+from dqa.databases.namespaces import tag_from_json, tag_to_json
+from dqa.guard.cypher import quote_name, quote_text
 
-__all__ = ["read_tag", "size", "write", "write_file"]
+__all__ = ["read_tag", "size", "write"]
 
 _TAG = "dqa_situation "
 """What the comment that tags a database begins with."""
@@ -33,7 +32,9 @@ _ARROW: Mapping[ColumnType, pa.DataType] = {
 }
 
 
-def write(situation: Situation, database: ladybug.Database, tag: Loaded | None = None) -> None:
+def write(
+    situation: Situation, database: ladybug.Database, tag: LoadedSituation | None = None
+) -> None:
     """Create the situation's node and relationship tables and fill them, in one transaction.
 
     Nodes and relationships are numbered (``offset(id(x))``) in the order their rows have in the
@@ -56,14 +57,7 @@ def write(situation: Situation, database: ladybug.Database, tag: Loaded | None =
         edge ends at a node that is not there.
     """
     schema = situation.schema
-    parts: tuple[NodeSchema | EdgeSchema, ...] = (*schema.nodes, *schema.edges)
-    mapped = {part.table for part in parts}
-    left_out = sorted(set(situation.tables) - mapped)
-    if left_out:
-        raise DataError(
-            f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
-            "its graph; map them in its schema."
-        )
+    require_graph(schema)
     with ladybug.Connection(database, num_threads=1) as connection:
         connection.execute("BEGIN TRANSACTION")
         try:
@@ -75,9 +69,9 @@ def write(situation: Situation, database: ladybug.Database, tag: Loaded | None =
                 ends = (("from", edge.source[1]), ("to", edge.target[1]))
                 _copy(connection, situation, edge, (*ends, *edge.properties))
             if tag is not None:
-                comment = _TAG + json.dumps(asdict(tag))
-                label = _quoted(schema.nodes[0].label)
-                connection.execute(f"COMMENT ON TABLE {label} IS {_text(comment)}")
+                comment = _TAG + tag_to_json(tag)
+                label = quote_name(schema.nodes[0].label)
+                connection.execute(f"COMMENT ON TABLE {label} IS {quote_text(comment)}")
             connection.execute("COMMIT")
         except RuntimeError as error:
             raise DataError(
@@ -86,61 +80,14 @@ def write(situation: Situation, database: ladybug.Database, tag: Loaded | None =
             ) from error
 
 
-def write_file(
-    situation: Situation,
-    path: Path,
-    tag: Loaded,
-    create: Callable[[Path], ladybug.Database],
-    replace: bool = False,
-) -> None:
-    """Write a situation into a file, which appears only with everything in it.
-
-    Parameters
-    ----------
-    situation, tag
-        What to write.
-    path
-        The file.
-    create
-        Makes a new database in a file.
-    replace
-        Whether it takes the place of one that is there.
-
-    Raises
-    ------
-    FileExistsError
-        The file exists and is not to be replaced.
-    UsageError
-        The file cannot be made.
-    DataError
-        The situation does not read as a graph.
-    """
-    new = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with create(new) as database:
-            write(situation, database, tag)
-        if replace:
-            new.replace(path)
-        else:
-            # A link, unlike a rename, leaves alone what somebody made there in the meantime.
-            path.hardlink_to(new)
-    except FileExistsError:
-        raise
-    except (OSError, RuntimeError) as error:
-        raise UsageError(f"'{path}' cannot be written: {' '.join(str(error).split())}.") from error
-    finally:
-        for left in (new, *path.parent.glob(f"{new.name}.*")):
-            left.unlink(missing_ok=True)
-
-
-def read_tag(database: ladybug.Database, place: str) -> Loaded | None:
-    """Return the situation that a tag says is in a database, now at `place`; None without one."""
+def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | None:
+    """Return the situation that a tag says is in a database; None without a tag."""
     with (
         ladybug.Connection(database) as connection,
         connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
     ):
         tags = [comment.removeprefix(_TAG) for (comment,) in rows if comment.startswith(_TAG)]
-    return Loaded(**json.loads(tags[0]) | {"place": place}) if tags else None
+    return tag_from_json(namespace, tags[0]) if tags else None
 
 
 def size(situation: Situation) -> int:
@@ -155,19 +102,21 @@ def size(situation: Situation) -> int:
 def _create_nodes(node: NodeSchema, schema: Schema) -> str:
     columns = _declared(node.properties, schema.table(node.table))
     return (
-        f"CREATE NODE TABLE {_quoted(node.label)} "
-        f"({', '.join([*columns, f'PRIMARY KEY ({_quoted(node.key)})'])})"
+        f"CREATE NODE TABLE {quote_name(node.label)} "
+        f"({', '.join([*columns, f'PRIMARY KEY ({quote_name(node.key)})'])})"
     )
 
 
 def _create_edges(edge: EdgeSchema, schema: Schema) -> str:
-    ends = f"FROM {_quoted(edge.source[0])} TO {_quoted(edge.target[0])}"
+    ends = f"FROM {quote_name(edge.source[0])} TO {quote_name(edge.target[0])}"
     columns = _declared(edge.properties, schema.table(edge.table))
-    return f"CREATE REL TABLE {_quoted(edge.label)} ({', '.join([ends, *columns])})"
+    return f"CREATE REL TABLE {quote_name(edge.label)} ({', '.join([ends, *columns])})"
 
 
 def _declared(properties: Iterable[tuple[str, str]], table: TableSchema) -> list[str]:
-    return [f"{_quoted(name)} {_TYPES[table.column(column).type]}" for name, column in properties]
+    return [
+        f"{quote_name(name)} {_TYPES[table.column(column).type]}" for name, column in properties
+    ]
 
 
 def _copy(
@@ -185,12 +134,4 @@ def _copy(
         for _, column in columns
     ]
     rows = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
-    connection.execute(f"COPY {_quoted(part.label)} FROM $rows", {"rows": rows})
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    connection.execute(f"COPY {quote_name(part.label)} FROM $rows", {"rows": rows})

@@ -1,6 +1,6 @@
 """Writes a situation into MySQL or MariaDB: many rows an INSERT, tagged last.
 
-Definitions commit by themselves there, so a place is begun with an empty table `TAG_TABLE`, and
+Definitions commit by themselves there, so a namespace is begun with an empty table `TAG_TABLE`, and
 its row is written in the same transaction as all others: no row, no situation.
 
 Every foreign key costs an index that each row is entered into, and real data breaks it; so what a
@@ -22,19 +22,20 @@ from pymysql.err import IntegrityError
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Column, Schema, Situation, Table
-from dqa.databases.base import Loaded
-from dqa.databases.relational_writer import ROW_COLUMN, TAG_COLUMNS, TAG_TABLE, Style
+from dqa.databases.base import LoadedSituation
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.tables import (
+    ROW_COLUMN,
+    TAG_COLUMNS,
+    create_table,
+    define_tables,
+    define_tag,
+    quote,
+    tag_row,
+)
 
 __all__ = ["create", "fill", "write"]
 
-_STYLE = Style(
-    types={"text": "LONGTEXT", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"},
-    # An index holds 3,072 bytes, and a character takes four of them.
-    key_text="VARCHAR(255)",
-    quote="`",
-    extra=(f"`{ROW_COLUMN}` INT NOT NULL DEFAULT 0 INVISIBLE",),
-    comments=True,
-)
 _SESSION = (
     # Nothing cut or made up in silence, and no character in a text that means something else.
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES'"
@@ -46,13 +47,15 @@ _ROWS = 10_000
 """Rows of a statement at most."""
 
 
-def write(connection: Connection[Any], tag: Loaded, situation: Situation, collation: str) -> None:
-    """Make the place and fill it.
+def write(
+    connection: Connection[Any], tag: LoadedSituation, situation: Situation, collation: str
+) -> None:
+    """Make the database and fill it.
 
     Parameters
     ----------
     connection
-        In autocommit mode; its default database will be the place.
+        In autocommit mode; its default database will be the new one.
     tag
         Written last.
     situation
@@ -67,25 +70,25 @@ def write(connection: Connection[Any], tag: Loaded, situation: Situation, collat
     pymysql.err.Error
         As the server says.
     """
-    create(connection, tag.place, situation.schema, collation)
+    create(connection, tag.namespace, situation.schema, collation)
     fill(connection, tag, situation)
 
 
-def create(connection: Connection[Any], place: str, schema: Schema, collation: str) -> None:
-    """Make the place with empty tables; each statement commits by itself."""
+def create(connection: Connection[Any], namespace: str, schema: Schema, collation: str) -> None:
+    """Make the database with empty tables; each statement commits by itself."""
     with connection.cursor() as cursor:
         cursor.execute(_SESSION)
         cursor.execute(
-            f"CREATE DATABASE IF NOT EXISTS {_STYLE.quoted(place)} "
+            f"CREATE DATABASE IF NOT EXISTS {quote('mysql', namespace)} "
             f"CHARACTER SET utf8mb4 COLLATE {collation}"
         )
-        connection.select_db(place)
+        connection.select_db(namespace)
         for statement in _definitions(schema):
             cursor.execute(statement)
 
 
-def fill(connection: Connection[Any], tag: Loaded, situation: Situation) -> None:
-    """Fill the place's tables, and tag it, in one transaction."""
+def fill(connection: Connection[Any], tag: LoadedSituation, situation: Situation) -> None:
+    """Fill the tables, and tag it, in one transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT @@max_allowed_packet")
         size = min(int(cursor.fetchall()[0][0]) - _OVERHEAD, _LARGEST)
@@ -94,10 +97,10 @@ def fill(connection: Connection[Any], tag: Loaded, situation: Situation) -> None
             for table in situation.tables.values():
                 for statement in _inserts(table, size):
                     connection.query(statement)
-            names = _STYLE.quoted(*TAG_COLUMNS)
+            name, columns = quote("mysql", TAG_TABLE), quote("mysql", *TAG_COLUMNS)
             cursor.execute(
-                f"INSERT INTO `{TAG_TABLE}` ({names}) VALUES (%s, %s, %s, %s)",  # noqa: S608
-                (tag.scenario, tag.name, tag.content_hash, tag.rows),
+                f"INSERT INTO {name} ({columns}) VALUES (%s, %s, %s, %s)",  # noqa: S608
+                tag_row(tag),
             )
             connection.commit()
         except (IntegrityError, DriverDataError, UnicodeEncodeError) as error:
@@ -109,17 +112,15 @@ def fill(connection: Connection[Any], tag: Loaded, situation: Situation) -> None
 
 @lru_cache(maxsize=64)
 def _definitions(schema: Schema) -> tuple[str, ...]:
-    tag = (
-        f"CREATE TABLE `{TAG_TABLE}` (scenario TEXT, name TEXT, content_hash TEXT, "
-        "row_count BIGINT)"
-    )
-    return (tag, *(_STYLE.table(table, schema, foreign_keys=False) for table in schema.tables))
+    tables = define_tables(schema, "commented", numbered=True).values()
+    return tuple(create_table(table, "mysql") for table in (define_tag(), *tables))
 
 
 def _inserts(table: Table, size: int) -> Iterator[bytes]:
     """Yield statements of at most `size` bytes with all rows of a table."""
-    names = _STYLE.quoted(*table.schema.column_names, ROW_COLUMN)
-    head = f"INSERT INTO {_STYLE.quoted(table.schema.name)} ({names}) VALUES ("  # noqa: S608
+    name = quote("mysql", table.schema.name)
+    columns = quote("mysql", *table.schema.column_names, ROW_COLUMN)
+    head = f"INSERT INTO {name} ({columns}) VALUES ("  # noqa: S608
     rows = _rows(table)
     for start in range(0, len(rows), _ROWS):
         yield from _cut(head.encode(), rows[start : start + _ROWS], size)

@@ -8,8 +8,9 @@ from typing import Any
 from dqa.core.errors import StatementTimeoutError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.databases.neo4j.writer import TAG
+from dqa.guard.cypher import quote_name
 
-__all__ = ["described", "rebuilt"]
+__all__ = ["read_schema", "schema_of_tag"]
 
 _SECONDS = 10.0
 """Seconds for reading every node, or every relationship; then a sample has to do."""
@@ -20,7 +21,7 @@ _TYPES = {"Long": "INTEGER", "Double": "FLOAT"}
 _Rows = Callable[..., list[dict[str, Any]]]
 
 
-def rebuilt(schema: Mapping[str, Any]) -> DatabaseSchema:
+def schema_of_tag(schema: Mapping[str, Any]) -> DatabaseSchema:
     """Return the schema that a tag describes."""
 
     def fields(part: Mapping[str, Any]) -> tuple[Field, ...]:
@@ -34,7 +35,7 @@ def rebuilt(schema: Mapping[str, Any]) -> DatabaseSchema:
     )
 
 
-def described(rows: _Rows) -> DatabaseSchema:
+def read_schema(rows: _Rows) -> DatabaseSchema:
     """Return the labels and relationship types of a database, with their properties.
 
     Names stand in alphabetical order. Labels that this project made for itself are left out.
@@ -44,7 +45,7 @@ def described(rows: _Rows) -> DatabaseSchema:
     rows
         Runs a statement, given the most seconds and parameters, and returns rows by column.
     """
-    hidden = {TAG, *(row["place"] for row in rows(f"MATCH (t:{TAG}) RETURN t.place AS place"))}
+    hidden = {TAG, *(row["name"] for row in rows(f"MATCH (t:{TAG}) RETURN t.place AS name"))}
     listed = {row["label"] for row in rows("CALL db.labels() YIELD label RETURN label")} - hidden
     types = {
         row["type"]
@@ -95,7 +96,7 @@ def _properties(
 
 
 def _sampled(rows: _Rows, name: str, pattern: str) -> list[dict[str, Any]]:
-    matched = pattern.format(_quoted(name))
+    matched = pattern.format(quote_name(name))
     found = rows(
         f"MATCH {matched} WITH x LIMIT {_SAMPLE} "
         "UNWIND CASE keys(x) WHEN [] THEN [null] ELSE keys(x) END AS name "
@@ -107,7 +108,7 @@ def _sampled(rows: _Rows, name: str, pattern: str) -> list[dict[str, Any]]:
 
 def _ends(rows: _Rows, kind: str, hidden: set[str]) -> list[tuple[str, str]]:
     found = rows(
-        f"MATCH (a)-[r:{_quoted(kind)}]->(b) WITH a, b LIMIT {10 * _SAMPLE} "
+        f"MATCH (a)-[r:{quote_name(kind)}]->(b) WITH a, b LIMIT {10 * _SAMPLE} "
         "UNWIND labels(a) AS source UNWIND labels(b) AS target RETURN DISTINCT source, target",
         _SECONDS,
     )
@@ -134,7 +135,3 @@ def _type(names: Iterable[str]) -> str:
 
 def _is_list(name: str) -> bool:
     return name.endswith("Array")
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

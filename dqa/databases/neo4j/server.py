@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+import neo4j
+from neo4j import exceptions
 
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -15,10 +18,7 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.databases.servers import POOL, require_driver
-
-if TYPE_CHECKING:
-    import neo4j
+from dqa.databases.servers import POOL
 
 __all__ = ["SCHEMES", "Address", "Server", "first_line", "is_timeout"]
 
@@ -58,7 +58,7 @@ class Address:
         Empty where the server asks for none.
     database
         The database's name; None for the user's default one.
-    place
+    namespace
         The situation to open; None for the whole database.
     """
 
@@ -66,7 +66,7 @@ class Address:
     user: str = ""
     password: str = field(default="", repr=False)
     database: str | None = None
-    place: str | None = None
+    namespace: str | None = None
 
     @classmethod
     def parse(cls, location: str) -> Address:
@@ -83,10 +83,11 @@ class Address:
                 "password."
             )
         context = dict(parse_qsl(parts.query))
-        place = context.pop("place", None)
+        namespace = context.pop("namespace", None) or context.pop("place", None)
         if context and parts.scheme.startswith("bolt"):
             raise UsageError(
-                f"A bolt URL takes no parameter but 'place', and this one has {sorted(context)}."
+                "A bolt URL takes no parameter but 'namespace', and this one has "
+                f"{sorted(context)}."
             )
         where = f"[{host}]" if ":" in host else host
         uri = f"{parts.scheme}://{where}" + (f":{port}" if port else "")
@@ -95,7 +96,7 @@ class Address:
             user=unquote(parts.username or ""),
             password=unquote(parts.password or ""),
             database=unquote(parts.path.strip("/")) or None,
-            place=place,
+            namespace=namespace,
         )
 
     @property
@@ -103,9 +104,9 @@ class Address:
         """What to call the database in results and messages."""
         return self.named(None)
 
-    def named(self, place: str | None) -> str:
-        """Return what to call a place in the database, or all of it."""
-        return "/".join(part for part in (self.uri, self.database, place) if part)
+    def named(self, namespace: str | None) -> str:
+        """Return what to call a namespace of the database, or all of it."""
+        return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
 class Server:
@@ -113,16 +114,11 @@ class Server:
 
     Raises
     ------
-    MissingKeyError
-        The driver is not installed.
     UsageError
         The address is none that the driver takes.
     """
 
     def __init__(self, address: Address) -> None:
-        require_driver("neo4j", "neo4j")
-        import neo4j
-
         # Without it, what the driver retries would be on the user's standard error output.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.address = address
@@ -139,13 +135,11 @@ class Server:
                 telemetry_disabled=True,
                 user_agent="dqa",
             )
-        except (neo4j.exceptions.DriverError, ValueError, OSError) as error:
+        except (exceptions.DriverError, ValueError, OSError) as error:
             raise self.failure(error) from error
 
     def reading(self, fetch: int = 1_000) -> neo4j.Session:
         """Return a session that cannot write, and that fetches so many rows at a time."""
-        import neo4j
-
         return self.driver.session(
             database=self.address.database,
             default_access_mode=neo4j.READ_ACCESS,
@@ -166,12 +160,10 @@ class Server:
         UsageError, DatabaseUnavailableError
             As `failure` says.
         """
-        import neo4j
-
         try:
             with self.reading() as session, session.begin_transaction(timeout=seconds) as started:
                 return started.run(statement, given).data()
-        except (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError, OSError) as error:
+        except (exceptions.Neo4jError, exceptions.DriverError, OSError) as error:
             raise self.failure(error) from error
 
     def close(self) -> None:
@@ -180,8 +172,6 @@ class Server:
 
     def failure(self, error: Exception) -> DqaError:
         """Return what a failure of connecting or loading means, in one line."""
-        import neo4j.exceptions as known
-
         where, says = f"Neo4j at {self.address.name}", first_line(error)
         who = f"user '{self.address.user}'" if self.address.user else "anybody without a user name"
         code = str(getattr(error, "code", None) or "")
@@ -190,7 +180,7 @@ class Server:
         for ending, means in _MEANINGS.items():
             if code.endswith(ending):
                 return UsageError(f"{where} " + means.format(who=who, says=says))
-        if isinstance(error, (known.UnsupportedServerProduct, known.ConfigurationError)):
+        if isinstance(error, (exceptions.UnsupportedServerProduct, exceptions.ConfigurationError)):
             old = any(word in str(error) for word in _OLD)
             cannot = f"is too old: Neo4j {_OLDEST} or later is needed" if old else f"cannot: {says}"
             return UsageError(f"{where} {cannot}.")

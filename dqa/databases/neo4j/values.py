@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import neo4j.graph
+import neo4j.spatial
+import neo4j.time
+import neo4j.vector
 
 __all__ = ["converter"]
 
@@ -18,11 +21,6 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
     label `hidden`, of nodes and in lists. Properties stand in alphabetical order: the server's own
     is by chance.
     """
-    import neo4j.graph
-    import neo4j.spatial
-    import neo4j.time
-    import neo4j.vector
-
     timed = (neo4j.time.Date, neo4j.time.Time, neo4j.time.DateTime, neo4j.time.Duration)
 
     def convert(value: Any) -> Any:  # noqa: ANN401, PLR0911  (one return a kind of value)

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, ColumnType, EdgeSchema, NodeSchema, Situation
+from dqa.databases.graphs import require_graph
 from dqa.databases.row_order import packed
+from dqa.guard.cypher import quote_name
 
 if TYPE_CHECKING:
     import neo4j
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["TAG", "Prepared", "drop", "prepare", "write"]
 
 TAG = "dqa_situation"
-"""Label of the tags: no statement on a situation can reach it, because it lacks the place's."""
+"""Label of the tags: no statement on a situation can reach it, because it lacks the namespace's."""
 
 _AT_ONCE = 50_000
 """Rows that one transaction takes: the server holds a transaction in memory until it ends."""
@@ -39,12 +41,12 @@ _TYPES: Mapping[ColumnType, str] = {
 }
 
 _LOCK = (
-    f"MERGE (t:{TAG} {{place: $place}}) ON CREATE SET t.state = 'new' ON MATCH SET t.locked = true "
-    "RETURN t.state AS state"
+    f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'new' "
+    "ON MATCH SET t.locked = true RETURN t.state AS state"
 )
-_CLAIM = f"MERGE (t:{TAG} {{place: $place}}) ON CREATE SET t.state = 'loading'"
-_HIDE = f"MERGE (t:{TAG} {{place: $place}}) SET t.state = 'loading'"
-_FINISH = f"MATCH (t:{TAG} {{place: $place}}) SET t = $tag"
+_CLAIM = f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'loading'"
+_HIDE = f"MERGE (t:{TAG} {{place: $namespace}}) SET t.state = 'loading'"
+_FINISH = f"MATCH (t:{TAG} {{place: $namespace}}) SET t = $tag"
 _NAMES = "UNWIND $labels AS label CALL db.createLabel(label) RETURN count(*)"
 _CLEAR = f"MATCH (n:{{0}}) WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*) AS gone"
 
@@ -60,7 +62,7 @@ class Prepared:
     A row of a relationship begins with the keys of its two ends.
     """
 
-    place: str
+    namespace: str
     nodes: tuple[tuple[NodeSchema, list[_Row]], ...]
     edges: tuple[tuple[EdgeSchema, list[_Row]], ...]
     unique: tuple[str, ...]
@@ -68,7 +70,7 @@ class Prepared:
     tag: dict[str, Any]
 
 
-def prepare(situation: Situation, place: str) -> Prepared:
+def prepare(situation: Situation, namespace: str) -> Prepared:
     """Return what is to be written, checked before the server sees anything.
 
     Raises
@@ -78,13 +80,7 @@ def prepare(situation: Situation, place: str) -> Prepared:
         edge ends at a node that is not there.
     """
     schema = situation.schema
-    mapped = {node.table for node in schema.nodes} | {edge.table for edge in schema.edges}
-    left_out = sorted(set(situation.tables) - mapped)
-    if left_out:
-        raise DataError(
-            f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
-            "its graph; map them in its schema."
-        )
+    require_graph(schema)
     nodes = tuple((node, _rows(situation, node)) for node in schema.nodes)
     edges = tuple((e, _rows(situation, e, e.source[1], e.target[1])) for e in schema.edges)
     keys = {node.label: _keys(situation, node) for node in schema.nodes}
@@ -97,11 +93,13 @@ def prepare(situation: Situation, place: str) -> Prepared:
                     f"'{edge.table}' ends at {label} {min(lost, key=str)!r}, which is not there."
                 )
     unique, indexed = _identifying(schema.nodes, keys)
-    return Prepared(place, nodes, edges, unique, indexed, _tag(situation, place, nodes, edges))
+    return Prepared(
+        namespace, nodes, edges, unique, indexed, _tag(situation, namespace, nodes, edges)
+    )
 
 
 def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> None:
-    """Write a situation, unless its place holds it by now.
+    """Write a situation, unless its namespace holds it by now.
 
     Parameters
     ----------
@@ -119,47 +117,47 @@ def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> Non
     run(partial(_do, _unique(TAG, "place")))
     small = prepared.tag["rows"] <= _AT_ONCE
     if not small:
-        run(partial(_do, _CLAIM, place=prepared.place))
+        run(partial(_do, _CLAIM, namespace=prepared.namespace))
     run(partial(_complete, prepared=prepared, run=run, small=small))
 
 
 def _complete(tag: neo4j.ManagedTransaction, prepared: Prepared, run: _Run, small: bool) -> None:
     """Write a situation while its tag is locked; begin again where an earlier load stopped."""
-    place = prepared.place
-    state = tag.run(_LOCK, place=place).single(strict=True)["state"]
+    namespace = prepared.namespace
+    state = tag.run(_LOCK, namespace=namespace).single(strict=True)["state"]
     if state == "loaded":
         return
     _declare(tag, prepared, run)
     if state != "new":
-        _clear(place, run)
+        _clear(namespace, run)
     _fill(prepared, (lambda work: work(tag)) if small else run)
-    _do(_FINISH, tag, place=place, tag=prepared.tag)
+    _do(_FINISH, tag, namespace=namespace, tag=prepared.tag)
 
 
-def drop(place: str, driver: neo4j.Driver, database: str | None) -> None:
-    """Remove a place: its tag, its nodes, its constraints and indexes, and nothing else.
+def drop(namespace: str, driver: neo4j.Driver, database: str | None) -> None:
+    """Remove a namespace: its tag, its nodes, its constraints and indexes, and nothing else.
 
     Raises
     ------
     neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
-        The server failed; the place holds no situation any more, or still all of it.
+        The server failed; the namespace holds no situation any more, or still all of it.
     """
     run = _runner(driver, database)
-    run(partial(_do, _HIDE, place=place))
-    if not run(partial(_remove, place=place, run=run)):
+    run(partial(_do, _HIDE, namespace=namespace))
+    if not run(partial(_remove, namespace=namespace, run=run)):
         return
     for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
-        shown = f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $place IN on RETURN name"
-        for row in run(partial(_rows_of, shown, place)):
-            run(partial(_do, f"DROP {kind} {_quoted(row['name'])} IF EXISTS"))
+        shown = f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $namespace IN on RETURN name"
+        for row in run(partial(_rows_of, shown, namespace)):
+            run(partial(_do, f"DROP {kind} {quote_name(row['name'])} IF EXISTS"))
 
 
-def _remove(tag: neo4j.ManagedTransaction, place: str, run: _Run) -> bool:
-    """Remove nodes and tag while that is locked, unless somebody has loaded the place again."""
-    if tag.run(_LOCK, place=place).single(strict=True)["state"] == "loaded":
+def _remove(tag: neo4j.ManagedTransaction, namespace: str, run: _Run) -> bool:
+    """Remove nodes and tag while that is locked, unless somebody has loaded the namespace again."""
+    if tag.run(_LOCK, namespace=namespace).single(strict=True)["state"] == "loaded":
         return False
-    _clear(place, run)
-    _do(f"MATCH (t:{TAG} {{place: $place}}) DELETE t", tag, place=place)
+    _clear(namespace, run)
+    _do(f"MATCH (t:{TAG} {{place: $namespace}}) DELETE t", tag, namespace=namespace)
     return True
 
 
@@ -187,8 +185,9 @@ def _identifying(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the key properties that are unique in the whole situation, and those that are not.
 
-    A constraint holds for the place's label, which nodes of all labels share. Where two labels have
-    the same key property, or one has another's as an ordinary one, their values may be the same.
+    A constraint holds for the namespace's label, which nodes of all labels share. Where two labels
+    have the same key property, or one has another's as an ordinary one, their values may be the
+    same.
     """
     unique: list[str] = []
     indexed: list[str] = []
@@ -202,7 +201,7 @@ def _identifying(
 
 def _tag(
     situation: Situation,
-    place: str,
+    namespace: str,
     nodes: Sequence[tuple[NodeSchema, list[_Row]]],
     edges: Sequence[tuple[EdgeSchema, list[_Row]]],
 ) -> dict[str, Any]:
@@ -210,7 +209,7 @@ def _tag(
     tables += [(edge.table, rows) for edge, rows in edges]
     orders = {f"order_{table}": packed(rows) for table, rows in tables}
     return {
-        "place": place,
+        "place": namespace,
         "state": "loaded",
         "scenario": situation.schema.scenario,
         "name": situation.name,
@@ -250,14 +249,14 @@ def _described(situation: Situation) -> str:
 def _declare(tag: neo4j.ManagedTransaction, prepared: Prepared, run: _Run) -> None:
     """Make labels, constraints and indexes, each unless it is there.
 
-    A node's labels come in the order in which they were made: the scenario's before the place's.
+    A node's labels come in the order in which they were made: the namespace's after the others.
     """
     _do(_NAMES, tag, labels=[node.label for node, _ in prepared.nodes])
-    place = prepared.place
-    statements = [_unique(place, name) for name in prepared.unique]
+    namespace = prepared.namespace
+    statements = [_unique(namespace, name) for name in prepared.unique]
     statements += [
-        f"CREATE INDEX {_quoted(f'{place}_{name}')} IF NOT EXISTS "
-        f"FOR (n:{_quoted(place)}) ON (n.{_quoted(name)})"
+        f"CREATE INDEX {quote_name(f'{namespace}_{name}')} IF NOT EXISTS "
+        f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
         for name in prepared.indexed
     ]
     run(partial(_do_all, statements))
@@ -265,8 +264,8 @@ def _declare(tag: neo4j.ManagedTransaction, prepared: Prepared, run: _Run) -> No
 
 def _unique(label: str, name: str) -> str:
     return (
-        f"CREATE CONSTRAINT {_quoted(f'{label}_{name}')} IF NOT EXISTS "
-        f"FOR (n:{_quoted(label)}) REQUIRE n.{_quoted(name)} IS UNIQUE"
+        f"CREATE CONSTRAINT {quote_name(f'{label}_{name}')} IF NOT EXISTS "
+        f"FOR (n:{quote_name(label)}) REQUIRE n.{quote_name(name)} IS UNIQUE"
     )
 
 
@@ -289,13 +288,13 @@ def _do_all(statements: Iterable[str], tx: neo4j.ManagedTransaction) -> None:
         _do(statement, tx)
 
 
-def _rows_of(statement: str, place: str, tx: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
-    return tx.run(statement, place=place).data()
+def _rows_of(statement: str, namespace: str, tx: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
+    return tx.run(statement, namespace=namespace).data()
 
 
-def _clear(place: str, run: _Run) -> None:
+def _clear(namespace: str, run: _Run) -> None:
     """Remove what a load that did not end has left."""
-    statement = _CLEAR.format(_quoted(place))
+    statement = _CLEAR.format(quote_name(namespace))
     while run(lambda tx: tx.run(statement).single(strict=True)["gone"]):
         pass
 
@@ -305,7 +304,7 @@ def _fill(prepared: Prepared, run: _Run) -> None:
     for node, rows in prepared.nodes:
         create = (
             "UNWIND $rows AS row "
-            f"CREATE (n:{_quoted(node.label)}:{_quoted(prepared.place)} {_map(node, 0)}) "
+            f"CREATE (n:{quote_name(node.label)}:{quote_name(prepared.namespace)} {_map(node, 0)}) "
             "RETURN collect(elementId(n)) AS ids"
         )
         key = [name for name, _ in node.properties].index(node.key)
@@ -318,7 +317,7 @@ def _fill(prepared: Prepared, run: _Run) -> None:
         create = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
             "MATCH (b) WHERE elementId(b) = row[1] "
-            f"CREATE (a)-[:{_quoted(edge.label)} {_map(edge, 2)}]->(b)"
+            f"CREATE (a)-[:{quote_name(edge.label)} {_map(edge, 2)}]->(b)"
         )
         sources, targets = ids[edge.source[0]], ids[edge.target[0]]
         linked = [[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]
@@ -334,13 +333,9 @@ def _make(tx: neo4j.ManagedTransaction, create: str, rows: list[_Row]) -> list[s
 def _map(part: NodeSchema | EdgeSchema, skipped: int) -> str:
     """Return a map of the part's properties, each from its position in a row."""
     names = (name for name, _ in part.properties)
-    inside = ", ".join(f"{_quoted(name)}: row[{at}]" for at, name in enumerate(names, skipped))
+    inside = ", ".join(f"{quote_name(name)}: row[{at}]" for at, name in enumerate(names, skipped))
     return f"{{{inside}}}"
 
 
 def _batches(rows: list[_Row]) -> Iterator[list[_Row]]:
     return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -6,9 +6,7 @@ column ``ctid`` tells. The tag is the schema's comment.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import lru_cache
 from math import isnan
 from typing import Any
@@ -16,30 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import Connection, errors, sql
+from sqlalchemy.schema import AddConstraint
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Column, Schema, Situation, Table
-from dqa.databases.base import Loaded
-from dqa.databases.relational_writer import Style, references
+from dqa.databases.base import LoadedSituation
+from dqa.databases.namespaces import tag_to_json
+from dqa.databases.tables import create_table, define_tables, quote, spell
 
-__all__ = ["read_tag", "write"]
+__all__ = ["write"]
 
-_STYLE = Style(
-    types={
-        "text": "TEXT",
-        "float": "DOUBLE PRECISION",
-        "integer": "BIGINT",
-        "boolean": "BOOLEAN",
-    },
-    key_text="TEXT",
-)
 _BLOCK = 1 << 16
 """Rows sent at once."""
 _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
-def write(connection: Connection[Any], tag: Loaded, situation: Situation) -> None:
-    """Make the place, fill it and tag it, within the connection's transaction.
+def write(connection: Connection[Any], tag: LoadedSituation, situation: Situation) -> None:
+    """Make the schema, fill it and tag it, within the connection's transaction.
 
     Foreign keys are declared last and not checked against the rows: real data breaks them, and
     nobody writes any more.
@@ -52,52 +43,41 @@ def write(connection: Connection[Any], tag: Loaded, situation: Situation) -> Non
         As the server says.
     """
     before, after = _definitions(situation.schema)
-    place = sql.Identifier(tag.place)
+    schema = quote("postgres", tag.namespace)
     try:
         with connection.cursor() as cursor:
-            cursor.execute(sql.SQL("CREATE SCHEMA {0}; SET LOCAL search_path TO {0}").format(place))
+            cursor.execute(f"CREATE SCHEMA {schema}; SET LOCAL search_path TO {schema}".encode())
             cursor.execute(before)
             for table in situation.tables.values():
                 _copy(cursor, table)
             cursor.execute(after)
-            comment = json.dumps({k: v for k, v in asdict(tag).items() if k != "place"})
-            cursor.execute(
-                sql.SQL("COMMENT ON SCHEMA {} IS {}").format(place, sql.Literal(comment))
-            )
+            comment = sql.Literal(tag_to_json(tag)).as_string(connection)
+            cursor.execute(f"COMMENT ON SCHEMA {schema} IS {comment}".encode())
     except (errors.IntegrityError, errors.DataError, errors.ProgramLimitExceeded) as error:
         raise DataError(
             f"Situation '{situation.name}' cannot be held: {error.diag.message_primary or error}."
         ) from error
 
 
-def read_tag(place: str, comment: str | None) -> Loaded | None:
-    """Return the tag that a schema's comment is, or None where it is something else."""
-    try:
-        held = json.loads(comment or "")
-        return Loaded(place=place, **held)
-    except (ValueError, TypeError):
-        return None
-
-
 @lru_cache(maxsize=64)
 def _definitions(schema: Schema) -> tuple[bytes, bytes]:
     """Return what makes the tables, and what is to follow when they are full."""
-    before = [_STYLE.table(table, schema, foreign_keys=False) for table in schema.tables]
+    tables = define_tables(schema, "declared", numbered=False).values()
+    before = [create_table(table, "postgres") for table in tables]
     after = [
-        f"ALTER TABLE {_STYLE.quoted(table.name)} ADD {_STYLE.foreign_key(*reference)} NOT VALID"
-        for table in schema.tables
-        for reference in references(table, schema)
+        spell(AddConstraint(constraint, isolate_from_table=False), "postgres")
+        for table in tables
+        for constraint in sorted(table.foreign_key_constraints, key=lambda c: tuple(c.column_keys))
     ]
-    after += [f"ANALYZE {_STYLE.quoted(table.name)}" for table in schema.tables]
+    after += [f"ANALYZE {quote('postgres', table.name)}" for table in tables]
     return "; ".join(before).encode(), "; ".join(after).encode()
 
 
 def _copy(cursor: Any, table: Table) -> None:  # noqa: ANN401
-    names = _STYLE.quoted(*table.schema.column_names)
+    name = quote("postgres", table.schema.name)
+    columns = quote("postgres", *table.schema.column_names)
     rows = _rows(table)
-    with cursor.copy(
-        f"COPY {_STYLE.quoted(table.schema.name)} ({names}) FROM STDIN".encode()
-    ) as copy:
+    with cursor.copy(f"COPY {name} ({columns}) FROM STDIN".encode()) as copy:
         for block in iter(lambda: [row for row, _ in zip(rows, range(_BLOCK), strict=False)], []):
             try:
                 copy.write("".join(block).encode())

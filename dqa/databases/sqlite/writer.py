@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 from functools import lru_cache
-from pathlib import Path
-from uuid import uuid4
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
-from dqa.databases.base import Loaded
-from dqa.databases.relational_writer import TAG_COLUMNS, TAG_TABLE, Style
+from dqa.databases.base import LoadedSituation
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.tables import create_table, define_tables, define_tag, quote, tag_row
 
-__all__ = ["write", "write_file"]
-
-# BIGINT and not INTEGER: an INTEGER PRIMARY KEY would take the place of the row number, which
-# keeps the order of the rows.
-_STYLE = Style(
-    types={"text": "TEXT", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"},
-    key_text="TEXT",
-)
+__all__ = ["write"]
 
 
-def write(situation: Situation, connection: sqlite3.Connection, tag: Loaded | None = None) -> None:
+def write(
+    situation: Situation, connection: sqlite3.Connection, tag: LoadedSituation | None = None
+) -> None:
     """Create the situation's tables and fill them, in one transaction.
 
-    Rows are numbered (``rowid``) in the order they have in the situation. A missing float is NULL.
-    Primary keys are enforced. Foreign keys are declared where the graph reading implies them, for
-    whoever reads the schema, and not enforced: real data breaks them.
+    Rows are numbered (``rowid``) in the order they have in the situation: no key is an INTEGER
+    PRIMARY KEY, which would take the place of that number. A missing float is NULL. Foreign keys
+    are declared for whoever reads the schema, and SQLite does not enforce them.
 
     Parameters
     ----------
@@ -50,67 +43,27 @@ def write(situation: Situation, connection: sqlite3.Connection, tag: Loaded | No
                 connection.execute(create)
                 connection.executemany(insert, situation[table].rows())
             if tag is not None:
-                connection.execute(f"CREATE TABLE {TAG_TABLE} ({', '.join(TAG_COLUMNS)})")
-                connection.execute(
-                    f"INSERT INTO {TAG_TABLE} VALUES (?, ?, ?, ?)",  # noqa: S608
-                    (tag.scenario, tag.name, tag.content_hash, tag.rows),
-                )
+                connection.execute(create_table(define_tag(), "sqlite"))
+                connection.execute(_insert(TAG_TABLE, 4), tag_row(tag))
     except sqlite3.IntegrityError as error:
         raise DataError(
             f"Situation '{situation.name}' breaks the keys of its schema: {error}."
         ) from error
 
 
-def write_file(situation: Situation, path: Path, tag: Loaded, replace: bool = False) -> None:
-    """Write a situation into a file, which appears only with everything in it.
-
-    Parameters
-    ----------
-    situation, tag
-        What to write.
-    path
-        The file.
-    replace
-        Whether it takes the place of one that is there.
-
-    Raises
-    ------
-    FileExistsError
-        The file exists and is not to be replaced.
-    UsageError
-        The file cannot be made.
-    """
-    with closing(sqlite3.connect(":memory:")) as connection:
-        write(situation, connection, tag)
-        image = connection.serialize()
-    new = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        new.write_bytes(image)
-        if replace:
-            new.replace(path)
-        else:
-            # A link, unlike a rename, leaves alone what somebody made there in the meantime.
-            path.hardlink_to(new)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        raise UsageError(f"'{path}' cannot be written: {error.strerror}.") from error
-    finally:
-        new.unlink(missing_ok=True)
-
-
 @lru_cache(maxsize=64)
 def _statements(schema: Schema) -> tuple[tuple[str, str, str], ...]:
     """Return ``(CREATE TABLE, INSERT, table)`` for each table of the schema."""
+    tables = define_tables(schema, "declared", numbered=False)
     return tuple(
         (
-            _STYLE.table(table, schema, foreign_keys=True),
-            f"INSERT INTO {_STYLE.quoted(table.name)} VALUES ({_marks(len(table.columns))})",  # noqa: S608
+            create_table(tables[table.name], "sqlite", foreign_keys=True),
+            _insert(table.name, len(table.columns)),
             table.name,
         )
         for table in schema.tables
     )
 
 
-def _marks(number: int) -> str:
-    return ", ".join("?" * number)
+def _insert(table: str, columns: int) -> str:
+    return f"INSERT INTO {quote('sqlite', table)} VALUES ({', '.join('?' * columns)})"  # noqa: S608

@@ -9,10 +9,10 @@ from typing import NoReturn
 from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
 from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import NUMBER
-from dqa.guard.cypher.patterns import Patterns
+from dqa.guard.cypher.patterns import PatternParser
 from dqa.guard.cypher.words import CARRYING, EFFECTS, NAMES, TELLING, TYPES
 
-__all__ = ["Calls", "did_you_mean"]
+__all__ = ["CallParser", "did_you_mean"]
 
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 _LEAVING = frozenset({"startnode", "endnode", "start_node", "end_node"})
@@ -32,7 +32,7 @@ def _number(text: str) -> float:
         return float(text)
 
 
-class Calls(Patterns):
+class CallParser(PatternParser):
     """The part of the parser that reads calls of functions."""
 
     def call(self) -> int:

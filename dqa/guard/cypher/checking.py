@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dqa.guard.cypher.clauses import Clauses
+from dqa.guard.cypher.clauses import ClauseParser
 from dqa.guard.cypher.facts import Facts
 from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import tokens
-from dqa.guard.cypher.limits import require_allowed
+from dqa.guard.cypher.permissions import require_allowed
 from dqa.guard.cypher.words import FUNCTIONS, PROCEDURES
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import ALLOWED, Verdict, refused
+from dqa.guard.verdict import ALLOWED, GuardVerdict, refused
 
 __all__ = ["check", "parsed"]
 
 
-def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> Verdict:
+def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
     """Return whether `statement` is one Cypher query of `dialect` with no effect.
 
     Parameters
@@ -43,7 +43,7 @@ def parsed(statement: str, dialect: str, policy: Policy = DEFAULT) -> Facts:
     NotAllowedError
         It cannot be read, is no query, is several, or does more than reading.
     """
-    parser = Clauses(
+    parser = ClauseParser(
         tokens(statement, dialect),
         dialect,
         FUNCTIONS[dialect] | policy.functions if policy.functions else FUNCTIONS[dialect],

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from dqa.guard.cypher.calls import did_you_mean
-from dqa.guard.cypher.expressions import Expressions
+from dqa.guard.cypher.expressions import ExpressionParser
 from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
 from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import NAME, NUMBER
 from dqa.guard.cypher.words import NAMES, PROCEDURES, SEARCHES, SHOWN, SHOWN_KINDS, words
 
-__all__ = ["Clauses"]
+__all__ = ["ClauseParser"]
 
 _OPTIONS = frozenset({"planner", "runtime"})
 """Options after CYPHER that choose how to read, not what."""
@@ -22,7 +22,7 @@ _HINTS = words("INDEX BTREE TEXT RANGE POINT SEEK SCAN JOIN ON")
 _LAST = frozenset({"RETURN", "FINISH", "CALL"})
 
 
-class Clauses(Expressions):
+class ClauseParser(ExpressionParser):
     """The part of the parser that reads statements and clauses."""
 
     def statement(self) -> None:

@@ -9,7 +9,7 @@ from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import Tokens
 from dqa.guard.cypher.words import EFFECTS, NAMES
 
-__all__ = ["Cursor"]
+__all__ = ["TokenCursor"]
 
 _DEEPEST = 60
 """Expressions within expressions."""
@@ -19,8 +19,8 @@ _HELP = (
 )
 
 
-class Cursor:
-    """Tokens, a place among them, and the names in scope.
+class TokenCursor:
+    """Tokens, a position among them, and the names in scope.
 
     Parameters
     ----------

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from dqa.guard.cypher.calls import Calls
+from dqa.guard.cypher.calls import CallParser
 from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
 from dqa.guard.cypher.lexer import NAME, NUMBER, TEXT
 from dqa.guard.cypher.words import EFFECTS, NAMES
 
-__all__ = ["Expressions"]
+__all__ = ["ExpressionParser"]
 
 _COMPARING = frozenset({"=", "<>", "!=", "<", ">", "<=", ">=", "=~", "AND", "OR", "XOR"})
 _PREDICATES = frozenset({"IN", "CONTAINS"})
@@ -26,7 +26,7 @@ _BEGINS_PATTERN = frozenset({"(", "ALL", "ANY", "SHORTEST", "SHORTESTPATH", "ALL
 _BEHIND_COLON = NAMES | {"!", "%", "(", "$"}
 
 
-class Expressions(Calls):
+class ExpressionParser(CallParser):
     """The part of the parser that reads expressions."""
 
     def expression(self) -> int:

@@ -31,7 +31,7 @@ class NodeSpot(NamedTuple):
 
     Attributes
     ----------
-    place
+    position
         Where a label may be added: behind its variable, its opening bracket or its labels.
     begin
         Where its label expression begins, behind the colon or ``IS``; -1 where there is none.
@@ -39,7 +39,7 @@ class NodeSpot(NamedTuple):
         The operators of the label expression.
     """
 
-    place: int
+    position: int
     begin: int
     symbols: str
 
@@ -65,7 +65,7 @@ class Facts:
     colons
         Where colons separate labels or types, and what is now written there instead.
     spots
-        All node patterns, by place.
+        All node patterns, by position.
     functions, procedures
         What is called, in small letters.
     shows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dqa.guard.cypher.cursor import Cursor
+from dqa.guard.cypher.cursor import TokenCursor
 from dqa.guard.cypher.facts import IN_LIST, ITSELF, UNKNOWN, NodeSpot
 from dqa.guard.cypher.lexer import NUMBER
 from dqa.guard.cypher.words import NAMES
 
-__all__ = ["Patterns"]
+__all__ = ["PatternParser"]
 
 _SELECTORS = frozenset({"ALL", "ANY", "SHORTEST", "PATH", "PATHS", "GROUP", "GROUPS"})
 _SHORTEST = frozenset({"SHORTESTPATH", "ALLSHORTESTPATHS"})
@@ -17,7 +17,7 @@ _RECURSIVE = frozenset({"SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST"})
 _UNCERTAIN = frozenset("!%$")
 
 
-class Patterns(Cursor):
+class PatternParser(TokenCursor):
     """The part of the parser that reads patterns."""
 
     def pattern_list(self) -> int:
@@ -113,11 +113,11 @@ class Patterns(Cursor):
         keys = self.keys
         if keys[self.i] != "(":
             self.unexpected("a node pattern like (n:Label) is missing before")
-        place = self.ends[self.i]
+        position = self.ends[self.i]
         self.i += 1
         variable = None
         if self._has_variable():
-            place = self.ends[self.i]
+            position = self.ends[self.i]
             variable = self.name()
         names: set[str] | None = None
         begin, symbols = -1, ""
@@ -125,8 +125,8 @@ class Patterns(Cursor):
             begin = self.starts[self.i + 1]
             written, symbols = self.labels()
             names = _certain(written, symbols)
-            place = self.ends[self.i - 1]
-        self.facts.spots.append(NodeSpot(place, begin, symbols))
+            position = self.ends[self.i - 1]
+        self.facts.spots.append(NodeSpot(position, begin, symbols))
         trace = self._bound(variable, "node", names)
         self._conditions(trace)
         self.expect(")")

@@ -10,12 +10,14 @@ from dqa.core.errors import RefusedStatementError
 from dqa.guard.cypher.checking import parsed
 from dqa.guard.cypher.facts import NodeSpot
 from dqa.guard.cypher.failure import NotAllowedError
+from dqa.guard.cypher.quoting import quote_name
 from dqa.guard.cypher.words import STATIC
+from dqa.guard.policy import DEFAULT, Policy
 
 __all__ = ["scoped"]
 
 
-def scoped(statement: str, label: str) -> str:
+def scoped(statement: str, label: str, policy: Policy = DEFAULT) -> str:
     """Return `statement`, of Neo4j, with every node pattern limited to nodes that have `label`.
 
     Parameters
@@ -24,6 +26,8 @@ def scoped(statement: str, label: str) -> str:
         A statement that the guard allows.
     label
         What the nodes have that it may reach, as it would be without quotes.
+    policy
+        What the guard allowed it by.
 
     Raises
     ------
@@ -32,7 +36,7 @@ def scoped(statement: str, label: str) -> str:
         tell of other nodes.
     """
     try:
-        facts = parsed(statement, "neo4j")
+        facts = parsed(statement, "neo4j", policy)
     except NotAllowedError as error:
         raise RefusedStatementError(f"The statement was not run: {error}.") from error
     telling = [f"the procedure {name}" for name in facts.procedures if name not in STATIC]
@@ -41,23 +45,22 @@ def scoped(statement: str, label: str) -> str:
         raise RefusedStatementError(
             f"The statement was not run: {telling[0]} tells of the whole database; use MATCH."
         )
-    quoted = "`" + label.replace("`", "``") + "`"
-    edits = [edit for spot in facts.spots for edit in _edits(spot, quoted)]
+    edits = [edit for spot in facts.spots for edit in _edits(spot, quote_name(label))]
     # One statement may not mix `A:B` with `A&B`, so older spellings become the one that is added.
-    edits += [(place, 1, text) for place, text in facts.colons]
+    edits += [(position, 1, text) for position, text in facts.colons]
     parts: list[str] = []
     done = 0
-    for place, length, text in sorted(edits):
-        parts += statement[done:place], text
-        done = place + length
+    for position, length, text in sorted(edits):
+        parts += statement[done:position], text
+        done = position + length
     parts.append(statement[done:])
     return "".join(parts)
 
 
 def _edits(spot: NodeSpot, label: str) -> list[tuple[int, int, str]]:
-    """Return what limits one node pattern: places, characters to leave out, text to put in."""
+    """Return what limits one node pattern: positions, characters to leave out, text to put in."""
     if spot.begin < 0:
-        return [(spot.place, 0, f":{label}")]
+        return [(spot.position, 0, f":{label}")]
     if "|" in spot.symbols:
-        return [(spot.begin, 0, "("), (spot.place, 0, f")&{label}")]
-    return [(spot.place, 0, f"&{label}")]
+        return [(spot.begin, 0, "("), (spot.position, 0, f")&{label}")]
+    return [(spot.position, 0, f"&{label}")]

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.sql import calls, describing, scope, text, tree
 from dqa.guard.sql.lists import lists
-from dqa.guard.verdict import ALLOWED, Refusal, Verdict, refused
+from dqa.guard.verdict import ALLOWED, GuardVerdict, Refusal, refused
 
 __all__ = ["check"]
 
 
-def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> Verdict:
+def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
     """Return whether `statement` is one query of `dialect` with no effect."""
     try:
         read = text.read(statement, dialect)
@@ -27,7 +27,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> Verdict:
     return ALLOWED
 
 
-def _check_query(read: text.Text, dialect: str, policy: Policy) -> None:
+def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None:
     known = lists(dialect)
     found = calls.unknown(read, dialect, known, policy)
     parsed = tree.parse(read, dialect)

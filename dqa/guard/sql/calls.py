@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dqa.databases.hints import closest
+from dqa.guard.names import closest
 from dqa.guard.policy import Policy
-from dqa.guard.sql.lists import Lists
-from dqa.guard.sql.text import Text
+from dqa.guard.sql.lists import AllowLists
+from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
-__all__ = ["Call", "calls", "refuse_unless_known", "unknown"]
+__all__ = ["FunctionCall", "calls", "refuse_unless_known", "unknown"]
 
 _BEFORE_BRACKET = re.compile(r"(?:(?<![\w$])([\w$]++)|([\"`\]]))\s*+\(")
 _QUALIFIER = re.compile(r"(?:([\w$]+)|([\"`\]]))\s*\.\s*\Z")
@@ -28,7 +28,7 @@ _METHODS = frozenset({"duckdb"})
 _CONSTRUCTS = frozenset({"operator"})
 
 
-class Call(NamedTuple):
+class FunctionCall(NamedTuple):
     """A name before an opening bracket, in lower case, and where it starts."""
 
     name: str
@@ -42,7 +42,7 @@ class Call(NamedTuple):
         return f"{self.qualifier}.{self.name}" if self.qualifier else self.name
 
 
-def calls(text: Text) -> Iterator[Call]:
+def calls(text: StatementText) -> Iterator[FunctionCall]:
     """Yield every name that stands before an opening bracket."""
     ends = {part.end: part.start for part in text.quoted}
     for match in _BEFORE_BRACKET.finditer(text.code):
@@ -55,10 +55,12 @@ def calls(text: Text) -> Iterator[Call]:
             start = opening
         else:
             name = word.lower()
-        yield Call(name, _qualifier(text, ends, start), word is None, start)
+        yield FunctionCall(name, _qualifier(text, ends, start), word is None, start)
 
 
-def unknown(text: Text, dialect: str, known: Lists, policy: Policy) -> list[Call]:
+def unknown(
+    text: StatementText, dialect: str, known: AllowLists, policy: Policy
+) -> list[FunctionCall]:
     """Return the calls of what is neither a known function nor, unquoted, syntax."""
     functions = known.functions
     schemas = _SYSTEM_SCHEMAS.get(dialect, frozenset())
@@ -77,7 +79,9 @@ def unknown(text: Text, dialect: str, known: Lists, policy: Policy) -> list[Call
     return found
 
 
-def refuse_unless_known(found: list[Call], named: frozenset[int], known: Lists) -> None:
+def refuse_unless_known(
+    found: list[FunctionCall], named: frozenset[int], known: AllowLists
+) -> None:
     """Refuse the first call that is not the name of a WITH part or alias with its columns."""
     for call in found:
         if call.start not in named:
@@ -88,7 +92,7 @@ def refuse_unless_known(found: list[Call], named: frozenset[int], known: Lists) 
             )
 
 
-def _qualifier(text: Text, ends: dict[int, int], start: int) -> str:
+def _qualifier(text: StatementText, ends: dict[int, int], start: int) -> str:
     """Return the schema before a name, in lower case; ``?`` where something else is before it."""
     position = start - 1
     while position >= 0 and text.code[position].isspace():
@@ -104,6 +108,6 @@ def _qualifier(text: Text, ends: dict[int, int], start: int) -> str:
     return "?" if opening is None else _unquoted(text, opening, match.start())
 
 
-def _unquoted(text: Text, start: int, end: int) -> str:
+def _unquoted(text: StatementText, start: int, end: int) -> str:
     quote = text.sql[end]
     return text.sql[start + 1 : end].replace(quote * 2, quote).lower()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from dqa.guard.policy import Policy
 from dqa.guard.sql.lists import lists
-from dqa.guard.sql.text import Quoted, Text
+from dqa.guard.sql.text import QuotedPart, StatementText
 from dqa.guard.verdict import Refusal
 
 __all__ = ["query_of"]
@@ -123,7 +123,7 @@ _OPTION = re.compile(
 _ANALYZE = re.compile(r"\s*(?:explain|describe|desc)\b.*?\banaly[sz]e\b", re.IGNORECASE | re.DOTALL)
 
 
-def query_of(text: Text, dialect: str, policy: Policy) -> Text | None:
+def query_of(text: StatementText, dialect: str, policy: Policy) -> StatementText | None:
     """Return the query that a statement is or contains; None where it contains none.
 
     Raises
@@ -152,19 +152,19 @@ def query_of(text: Text, dialect: str, policy: Policy) -> Text | None:
     raise _not_a_query(text, first)
 
 
-def _check_setting(text: Text, match: re.Match[str], dialect: str) -> None:
+def _check_setting(text: StatementText, match: re.Match[str], dialect: str) -> None:
     asked = text.sql[match.start("setting") : match.end("setting")].strip("'\"").lower()
     read_as = "mysql" if dialect == "mariadb" else dialect
     if asked not in _SETTINGS[read_as] | lists(dialect).variables:
         raise Refusal(f"the setting {asked} is not one that may be shown")
 
 
-def _first(text: Text) -> str:
+def _first(text: StatementText) -> str:
     match = _WORD.match(text.code)
     return match[1].lower() if match is not None else text.code.strip()[:1]
 
 
-def _not_a_query(text: Text, first: str) -> Refusal:
+def _not_a_query(text: StatementText, first: str) -> Refusal:
     if _ANALYZE.match(text.code):
         return Refusal("EXPLAIN ANALYZE runs the statement; use EXPLAIN alone")
     return Refusal(
@@ -173,7 +173,7 @@ def _not_a_query(text: Text, first: str) -> Refusal:
     )
 
 
-def _explained(text: Text, match: re.Match[str], dialect: str) -> Text:
+def _explained(text: StatementText, match: re.Match[str], dialect: str) -> StatementText:
     for option in (match.groupdict().get("options") or "").split(","):
         if option.strip() and not _OPTION.fullmatch(option):
             raise Refusal(f"EXPLAIN may not have the option {option.strip()}")
@@ -189,7 +189,7 @@ def _explained(text: Text, match: re.Match[str], dialect: str) -> Text:
     return query
 
 
-def _as_query(text: Text, match: re.Match[str]) -> Text | None:
+def _as_query(text: StatementText, match: re.Match[str]) -> StatementText | None:
     """Return what a form names as a query of it, so that tables and functions are checked."""
     groups = match.groupdict()
     condition = groups.get("condition")
@@ -204,28 +204,28 @@ def _as_query(text: Text, match: re.Match[str]) -> Text | None:
     return None
 
 
-def _table_query(text: Text, match: re.Match[str]) -> Text:
+def _table_query(text: StatementText, match: re.Match[str]) -> StatementText:
     return _prefixed(text, "SELECT 1 FROM ", match.start("table"), match.end("table"))
 
 
-def _prefixed(text: Text, prefix: str, start: int, end: int) -> Text:
+def _prefixed(text: StatementText, prefix: str, start: int, end: int) -> StatementText:
     moved = len(prefix) - start
     quoted = tuple(
-        Quoted(part.start + moved, part.end + moved)
+        QuotedPart(part.start + moved, part.end + moved)
         for part in text.quoted
         if start <= part.start < end
     )
-    return Text(prefix + text.sql[start:end], prefix + text.code[start:end], quoted)
+    return StatementText(prefix + text.sql[start:end], prefix + text.code[start:end], quoted)
 
 
-def _cut(text: Text, start: int) -> Text:
-    """Return the text from `start` on, where everything keeps its place."""
+def _cut(text: StatementText, start: int) -> StatementText:
+    """Return the text from `start` on, where everything keeps its position."""
     blank = " " * start
     quoted = tuple(part for part in text.quoted if part.start >= start)
-    return Text(blank + text.sql[start:], blank + text.code[start:], quoted)
+    return StatementText(blank + text.sql[start:], blank + text.code[start:], quoted)
 
 
-def _check_pragma(text: Text, match: re.Match[str], dialect: str, policy: Policy) -> None:
+def _check_pragma(text: StatementText, match: re.Match[str], dialect: str, policy: Policy) -> None:
     known = lists(dialect)
     name = match["pragma"].lower()
     if dialect == "duckdb" and re.search(r"[./:*]", text.sql[match.end("pragma") : match.end()]):

@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from dqa.guard.policy import Policy
-from dqa.guard.sql.text import Text
+from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
 __all__ = ["refuse_unless_in_scope"]
@@ -58,7 +58,9 @@ class _Source:
     called: str
 
 
-def refuse_unless_in_scope(tree: exp.Expr, text: Text, dialect: str, policy: Policy) -> None:
+def refuse_unless_in_scope(
+    tree: exp.Expr, text: StatementText, dialect: str, policy: Policy
+) -> None:
     """Refuse a tree that reads, or might read, what the policy does not allow."""
     sources = list(_real_tables(tree))
     for source in sources:

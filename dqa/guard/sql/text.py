@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import Refusal
 
-__all__ = ["Quoted", "Text", "read"]
+__all__ = ["QuotedPart", "StatementText", "read"]
 
 _DEEPEST = 50
 """Brackets and CASEs inside each other: a query of a person has a dozen."""
@@ -96,7 +96,7 @@ _HINT = re.compile(r"\b(\w++)\s*+\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuotedPart:
     """A quoted string or name: where its first quote and its last one stand."""
 
     start: int
@@ -104,7 +104,7 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StatementText:
     """A statement without its comments and its last semicolon.
 
     Attributes
@@ -119,10 +119,10 @@ class Text:
 
     sql: str
     code: str
-    quoted: tuple[Quoted, ...]
+    quoted: tuple[QuotedPart, ...]
 
 
-def read(statement: str, dialect: str) -> Text:
+def read(statement: str, dialect: str) -> StatementText:
     """Return a statement's text; `Refusal` where it is none, or more than one way to read it."""
     lexers = _LEXERS[dialect]
     if _LONE_RETURN.search(statement):
@@ -145,22 +145,22 @@ def read(statement: str, dialect: str) -> Text:
         raise Refusal("it is empty; write a SELECT")
     if ";" in code[:end]:
         raise Refusal("it is more than one statement; write one statement at a time")
-    return Text(sql[:end], code[:end], quoted)
+    return StatementText(sql[:end], code[:end], quoted)
 
 
-_Found = tuple[tuple[Quoted, ...], tuple[tuple[int, int], ...]]
+_Found = tuple[tuple[QuotedPart, ...], tuple[tuple[int, int], ...]]
 
 
 def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found | None:
     """Return where quoted parts and comments stand, or None where one is left open."""
-    quoted: list[Quoted] = []
+    quoted: list[QuotedPart] = []
     comments: list[tuple[int, int]] = []
     position = 0
     while (match := lexer.search(statement, position)) is not None:
         start, position = match.span()
         kind = match.lastgroup
         if kind == "quoted":
-            quoted.append(Quoted(start + (statement[start] in "eE"), position - 1))
+            quoted.append(QuotedPart(start + (statement[start] in "eE"), position - 1))
         elif kind == "comment":
             comments.append((start, position))
         elif kind == "nested":
@@ -168,7 +168,7 @@ def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found | Non
             comments.append((start, position))
         elif kind == "dollar":
             position = statement.find(match.group(), position) + len(match.group())
-            quoted.append(Quoted(start, position - 1))
+            quoted.append(QuotedPart(start, position - 1))
         if kind in {"open", "open_bracket"} or position <= start:
             return None
     return tuple(quoted), tuple(comments)
@@ -185,7 +185,7 @@ def _nested_end(statement: str, start: int) -> int:
 
 
 def _blanked(
-    statement: str, quoted: tuple[Quoted, ...], comments: tuple[tuple[int, int], ...]
+    statement: str, quoted: tuple[QuotedPart, ...], comments: tuple[tuple[int, int], ...]
 ) -> tuple[str, str]:
     sql = statement
     if comments:

@@ -13,10 +13,10 @@ from sqlglot import Token, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 
-from dqa.databases.hints import closest
+from dqa.guard.names import closest
 from dqa.guard.policy import Policy
-from dqa.guard.sql.lists import Lists
-from dqa.guard.sql.text import Text
+from dqa.guard.sql.lists import AllowLists
+from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
 __all__ = ["QUERIES", "column_list_starts", "parse", "refuse_unless_reading"]
@@ -62,7 +62,7 @@ _SYSTEM_FUNCTIONS = ("pg_", "pgp_", "lo_", "loread", "lowrite", "lastval", "dbli
 _LONGEST_TEXT = 1_000_000
 
 
-def parse(text: Text, dialect: str) -> exp.Expr:
+def parse(text: StatementText, dialect: str) -> exp.Expr:
     """Return the tree of one statement.
 
     Raises
@@ -96,7 +96,7 @@ def _dialect(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
-def _without_silent_words(text: Text, dialect: str) -> Text:
+def _without_silent_words(text: StatementText, dialect: str) -> StatementText:
     pattern = _SILENT.get(dialect)
     found = [] if pattern is None else [match.span() for match in pattern.finditer(text.code)]
     if not found:
@@ -104,10 +104,10 @@ def _without_silent_words(text: Text, dialect: str) -> Text:
     sql = text.sql
     for start, end in found:
         sql = sql[:start] + " " * (end - start) + sql[end:]
-    return Text(sql, text.code, text.quoted)
+    return StatementText(sql, text.code, text.quoted)
 
 
-def _refuse_disagreement(text: Text, tokens: Sequence[Token]) -> None:
+def _refuse_disagreement(text: StatementText, tokens: Sequence[Token]) -> None:
     """Both lexers must see the same quotes, and sqlglot must have left nothing out."""
     quoted = iter(text.quoted)
     position = 0
@@ -132,25 +132,25 @@ def _is_quoted(token: Token) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _NodeContext:
     """What the checks of single nodes need to know."""
 
     dialect: str
-    known: Lists
+    known: AllowLists
     policy: Policy
     attributes: frozenset[str]
 
 
-def refuse_unless_reading(tree: exp.Expr, dialect: str, known: Lists, policy: Policy) -> None:
+def refuse_unless_reading(tree: exp.Expr, dialect: str, known: AllowLists, policy: Policy) -> None:
     """Refuse a tree with any part that is not known to only read."""
     attributes = known.attributes or _SEQUENCES
-    rules = _Rules(dialect, known, policy, attributes)
+    context = _NodeContext(dialect, known, policy, attributes)
     clauses = known.clauses
     for node in tree.walk():
         kind = type(node)
         check = _CHECKS.get(kind)
         if check is not None:
-            check(node, rules)
+            check(node, context)
         elif kind.__name__ not in clauses:
             _refuse_clause(node)
 
@@ -168,78 +168,78 @@ def _refuse_clause(node: exp.Expr) -> None:
     raise Refusal(f"it contains {name.upper()}, and only reading is allowed")
 
 
-def _check_variable(node: exp.SessionParameter, rules: _Rules) -> None:
+def _check_variable(node: exp.SessionParameter, context: _NodeContext) -> None:
     name = node.name.lower()
-    if name not in rules.known.variables:
+    if name not in context.known.variables:
         raise Refusal(f"the system variable {name} is not one that may be read")
 
 
-def _check_parameter(node: exp.Parameter, rules: _Rules) -> None:
-    if rules.dialect != "postgres":  # where @ is an operator
+def _check_parameter(node: exp.Parameter, context: _NodeContext) -> None:
+    if context.dialect != "postgres":  # where @ is an operator
         _refuse_clause(node)
 
 
-def _check_anonymous(_node: exp.Anonymous, _rules: _Rules) -> None:
+def _check_anonymous(_node: exp.Anonymous, _context: _NodeContext) -> None:
     """Do nothing: the function has been looked up by the name it was written with."""
 
 
-def _check_part(node: exp.CTE, _rules: _Rules) -> None:
+def _check_part(node: exp.CTE, _context: _NodeContext) -> None:
     if not isinstance(node.this, QUERIES):
         raise Refusal(f"the WITH part '{node.alias}' is no query")
 
 
-def _check_operator(node: exp.Operator, _rules: _Rules) -> None:
+def _check_operator(node: exp.Operator, _context: _NodeContext) -> None:
     if not node.args["operator"].startswith("pg_catalog."):
         raise Refusal("OPERATOR(...) may only name an operator of pg_catalog")
 
 
-def _check_applied(node: exp.Expr, _rules: _Rules) -> None:
+def _check_applied(node: exp.Expr, _context: _NodeContext) -> None:
     """Refuse what DuckDB applies to a table where a text would name a file."""
     if node.this is not None and not isinstance(node.this, (exp.Table, exp.Query, exp.Values)):
         raise Refusal(f"{type(node).__name__.upper()} needs a table or a query, not text")
 
 
-def _check_attribute(node: exp.Column | exp.Dot, rules: _Rules) -> None:
+def _check_attribute(node: exp.Column | exp.Dot, context: _NodeContext) -> None:
     """Refuse ``x.f`` where PostgreSQL would call f(x), or MariaDB would use a sequence."""
-    if not rules.attributes:
+    if not context.attributes:
         return
     parts = node.parts[1:] if isinstance(node, exp.Column) else [node.expression]
     # A call behind a dot has been looked up by its own name; a bare name behind one has not.
     bare = bool(parts) and isinstance(parts[-1], exp.Identifier)
     last = parts[-1].name.lower() if bare else ""
-    if rules.dialect == "postgres" and last.startswith(_SYSTEM_FUNCTIONS):
+    if context.dialect == "postgres" and last.startswith(_SYSTEM_FUNCTIONS):
         raise Refusal(f".{last} would call the function {last}, which is not known to only read")
     for part in parts:
-        if part.name.lower() in rules.attributes:
+        if part.name.lower() in context.attributes:
             raise Refusal(f".{part.name} calls a function that is not known to only read")
 
 
-def _check_in(node: exp.In, rules: _Rules) -> None:
+def _check_in(node: exp.In, context: _NodeContext) -> None:
     """Refuse ``x IN name``, which SQLite reads as a table that nothing else here would see."""
-    if rules.dialect == "sqlite" and node.args.get("field") is not None:
+    if context.dialect == "sqlite" and node.args.get("field") is not None:
         raise Refusal("IN needs a list or a query: write IN (SELECT column FROM table)")
 
 
-def _check_length(node: exp.Func, rules: _Rules) -> None:
+def _check_length(node: exp.Func, context: _NodeContext) -> None:
     """Refuse a text of millions of signs, which no limit on rows or seconds stops in time."""
     for literal in node.find_all(exp.Literal):
         if literal.is_number and float(literal.this) > _LONGEST_TEXT:
             raise Refusal(f"a text of {literal.this} signs is too long; stay below {_LONGEST_TEXT}")
-    if type(node).__name__ not in rules.known.clauses:
+    if type(node).__name__ not in context.known.clauses:
         _refuse_clause(node)
 
 
-def _check_table(node: exp.Table, rules: _Rules) -> None:
+def _check_table(node: exp.Table, context: _NodeContext) -> None:
     """Refuse system tables that are not on the list, and what would be read from a file."""
-    known, dialect = rules.known, rules.dialect
+    known, dialect = context.known, context.dialect
     if not isinstance(node.this, exp.Identifier):
         if isinstance(node.this, exp.Func | exp.Dot) or node.args.get("rows_from"):
-            _check_source(node.this, rules)
+            _check_source(node.this, context)
             return
         raise Refusal("a table's name must be a name, not a variable or a parameter")
     name, schema = node.name.lower(), node.db.lower()
     if dialect == "duckdb":
-        _refuse_file(node, rules)
+        _refuse_file(node, context)
     full = f"{schema}.{name}" if schema else name
     if full in known.tables or (not schema and f"pg_catalog.{name}" in known.tables):
         return
@@ -247,30 +247,30 @@ def _check_table(node: exp.Table, rules: _Rules) -> None:
         return
     is_system = schema in known.system_schemas or schema.startswith("pg_toast")
     is_system |= name.startswith(("sqlite_", *known.system_prefixes))
-    if (is_system or name in known.refused_tables) and rules.policy.columns_of(name) is None:
+    if (is_system or name in known.refused_tables) and context.policy.columns_of(name) is None:
         hint = closest(full, known.tables, cutoff=0.7)
         raise Refusal(f"the system table {full} is not one that may be read.{hint}".rstrip(".?"))
 
 
-def _check_source(function: exp.Expr | None, rules: _Rules) -> None:
+def _check_source(function: exp.Expr | None, context: _NodeContext) -> None:
     """Refuse a function that may not stand in FROM; elsewhere its name has been looked up."""
-    known = rules.known.table_functions
+    known = context.known.table_functions
     name = function.name if isinstance(function, exp.Anonymous) else type(function).__name__
     name = name.lower()
-    if known and name not in known | rules.policy.functions:
+    if known and name not in known | context.policy.functions:
         raise Refusal(f"the function {name} may not stand in FROM")
 
 
-def _refuse_file(node: exp.Table, rules: _Rules) -> None:
+def _refuse_file(node: exp.Table, context: _NodeContext) -> None:
     """Refuse a name that DuckDB would take for a file, where no table of it is known."""
-    if rules.policy.columns_of(node.name) is not None:
+    if context.policy.columns_of(node.name) is not None:
         return
     is_plain = all(_PLAIN_NAME.fullmatch(part.name) for part in node.parts)
-    if not is_plain or (node.db and node.name.lower() in rules.known.file_endings):
+    if not is_plain or (node.db and node.name.lower() in context.known.file_endings):
         raise Refusal(f"'{'.'.join(p.name for p in node.parts)}' would be read as a file")
 
 
-_CHECKS: Mapping[type[exp.Expr], Callable[[Any, _Rules], None]] = {
+_CHECKS: Mapping[type[exp.Expr], Callable[[Any, _NodeContext], None]] = {
     exp.Anonymous: _check_anonymous,
     exp.CTE: _check_part,
     exp.Column: _check_attribute,

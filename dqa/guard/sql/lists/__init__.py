@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["Lists", "lists"]
+__all__ = ["AllowLists", "lists"]
 
 _SECTION = re.compile(r"\[(.+)\]")
 _PARENTS = {"mariadb": ("common", "mysql", "mariadb")}
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class AllowLists:
     """What a dialect may use; names in lower case but for `clauses`.
 
     `table_functions` are empty where any function may stand in FROM.
@@ -37,31 +37,31 @@ class Lists:
 
 
 @cache
-def lists(dialect: str) -> Lists:
+def lists(dialect: str) -> AllowLists:
     """Return the lists of `dialect`, together with what all dialects share."""
     sections: dict[str, set[str]] = {}
     for part in _PARENTS.get(dialect, ("common", dialect)):
         for name, words in _read(part).items():
             sections.setdefault(name, set()).update(words)
 
-    def taken(name: str) -> frozenset[str]:
+    def words_of(name: str) -> frozenset[str]:
         return frozenset(sections.get(name, ()))
 
-    return Lists(
-        functions=taken("functions"),
-        syntax=taken("words") | taken("types"),
-        table_functions=taken("table functions"),
-        clauses=taken("clauses"),
-        tables=taken("tables"),
-        refused_tables=taken("refused tables"),
-        system_schemas=taken("system schemas"),
-        system_prefixes=tuple(sorted(taken("system prefixes"))),
-        attributes=taken("functions never called as attributes"),
-        variables=taken("variables"),
-        hints=taken("hints"),
-        pragmas=taken("pragmas"),
-        pragmas_with_argument=taken("pragmas with an argument"),
-        file_endings=taken("file endings"),
+    return AllowLists(
+        functions=words_of("functions"),
+        syntax=words_of("words") | words_of("types"),
+        table_functions=words_of("table functions"),
+        clauses=words_of("clauses"),
+        tables=words_of("tables"),
+        refused_tables=words_of("refused tables"),
+        system_schemas=words_of("system schemas"),
+        system_prefixes=tuple(sorted(words_of("system prefixes"))),
+        attributes=words_of("functions never called as attributes"),
+        variables=words_of("variables"),
+        hints=words_of("hints"),
+        pragmas=words_of("pragmas"),
+        pragmas_with_argument=words_of("pragmas with an argument"),
+        file_endings=words_of("file endings"),
     )
 
 

@@ -7,16 +7,42 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from dqa.core.database import Cut, Limits, Rows, dump_row
+from dqa.core.errors import StatementError
 from dqa.core.situation import Cell
 
-__all__ = ["collect", "plain"]
+__all__ = ["Cursor", "collect", "fetch_rows", "plain"]
 
 _CELLS = frozenset({str, int, float, bool, type(None)})
 _CLOSING_LINE = 120
 """Bytes kept free for the line that `Rows.to_text` ends with."""
+_BATCH = 256
+"""Rows fetched at once: enough for most results, few enough to stop early."""
+
+
+class Cursor(Protocol):
+    """What every driver's cursor has, as far as rows are fetched from it."""
+
+    @property
+    def description(self) -> Sequence[Sequence[Any]] | None:
+        """The columns, or None where the statement was no query."""
+        ...
+
+    def fetchmany(self, size: int, /) -> Sequence[Any]:
+        """Return the next rows, none where there are no more."""
+        ...
+
+
+def fetch_rows(cursor: Cursor, limits: Limits, started: float) -> Rows:
+    """Fetch rows from a driver's cursor until they end or a limit does; see `collect`."""
+    if cursor.description is None:
+        raise StatementError("The statement returned no rows; write a query that does.")
+    columns = [column[0] for column in cursor.description]
+    size = min(limits.rows + 1, _BATCH)
+    batches = iter(lambda: cursor.fetchmany(size) or [], [])
+    return collect(columns, (row for batch in batches for row in batch), limits, started)
 
 
 def collect(
@@ -26,7 +52,7 @@ def collect(
     started: float,
     convert: Callable[[Any], Any] | None = None,
 ) -> Rows:
-    """Take rows from a driver until they end or a limit does.
+    """Return rows of a driver, until they end or a limit does.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.database import Limits
-from dqa.databases.bounded import collect, plain
+from dqa.databases.rows import collect, plain
 
 
 def test_rows_beyond_the_limit_are_not_fetched() -> None:

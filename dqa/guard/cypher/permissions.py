@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dqa.guard.cypher.facts import UNKNOWN, Facts
@@ -10,11 +10,11 @@ from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.policy import Policy
 
-__all__ = ["require_allowed"]
+__all__ = ["GraphPermissions", "permissions_of", "require_allowed"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Limits:
+class GraphPermissions:
     """A policy's lists for graphs, in the spelling that names are compared in."""
 
     labels: frozenset[str] | None
@@ -40,8 +40,8 @@ class _Limits:
     def allows_all(self, owner: str | None) -> bool:
         """Whether every property of an owner may be read."""
         if owner is None:
-            limits = (self.labels, self.types)
-            return not self.limited and not self.denied and limits == (None, None)
+            everything = self.labels is None and self.types is None
+            return everything and not self.limited and not self.denied
         return owner not in self.limited and not any(
             "." not in entry or entry.startswith(f"{owner}.") for entry in self.denied
         )
@@ -58,34 +58,36 @@ def require_allowed(facts: Facts, policy: Policy, *, fold: bool) -> None:
     NotAllowedError
         It reads, or may read, what is not allowed.
     """
-    limits = _limits(policy, str.lower if fold else str)
-    _require_names(facts, limits)
+    permissions = permissions_of(policy, fold=fold)
+    _require_names(facts, permissions)
     for trace, name in facts.reads:
         name = name.lower() if fold else name  # noqa: PLW2901
         for owner in _owners(facts, trace):
-            if not limits.allows(owner, name):
+            if not permissions.allows(owner, name):
                 raise NotAllowedError(_property_problem(owner, name))
-        if name in limits.denied:
+        if name in permissions.denied:
             raise NotAllowedError(f"the property {name} may not be read")
     for what, elements in (("whole", facts.wholes), ("by a computed name", facts.lookups)):
         for trace, text in elements:
-            if not all(limits.allows_all(owner) for owner in _owners(facts, trace)):
+            if not all(permissions.allows_all(owner) for owner in _owners(facts, trace)):
                 raise NotAllowedError(
                     f"{text} would be read {what}, and not all of its properties may be read; "
                     "name the properties, as in n.name"
                 )
-    if limits.labels is not None or limits.types is not None:
+    if permissions.labels is not None or permissions.types is not None:
         told = "SHOW" if facts.shows else next((p for p in facts.procedures if p not in STATIC), "")
         if told:
             raise NotAllowedError(f"{told} tells of what may not be read; leave it out")
 
 
-def _limits(policy: Policy, fold: Callable[[str], str]) -> _Limits:
+def permissions_of(policy: Policy, *, fold: bool) -> GraphPermissions:
+    """Return a policy's lists for graphs; `fold` where names differ by more than their case."""
+
     def folded(names: Iterable[str]) -> frozenset[str]:
-        return frozenset(fold(name) for name in names)
+        return frozenset(name.lower() for name in names) if fold else frozenset(names)
 
     allowed = folded(policy.properties or ())
-    return _Limits(
+    return GraphPermissions(
         None if policy.labels is None else folded(policy.labels),
         None if policy.relationship_types is None else folded(policy.relationship_types),
         allowed,
@@ -94,10 +96,12 @@ def _limits(policy: Policy, fold: Callable[[str], str]) -> _Limits:
     )
 
 
-def _require_names(facts: Facts, limits: _Limits) -> None:
+def _require_names(facts: Facts, permissions: GraphPermissions) -> None:
     for kind, owners in zip(facts.kinds, facts.owners, strict=True):
         names, what = (
-            (limits.labels, "label") if kind == "node" else (limits.types, "relationship type")
+            (permissions.labels, "label")
+            if kind == "node"
+            else (permissions.types, "relationship type")
         )
         if names is None:
             continue
@@ -112,7 +116,7 @@ def _require_names(facts: Facts, limits: _Limits) -> None:
             )
     for trace, tested in facts.tested:
         kinds = {facts.kinds[index] for index in facts.patterns(trace)}
-        names = limits.types if kinds == {"relationship"} else limits.labels
+        names = permissions.types if kinds == {"relationship"} else permissions.labels
         if names is not None and tested not in names:
             raise NotAllowedError(
                 f"{tested or 'a computed name'} may not be tested for, only "

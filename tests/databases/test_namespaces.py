@@ -8,8 +8,8 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
-from dqa.databases.base import place_name
 from dqa.databases.duckdb import backend as duckdb
+from dqa.databases.namespaces import namespace_for
 from dqa.databases.sqlite import backend as sqlite
 from dqa.loaders.readback import read_situation
 
@@ -30,7 +30,7 @@ def test_a_file_is_recognised_by_what_is_in_it(situation: Situation, tmp_path: P
     assert sorted(t.name for t in database.schema().tables) == sorted(situation.tables)
     database.close()
     (held,) = sqlite.BACKEND.loaded(str(file))
-    assert (held.place, held.content_hash) == (str(file), situation.content_hash)
+    assert (held.namespace, held.content_hash) == (str(file), situation.content_hash)
     assert [each.name for each in tmp_path.iterdir()] == ["x.db"]
 
 
@@ -66,8 +66,8 @@ def test_a_file_of_several_is_opened_by_schema(situation: Situation, tmp_path: P
     duckdb.BACKEND.load(other, str(file)).close()
     with pytest.raises(UsageError, match="several schemas"):
         duckdb.BACKEND.open(str(file))
-    database = duckdb.BACKEND.open(f"duckdb:///{file}?schema={place_name(other)}")
+    database = duckdb.BACKEND.open(f"duckdb:///{file}?schema={namespace_for(other)}")
     assert read_situation(database, other.schema, other.name) == other
     database.close()
-    assert duckdb.BACKEND.unload(str(file), place_name(situation)).name == "small"
+    assert duckdb.BACKEND.unload(str(file), namespace_for(situation)).name == "small"
     assert len(duckdb.BACKEND.loaded(str(file))) == 1

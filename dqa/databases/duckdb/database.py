@@ -1,0 +1,148 @@
+"""A read-only schema of a DuckDB database: of a file, or of memory that all threads share.
+
+Its own driver opens it and not SQLAlchemy, whose dialects for it know neither its streams nor its
+interrupts; `store` says how databases share a file.
+
+Every statement runs in a read-only transaction, in a session that reaches no file, no network, no
+extension and no Python object, and whose settings are locked.
+"""
+
+from __future__ import annotations
+
+import re
+from time import perf_counter
+from typing import Any
+
+import duckdb
+
+from dqa.core.database import Kind, Limits, Rows
+from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementError
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.databases.duckdb.store import Store, first_line, release_store
+from dqa.databases.failures import failed, refused, timed_out, unknown_name
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.relational import commented_reference
+from dqa.databases.rows import fetch_rows
+from dqa.databases.tables import quote
+from dqa.databases.watchdog import WATCHDOG
+from dqa.guard import GuardedDatabase, NotUnderstoodError
+
+__all__ = ["DuckdbDatabase"]
+
+_COLUMNS = (
+    "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() "
+    "WHERE schema_name = ? AND database_name = current_database() AND NOT internal "
+    "ORDER BY table_name, column_index"
+)
+_CONSTRAINTS = (
+    "SELECT table_name, constraint_type, constraint_column_names, referenced_table, "
+    "referenced_column_names FROM duckdb_constraints() "
+    "WHERE schema_name = ? AND database_name = current_database() ORDER BY constraint_index"
+)
+_UNKNOWN = re.compile(
+    r"(?:Catalog Error: Table with name (?P<table>\S+) does not exist"
+    r'|Binder Error: .*?[Cc]olumn "?(?P<column>[^" ]+)"? (?:not found|that is not))'
+)
+
+
+class DuckdbDatabase(GuardedDatabase):
+    """A read-only schema of a DuckDB database.
+
+    Parameters
+    ----------
+    store
+        Where it is; in use by this object from now on.
+    namespace
+        The schema.
+    name
+        What to call it.
+    """
+
+    kind: Kind = "relational"
+    dialect = "duckdb"
+    language = "SQL (DuckDB)"
+
+    def __init__(self, store: Store, namespace: str, name: str) -> None:
+        super().__init__(name)
+        self._store = store
+        self._namespace = namespace
+
+    def close(self) -> None:
+        """Leave the file to others; a database in memory is gone."""
+        if not self._closed:
+            super().close()
+            release_store(self._store)
+
+    def _run(self, statement: str, limits: Limits) -> Rows:
+        self._refuse_if_closed()
+        started = perf_counter()
+        try:
+            with (
+                self._store.reading() as cursor,
+                WATCHDOG.after(limits.seconds, cursor.interrupt),
+            ):
+                parsed = cursor.extract_statements(statement)
+                if len(parsed) != 1 or not _is_query(parsed[0]):
+                    raise refused("it is not one query, and this database can only be read")
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+                cursor.execute(f"USE {quote('duckdb', self._namespace)}")
+                cursor.execute(parsed[0])
+                return fetch_rows(cursor, limits, started)
+        except duckdb.Error as error:
+            raise self._translate(error, limits) from error
+
+    def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
+        problem = first_line(error)
+        unknown = _UNKNOWN.match(problem)
+        if isinstance(error, duckdb.InterruptException):
+            return timed_out(limits, self.kind)
+        if isinstance(error, (duckdb.PermissionException, duckdb.TransactionException)):
+            return refused(problem)
+        if isinstance(error, (duckdb.IOException, duckdb.FatalException, duckdb.InternalException)):
+            return failed(self.name, problem)
+        if unknown is not None:
+            return unknown_name(problem, unknown["table"] or unknown["column"], self.schema())
+        not_understood = isinstance(error, (duckdb.ParserException, duckdb.CatalogException)) or (
+            isinstance(error, duckdb.BinderException) and "No function matches" in problem
+        )
+        return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
+
+    def _read_schema(self) -> DatabaseSchema:
+        try:
+            with self._store.reading() as cursor:
+                columns = cursor.execute(_COLUMNS, [self._namespace]).fetchall()
+                constraints = cursor.execute(_CONSTRAINTS, [self._namespace]).fetchall()
+        except duckdb.Error as error:
+            raise DatabaseUnavailableError(
+                f"The schema of database '{self.name}' cannot be read: {first_line(error)}."
+            ) from error
+        return _schema(columns, constraints)
+
+
+def _is_query(parsed: duckdb.Statement) -> bool:
+    try:
+        return parsed.type == duckdb.StatementType.SELECT
+    except ValueError:  # the client has no name for some kinds, as UPDATE EXTENSIONS
+        return False
+
+
+def _schema(columns: list[Any], constraints: list[Any]) -> DatabaseSchema:
+    fields: dict[str, list[Field]] = {}
+    links: dict[str, list[tuple[str, str, str]]] = {}
+    keys: dict[str, tuple[str, ...]] = {}
+    for table, name, kind, comment in columns:
+        fields.setdefault(table, []).append(Field(name, kind))
+        links.setdefault(table, []).extend(commented_reference(name, comment))
+    for table, kind, names, other, others in constraints:
+        if kind == "PRIMARY KEY":
+            keys[table] = tuple(names)
+        elif kind == "FOREIGN KEY":
+            pairs = zip(names, others, strict=True)
+            links.setdefault(table, []).extend((one, other, two) for one, two in pairs)
+    return DatabaseSchema(
+        tables=tuple(
+            TableInfo(table, tuple(fields[table]), keys.get(table, ()), tuple(links.get(table, ())))
+            for table in fields
+            if table != TAG_TABLE
+        )
+    )

@@ -1,0 +1,88 @@
+"""What to tell the author of a statement that failed, in the same words on every database."""
+
+from __future__ import annotations
+
+from dqa.core.database import Kind, Limits
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    RefusedStatementError,
+    StatementError,
+    StatementTimeoutError,
+)
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.core.secrets import redact
+from dqa.guard.names import closest
+
+__all__ = ["failed", "one_line", "out_of_memory", "refused", "timed_out", "unknown_name"]
+
+_LONGEST_LISTING = 1_500
+"""Characters of a list of names after which it helps less than it costs."""
+_READ_LESS: dict[Kind, str] = {
+    "relational": "filter earlier, join on keys, bound recursion",
+    "graph": "connect the patterns, filter earlier, bound path lengths",
+}
+
+
+def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
+    """Return the error of a statement that took too long."""
+    return StatementTimeoutError(
+        f"The statement was stopped after {limits.seconds:g} seconds. "
+        f"Write one that reads less: {_READ_LESS[kind]}."
+    )
+
+
+def out_of_memory() -> StatementError:
+    """Return the error of a statement that took too much memory."""
+    return StatementError(
+        "The statement needs more memory than it may have; aggregate, filter or use LIMIT."
+    )
+
+
+def refused(problem: str) -> RefusedStatementError:
+    """Return the error of a statement that the session may not run."""
+    return RefusedStatementError(f"The statement was not run: {problem}.")
+
+
+def failed(name: str, problem: str) -> DatabaseUnavailableError:
+    """Return the error of a database that cannot go on."""
+    return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
+
+
+def unknown_name(problem: str, name: str, schema: DatabaseSchema) -> StatementError:
+    """Return `problem` with what is closest to the unknown name, and what names there are."""
+    parts: tuple[NodeInfo | EdgeInfo, ...] = (*schema.nodes, *schema.edges)
+    names = [table.name for table in schema.tables] + [part.label for part in parts]
+    names += [column.name for table in schema.tables for column in table.columns]
+    names += [field.name for part in parts for field in part.properties]
+    listing = [f"{table.name}({_names(table.columns)})" for table in schema.tables]
+    listing += [f"(:{node.label} {{{_names(node.properties)}}})" for node in schema.nodes]
+    listing += [
+        f"(:{edge.source})-[:{edge.label} {{{_names(edge.properties)}}}]->(:{edge.target})"
+        for edge in schema.edges
+    ]
+    what = "There is" if parts else "Tables"
+    return StatementError(f"{problem}.{closest(name, names)} {what}: {_shortened(listing)}")
+
+
+def one_line(error: object) -> str:
+    """Return what a driver says on one line, without secrets and the full stop."""
+    original = getattr(error, "orig", None) or error
+    arguments: tuple[object, ...] = getattr(original, "args", ())
+    # PyMySQL's errors are pairs of a number and a text.
+    is_pair = len(arguments) > 1 and isinstance(arguments[0], int)
+    return redact(" ".join(str(arguments[1] if is_pair else original).split())).rstrip(".")
+
+
+def _names(fields: tuple[Field, ...]) -> str:
+    return ", ".join(field.name for field in fields)
+
+
+def _shortened(items: list[str]) -> str:
+    length, shown = 0, []
+    for item in items:
+        length += len(item)
+        if length > _LONGEST_LISTING:
+            break
+        shown.append(item)
+    more = len(items) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "") + "."

@@ -1,0 +1,72 @@
+"""LadybugDB's namespaces: a file each, with the tag in a comment; and situations in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ladybug
+
+from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import LoadedSituation
+from dqa.databases.files import FileNamespaces, existing_file
+from dqa.databases.ladybug.database import LadybugDatabase
+from dqa.databases.ladybug.writer import read_tag, size, write
+
+__all__ = ["LadybugFile", "load_in_memory"]
+
+_MEBIBYTE = 1 << 20
+_POOL = 256 * _MEBIBYTE
+"""Buffer pool: bounds what statements may hold in memory; taken only as it is used."""
+_ADDRESSES = 4_096 * _MEBIBYTE
+"""Address space of a database. The engine's own default leaves room for 14 in a process."""
+
+
+class LadybugFile(FileNamespaces):
+    """A file that holds one situation, or is to hold one."""
+
+    def open(self, namespace: str | None) -> LadybugDatabase:  # noqa: ARG002
+        """Open the file; `DataError` where it is damaged or of another version."""
+        return LadybugDatabase(self._open_engine(), str(self._path))
+
+    def _open_engine(self) -> ladybug.Database:
+        path = existing_file(self._path, "ladybug")
+        addresses = max(_ADDRESSES, 1 << (4 * path.stat().st_size).bit_length())
+        try:
+            return ladybug.Database(
+                path, read_only=True, buffer_pool_size=_POOL, max_db_size=addresses
+            )
+        except RuntimeError as error:
+            problem = " ".join(str(error).split()).rstrip(".")
+            if "lock" in problem:
+                raise DatabaseUnavailableError(
+                    f"'{path}' is in use by a process that writes to it: {problem}."
+                ) from error
+            raise DataError(f"'{path}' cannot be opened by this LadybugDB: {problem}.") from error
+
+    def _read_tag(self) -> LoadedSituation | None:
+        try:
+            with self._open_engine() as database:
+                return read_tag(database, self.location)
+        except (UsageError, DataError):
+            return None
+
+    def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
+        with _new_database(path, situation) as database:
+            write(situation, database, tag)
+
+
+def load_in_memory(situation: Situation) -> LadybugDatabase:
+    """Write a situation into memory."""
+    database = _new_database(":memory:", situation)
+    try:
+        write(situation, database)
+    except BaseException:
+        database.close()
+        raise
+    return LadybugDatabase(database, situation.name)
+
+
+def _new_database(where: Path | str, situation: Situation) -> ladybug.Database:
+    pool = max(_POOL, 16 * size(situation))
+    return ladybug.Database(where, buffer_pool_size=pool, max_db_size=_ADDRESSES)

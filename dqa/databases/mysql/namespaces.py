@@ -1,0 +1,174 @@
+"""The namespaces of MySQL and MariaDB: databases of a server, with the tag in a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pymysql.connections import Connection
+from pymysql.err import MySQLError
+from sqlalchemy import URL
+
+from dqa.core.errors import DatabaseUnavailableError, UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Examination, LoadedSituation
+from dqa.databases.failures import one_line
+from dqa.databases.mysql.database import MysqlDatabase
+from dqa.databases.mysql.server import (
+    FULL,
+    Flavour,
+    code_of,
+    fetch_all,
+    find_flavour,
+    new_connection,
+)
+from dqa.databases.mysql.writer import write
+from dqa.databases.namespaces import (
+    TAG_TABLE,
+    NamespaceContent,
+    Namespaces,
+    UnfinishedLoad,
+    tagged_content,
+)
+from dqa.databases.servers import display_name, parse_url
+from dqa.databases.tables import TAG_COLUMNS, quote
+
+__all__ = ["MysqlNamespaces", "connect"]
+
+_LOCK_SECONDS = 120
+_NO_RIGHTS = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
+_READING = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "PROCESS", "PROXY"})
+
+
+class MysqlNamespaces(Namespaces):
+    """The databases of a server.
+
+    Parameters
+    ----------
+    connection
+        To the server, committing by itself.
+    url
+        Where it is, and perhaps which database to open.
+    flavour
+        Which of the two servers it is.
+    """
+
+    def __init__(self, connection: Connection[Any], url: URL, flavour: Flavour) -> None:
+        self.location = display_name(url)
+        self._connection = connection
+        self._url = url
+        self._flavour = flavour
+
+    def names(self) -> Iterable[str]:
+        """Return the databases that have a tag and that the user may see."""
+        found = fetch_all(
+            self._connection,
+            "SELECT table_schema FROM information_schema.tables WHERE table_name = %s "
+            "AND table_schema LIKE 'dqa\\_%%' ORDER BY table_schema",
+            TAG_TABLE,
+        )
+        return [str(name) for (name,) in found]
+
+    def read(self, namespace: str) -> NamespaceContent:
+        """Return what a database holds."""
+        columns, table = quote("mysql", *TAG_COLUMNS), quote("mysql", TAG_TABLE)
+        tag = f"SELECT {columns} FROM {quote('mysql', namespace)}.{table}"  # noqa: S608
+        return tagged_content(
+            namespace,
+            self._tables(namespace),
+            lambda: next(iter(fetch_all(self._connection, tag)), None),
+        )
+
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Make the database and fill it; what a failure leaves is dropped at once."""
+        try:
+            write(self._connection, tag, situation, self._flavour.collation)
+        except BaseException:
+            # What is begun may be large, and the disk full of it.
+            with suppress(self._connection.Error):
+                self.drop(tag.namespace)
+            raise
+
+    def drop(self, namespace: str) -> None:
+        """Drop a database with all that is in it."""
+        quoted = quote("mysql", namespace)
+        with self._connection.cursor() as cursor:
+            if TAG_TABLE in (self._tables(namespace) or ()):
+                # First of all: a drop that is interrupted leaves a load that was never finished.
+                cursor.execute(f"DELETE FROM {quoted}.{quote('mysql', TAG_TABLE)}")  # noqa: S608
+            cursor.execute(f"DROP DATABASE {quoted}")
+
+    def select(self) -> str:
+        """Return the URL's database, unless a load of it was never finished."""
+        name = self._url.database
+        if not name:
+            raise UsageError(
+                f"'{self.location}' names no database; append its name, such as "
+                f"{self.location}dqa_locating_q1_0123456789ab."
+            )
+        content = self.read(name)
+        if isinstance(content, UnfinishedLoad) and content.tables:
+            raise UsageError(f"'{name}' is {content.description}; load it again.")
+        return name
+
+    def open(self, namespace: str | None) -> MysqlDatabase:
+        """Return a database of the server."""
+        return MysqlDatabase(self._url.set(database=namespace), self._flavour)
+
+    def examine(self) -> Examination:
+        """Return the version, and whether the user's grants let more than read."""
+        ((version, role),) = fetch_all(self._connection, "SELECT VERSION(), CURRENT_USER()")
+        grants = [str(grant) for (grant,) in fetch_all(self._connection, "SHOW GRANTS")]
+        may_write = any(map(_lets_write, grants))
+        return Examination(f"{self._flavour.title} {version}", str(role), may_write)
+
+    @contextmanager
+    def locked(self, namespace: str) -> Iterator[None]:
+        """Lock a database's name; the lock goes with the connection."""
+        rows = fetch_all(self._connection, "SELECT GET_LOCK(%s, %s)", namespace[:64], _LOCK_SECONDS)
+        if rows[0][0] != 1:
+            raise DatabaseUnavailableError(
+                f"'{namespace}' has been locked by another load for {_LOCK_SECONDS} seconds; "
+                "try again."
+            )
+        yield
+
+    def _tables(self, namespace: str) -> frozenset[str] | None:
+        """Return the names of all tables and views; None where there is no such database."""
+        rows = fetch_all(
+            self._connection,
+            "SELECT table_name FROM information_schema.schemata LEFT JOIN "
+            "information_schema.tables ON table_schema = %s WHERE schema_name = %s",
+            *(namespace, namespace),
+        )
+        return frozenset(str(name) for (name,) in rows if name is not None) if rows else None
+
+
+@contextmanager
+def connect(location: str) -> Iterator[MysqlNamespaces]:
+    """Give the databases of a server; its errors come out as this project's."""
+    url = parse_url(location).set(drivername="mysql+pymysql")
+    where = display_name(url)
+    with new_connection(url) as connection:
+        try:
+            yield MysqlNamespaces(connection, url, find_flavour(connection, url))
+        except MySQLError as error:
+            code, problem = code_of(error), one_line(error)
+            if code in _NO_RIGHTS:
+                raise UsageError(
+                    f"{where} cannot be written: {problem}. Ask for the right to make, fill and "
+                    "drop databases whose names begin with dqa_."
+                ) from error
+            full = " The server has no room left." if code in FULL else ""
+            raise DatabaseUnavailableError(f"{where} failed: {problem}.{full}") from error
+
+
+def _lets_write(grant: str) -> bool:
+    """Whether a line of SHOW GRANTS lets a user do more than read."""
+    rights = re.match(r"GRANT (.+?) ON ", grant)
+    return (
+        rights is not None
+        and not {right.partition("(")[0].strip() for right in rights[1].split(",")} <= _READING
+    )

@@ -1,0 +1,147 @@
+"""Neo4j's namespaces: labels of nodes, with a node as the tag of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from neo4j.exceptions import DriverError, Neo4jError
+
+from dqa.core.errors import UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Examination, LoadedSituation
+from dqa.databases.namespaces import ForeignContent, NamespaceContent, Namespaces
+from dqa.databases.neo4j.database import GraphNamespace, Neo4jDatabase
+from dqa.databases.neo4j.server import Address, Server
+from dqa.databases.neo4j.writer import TAG, drop, prepare, write
+from dqa.guard.cypher import quote_name
+
+__all__ = ["Neo4jNamespaces", "connect"]
+
+_READERS = frozenset({"PUBLIC", "reader"})
+"""Roles, of editions that have any, that cannot write."""
+_ORDER = "order_"
+
+
+class Neo4jNamespaces(Namespaces):
+    """The loaded situations of a database.
+
+    Parameters
+    ----------
+    server
+        The open server.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.location = server.address.name
+        self.is_handed_over = False
+        self._server = server
+
+    def names(self) -> Iterable[str]:
+        """Return the labels of loaded situations."""
+        return [situation.namespace for situation in self.situations()]
+
+    def situations(self) -> Iterator[LoadedSituation]:
+        """Yield what the tags say, which are read at once."""
+        tags = self._server.rows(
+            f"MATCH (t:{TAG}) WHERE t.state = 'loaded' RETURN properties(t) AS tag ORDER BY t.place"
+        )
+        return (_loaded(row["tag"]) for row in tags)
+
+    def read(self, namespace: str) -> NamespaceContent:
+        """Return what a label has; a load that was never finished is none: it is written anew."""
+        tag = self._tag(namespace)
+        if tag["state"] == "loaded":
+            return _loaded(tag)
+        # A label that was once there is known for ever.
+        if tag["state"] == "known" and self._server.rows(
+            f"MATCH (n:{quote_name(namespace)}) RETURN 1 LIMIT 1"
+        ):
+            return ForeignContent("nodes that are not of this project")
+        return None
+
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Write the nodes, and the tag last."""
+        prepared = prepare(situation, tag.namespace)
+        write(prepared, self._server.driver, self._server.address.database)
+
+    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Drop what is there only when the situation is known to be a graph."""
+        prepare(situation, tag.namespace)
+        super().replace(situation, tag)
+
+    def drop(self, namespace: str) -> None:
+        """Drop a label's nodes, its tag, constraints and indexes."""
+        drop(namespace, self._server.driver, self._server.address.database)
+
+    def select(self) -> str | None:
+        """Return the label of ``?namespace=``, which must be loaded."""
+        name = self._server.address.namespace
+        if name is not None and self._tag(name)["state"] != "loaded":
+            raise UsageError(f"'{name}' in {self.location} holds no situation; load it first.")
+        return name
+
+    def open(self, namespace: str | None) -> Neo4jDatabase:
+        """Return a situation, or the whole database; the server belongs to it from now on."""
+        opened = None
+        if namespace is None:
+            self._server.rows("RETURN 1")
+        else:
+            tag = self._tag(namespace)
+            orders = {
+                key.removeprefix(_ORDER): bytes(value)
+                for key, value in tag.items()
+                if key.startswith(_ORDER)
+            }
+            opened = GraphNamespace(tag["place"], json.loads(tag["schema"]), orders)
+        self.is_handed_over = True
+        return Neo4jDatabase(self._server, opened)
+
+    def examine(self) -> Examination:
+        """Return version and edition, and whether the user's roles could write."""
+        about = self._server.rows("CALL dbms.components() YIELD versions, edition RETURN *")[0]
+        users = self._server.rows("SHOW CURRENT USER")
+        user = users[0] if users else {}
+        roles = user.get("roles")
+        return Examination(
+            version=f"Neo4j {about['versions'][0]} {about['edition']}",
+            role=user.get("user") or "",
+            # The Community edition has no roles: everybody may do everything.
+            may_write=roles is None or not _READERS.issuperset(roles),
+        )
+
+    def _tag(self, namespace: str) -> dict[str, Any]:
+        """Return what a label's tag says; a state alone where there is no tag."""
+        found = self._server.rows(
+            "CALL db.labels() YIELD label WITH collect(label) AS labels "
+            f"OPTIONAL MATCH (t:{TAG} {{place: $namespace}}) "
+            "RETURN coalesce(properties(t), {state: CASE WHEN $namespace IN labels "
+            "THEN 'known' ELSE 'free' END}) AS tag",
+            namespace=namespace,
+        )
+        tag: dict[str, Any] = found[0]["tag"]
+        return tag
+
+
+@contextmanager
+def connect(location: str) -> Iterator[Neo4jNamespaces]:
+    """Give the labels of a database; what the driver raises comes out as this project's errors."""
+    server = Server(Address.parse(location))
+    is_handed_over = False
+    try:
+        namespaces = Neo4jNamespaces(server)
+        yield namespaces
+        is_handed_over = namespaces.is_handed_over
+    except (Neo4jError, DriverError, OSError) as error:
+        raise server.failure(error) from error
+    finally:
+        if not is_handed_over:
+            server.close()
+
+
+def _loaded(tag: dict[str, Any]) -> LoadedSituation:
+    return LoadedSituation(
+        tag["place"], tag["scenario"], tag["name"], tag["content_hash"], tag["rows"]
+    )

@@ -1,0 +1,200 @@
+"""A read-only PostgreSQL database, or one schema of it, over psycopg.
+
+The search path of a connection to a schema holds nothing else. Sessions are read-only and commit by
+themselves, so every statement is a read-only transaction without a round trip more. The server
+tells its clients when a session's default changes, so a session that somehow could write is noticed
+before the next statement, at no cost. Statements are sent by the extended protocol, which takes one
+at a time; rows are streamed, and a statement whose result is cut is cancelled.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from typing import Any, cast
+
+import psycopg
+from psycopg import Connection
+from psycopg.adapt import Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus
+from sqlalchemy import URL, create_engine
+from sqlalchemy.pool import PoolProxiedConnection
+
+from dqa.core.database import Limits, Rows
+from dqa.core.errors import DqaError, StatementError
+from dqa.databases.failures import failed, one_line, refused, timed_out, unknown_name
+from dqa.databases.relational import PooledDatabase
+from dqa.databases.rows import collect
+from dqa.databases.servers import POOL, display_name
+from dqa.databases.tables import quote
+from dqa.guard import NotUnderstoodError
+
+__all__ = ["CONNECT_SECONDS", "REFUSED", "PostgresDatabase", "code_of", "message_of"]
+
+CONNECT_SECONDS = 10
+_CANCEL_SECONDS = 2.0
+_BATCH = 256
+_SESSION = (
+    # The guard reads texts as the first one says, whatever the server's own setting is.
+    "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
+    "SET default_transaction_read_only = on; SET search_path TO {}"
+)
+
+_TIMED_OUT = "57014"
+_UNKNOWN = re.compile(
+    r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
+)
+_UNKNOWN_NAMES = frozenset({"42703", "42P01"})
+_NOT_UNDERSTOOD = frozenset({"42601", "42883", "42704", "42P02", "0A000"})
+REFUSED = frozenset({"25006", "42501"})
+_CANNOT_GO_ON = frozenset({"53", "58", "XX"})
+"""Classes of errors: no room, the system's, the server's own."""
+
+
+class PostgresDatabase(PooledDatabase):
+    """A read-only PostgreSQL database, or one schema of it.
+
+    Parameters
+    ----------
+    url
+        Where it is.
+    namespace
+        The schema to show, and to find unqualified names in; None for the user's own.
+    """
+
+    language = "SQL (PostgreSQL)"
+
+    def __init__(self, url: URL, namespace: str | None = None) -> None:
+        engine = create_engine(
+            url,
+            connect_args={"connect_timeout": CONNECT_SECONDS, "autocommit": True},
+            pool_reset_on_return=None,  # there is nothing to roll back
+            **POOL,
+        )
+        super().__init__(engine, "postgres", display_name(url, namespace), namespace)
+
+    @contextmanager
+    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
+        driver = cast("Connection[Any]", connection.driver_connection)
+        self._prepare(connection, driver, limits)
+        with self._watch(connection, limits, lambda: _stop(driver)):
+            yield
+
+    def _prepare(
+        self, connection: PoolProxiedConnection, driver: Connection[Any], limits: Limits
+    ) -> None:
+        """Send what differs from what the session has."""
+        settings = []
+        info = connection.info
+        if driver.info.parameter_status("default_transaction_read_only") != "on" or (
+            "limit" not in info
+        ):
+            path = quote("postgres", self._namespace) if self._namespace else '"$user", public'
+            settings.append(_SESSION.format(path))
+        limit = max(round(limits.seconds * 1_000), 1)
+        if info.get("limit") != limit:
+            settings.append(f"SET statement_timeout = {limit}")
+        if settings:
+            driver.execute("; ".join(settings).encode())
+            info["limit"] = limit
+
+    def _rows(
+        self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
+    ) -> Rows:
+        driver = cast("Connection[Any]", connection.driver_connection)
+        results = _streamed(driver, statement, min(limits.rows + 1, _BATCH))
+        try:
+            columns, first = next(results)
+            if columns is None:
+                # No query: whatever it did to the session ends with it.
+                connection.invalidate()
+                raise StatementError("The statement returned no rows; write a query that does.")
+            rows = chain(first, (row for _, more in results for row in more))
+            return collect(columns, rows, limits, started)
+        finally:
+            results.close()
+
+    def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
+        return code_of(error).startswith("57P") or super()._is_lost(error, connection)
+
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+        code, problem = code_of(error), message_of(error)
+        unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
+        if code == _TIMED_OUT:
+            return timed_out(limits, self.kind)
+        if code in REFUSED:
+            return refused(problem)
+        if code[:2] in _CANNOT_GO_ON:
+            return failed(self.name, problem)
+        if code in _NOT_UNDERSTOOD:
+            return NotUnderstoodError(f"{problem}.")
+        if unknown is not None:
+            return unknown_name(problem, unknown["column"] or unknown["table"], self.schema())
+        return StatementError(f"{problem}.")
+
+
+def _streamed(
+    driver: Connection[Any], statement: str, size: int
+) -> Generator[tuple[list[str] | None, list[tuple[Any, ...]]], None, None]:
+    """Yield the columns and so many rows at once; closing it cancels what is left.
+
+    As `psycopg.Cursor.stream`, which takes twice the time of a small query and tells no columns
+    where there are no rows. The columns are None where the statement is no query.
+    """
+    wire, rows = driver.pgconn, Transformer(driver)
+    names: list[str] | None = None
+    with driver.lock:
+        wire.send_query_params(statement.encode(), None)
+        wire.set_chunked_rows_mode(size)
+        is_over = False
+        try:
+            while result := wire.get_result():
+                if result.status == ExecStatus.FATAL_ERROR:
+                    is_over = wire.get_result() is None
+                    raise error_from_result(result)
+                if result.status not in {ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK}:
+                    wire.finish()  # a COPY would go on for ever
+                    is_over = True
+                    yield None, []
+                    return
+                rows.set_pgresult(result)
+                if names is None:
+                    names = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
+                yield names, rows.load_rows(0, result.ntuples, tuple)
+            is_over = True
+        finally:
+            if not is_over:
+                with suppress(psycopg.Error):
+                    driver.cancel_safe(timeout=_CANCEL_SECONDS)
+                while wire.get_result():
+                    pass
+
+
+def _stop(driver: Connection[Any]) -> None:
+    """Stop what a server does not stop by itself, and stop waiting for it."""
+    with suppress(psycopg.Error):
+        driver.cancel_safe(timeout=_CANCEL_SECONDS)
+    with (
+        suppress(OSError, psycopg.Error),
+        socket.socket(fileno=os.dup(driver.pgconn.socket)) as wire,
+    ):
+        wire.shutdown(socket.SHUT_RDWR)
+
+
+def code_of(error: Exception) -> str:
+    """Return the server's code of an error, or nothing."""
+    return (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
+
+
+def message_of(error: Exception) -> str:
+    """Return the server's message without the statement that it quotes, with its hint."""
+    told = error.diag if isinstance(error, psycopg.Error) else None
+    if told is None or told.message_primary is None:
+        return one_line(error)
+    hint = f". {told.message_hint}" if told.message_hint else ""
+    return one_line(told.message_primary + hint)

@@ -1,0 +1,153 @@
+"""PostgreSQL's namespaces: schemas of a database, whose comments are their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+from sqlalchemy import URL
+from sqlalchemy.schema import DropSchema
+
+from dqa.core.errors import DatabaseUnavailableError, UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Examination, LoadedSituation
+from dqa.databases.failures import one_line
+from dqa.databases.namespaces import ForeignContent, NamespaceContent, Namespaces, tag_from_json
+from dqa.databases.postgres.database import (
+    CONNECT_SECONDS,
+    REFUSED,
+    PostgresDatabase,
+    code_of,
+    message_of,
+)
+from dqa.databases.postgres.writer import write
+from dqa.databases.servers import display_name, parse_url, split_namespace
+from dqa.databases.tables import spell
+
+__all__ = ["PostgresNamespaces", "connect"]
+
+_LOCK_SECONDS = 120
+_OLDEST = 14
+"""The first version that tells its clients whether a session is read-only."""
+_WHO = """
+SELECT current_setting('server_version'), current_user,
+  has_database_privilege(current_database(), 'CREATE') OR EXISTS (
+    SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+      AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))
+"""
+
+
+class PostgresNamespaces(Namespaces):
+    """The schemas of a database.
+
+    Parameters
+    ----------
+    connection
+        To the database, committing by itself.
+    url
+        Where it is.
+    wanted
+        The schema that the location names.
+    """
+
+    def __init__(self, connection: Connection[Any], url: URL, wanted: str | None) -> None:
+        self.location = display_name(url)
+        self._connection = connection
+        self._url = url
+        self._wanted = wanted
+
+    def names(self) -> Iterable[str]:
+        """Return the schemas whose names begin as ours do."""
+        found = self._connection.execute(
+            r"SELECT nspname FROM pg_namespace WHERE nspname LIKE 'dqa\_%' ORDER BY nspname"
+        )
+        return [str(name) for (name,) in found.fetchall()]
+
+    def read(self, namespace: str) -> NamespaceContent:
+        """Return what a schema holds."""
+        found = self._connection.execute(
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s",
+            (namespace,),
+        ).fetchone()
+        return None if found is None else tag_from_json(namespace, found[0]) or ForeignContent()
+
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Make the schema, within the transaction of `locked`."""
+        write(self._connection, tag, situation)
+
+    def drop(self, namespace: str) -> None:
+        """Drop a schema, within the transaction of `locked`."""
+        self._connection.execute(spell(DropSchema(namespace, cascade=True), "postgres").encode())
+
+    def select(self) -> str | None:
+        """Return the schema of ``?schema=``, which must be there."""
+        if self._wanted is not None and self.read(self._wanted) is None:
+            raise UsageError(
+                f"{self.location} has no schema '{self._wanted}' that this user may see."
+            )
+        return self._wanted
+
+    def open(self, namespace: str | None) -> PostgresDatabase:
+        """Return a schema, or what the user's own search path names."""
+        return PostgresDatabase(self._url, namespace)
+
+    def examine(self) -> Examination:
+        """Return the version, and whether the user could write."""
+        row = self._connection.execute(_WHO).fetchone() or ("", "", False)
+        return Examination(f"PostgreSQL {row[0]}", str(row[1]), bool(row[2]))
+
+    @contextmanager
+    def locked(self, namespace: str) -> Iterator[None]:
+        """Lock a schema's name in a transaction that ends with the context."""
+        with self._connection.transaction():
+            self._connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+            self._connection.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (namespace,)
+            )
+            yield
+
+
+@contextmanager
+def connect(location: str) -> Iterator[PostgresNamespaces]:
+    """Give the schemas of a database; the server's errors come out as this project's."""
+    url, wanted = split_namespace(parse_url(location).set(drivername="postgresql+psycopg"))
+    where = display_name(url)
+    with _connection(url) as connection:
+        try:
+            yield PostgresNamespaces(connection, url, wanted)
+        except psycopg.Error as error:
+            if code_of(error) in REFUSED:
+                raise UsageError(
+                    f"{where} cannot be written: {message_of(error)}. Ask for the right to make "
+                    "schemas: GRANT CREATE ON DATABASE."
+                ) from error
+            full = " The server has no room left." if code_of(error) == "53100" else ""
+            raise DatabaseUnavailableError(f"{where} failed: {message_of(error)}.{full}") from error
+
+
+def _connection(url: URL) -> Connection[Any]:
+    """Connect outside of any pool."""
+    where = display_name(url)
+    arguments, options = url.get_dialect()().create_connect_args(url)
+    wanted = {**options, "autocommit": True, "connect_timeout": CONNECT_SECONDS}
+    try:
+        connection = psycopg.connect(*arguments, **wanted)
+    except psycopg.OperationalError as error:
+        problem = one_line(error).rpartition("FATAL: ")
+        if problem[1]:
+            raise UsageError(
+                f"{where} does not let you in: {problem[2].strip()}. "
+                "Check user, password and the database's name."
+            ) from None
+        raise DatabaseUnavailableError(f"{where} cannot be reached: {problem[2]}.") from None
+    except psycopg.Error as error:
+        raise UsageError(f"{where} cannot be used: {one_line(error)}.") from None
+    version = connection.info.server_version // 10_000
+    if version < _OLDEST:
+        connection.close()
+        raise UsageError(f"{where} is PostgreSQL {version}; at least {_OLDEST} is needed.")
+    return connection

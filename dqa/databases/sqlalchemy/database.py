@@ -1,0 +1,62 @@
+"""A read-only database that is known by its SQLAlchemy dialect alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from sqlalchemy import Engine
+from sqlalchemy.pool import PoolProxiedConnection
+
+from dqa.core.database import Limits
+from dqa.core.errors import DqaError, StatementError
+from dqa.databases.failures import one_line, timed_out
+from dqa.databases.relational import PooledDatabase
+from dqa.databases.servers import display_name
+from dqa.databases.watchdog import WATCHDOG
+from dqa.guard import NotUnderstoodError
+
+__all__ = ["SqlalchemyDatabase"]
+
+
+class SqlalchemyDatabase(PooledDatabase):
+    """A database, or one schema of it, whose statements are all rolled back.
+
+    Parameters
+    ----------
+    engine
+        Where connections come from; it belongs to this object from now on.
+    namespace
+        The schema to show; None for the user's own.
+    """
+
+    def __init__(self, engine: Engine, namespace: str | None = None) -> None:
+        super().__init__(engine, "ansi", display_name(engine.url, namespace), namespace)
+        self.language = f"SQL ({engine.dialect.name})"
+
+    @contextmanager
+    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
+        driver = connection.driver_connection
+        stop = getattr(driver, "interrupt", None) or getattr(driver, "cancel", None)
+
+        def fire() -> None:
+            if stop is not None:
+                with suppress(self._driver_error):
+                    stop()
+
+        with WATCHDOG.after(limits.seconds, fire) as timer:
+            try:
+                yield
+            except self._driver_error as error:
+                if not timer.has_fired:
+                    raise
+                raise timed_out(limits, self.kind) from error
+        if timer.has_fired:
+            raise timed_out(limits, self.kind)
+
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:  # noqa: ARG002
+        # Whatever the driver complains of, it may be the dialect.
+        problem = f"{one_line(error)}."
+        dbapi = self._engine.dialect.loaded_dbapi
+        understood = isinstance(error, (dbapi.DataError, dbapi.IntegrityError))
+        return StatementError(problem) if understood else NotUnderstoodError(problem)

@@ -1,0 +1,140 @@
+"""A read-only SQLite database: a file, or a situation in memory that all threads share.
+
+Booleans are what SQLite makes of them: a BOOLEAN column holds and shows 0 or 1, and compares with
+TRUE and FALSE. Declared foreign keys describe the data and are not enforced.
+
+Every connection is opened read-only, with writing switched off in the session and an authorizer
+that knows nothing but reading: whatever passes the guard by mistake still cannot write.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import cast
+
+from sqlalchemy import QueuePool, create_engine
+from sqlalchemy.pool import PoolProxiedConnection
+
+from dqa.core.database import Limits
+from dqa.core.errors import DqaError, StatementError
+from dqa.databases.failures import failed, refused, timed_out, unknown_name
+from dqa.databases.relational import PooledDatabase
+from dqa.guard import NotUnderstoodError
+
+__all__ = ["SqliteDatabase"]
+
+_STEPS = 20_000
+"""Virtual machine steps between two looks at the clock: a fraction of a millisecond."""
+_LARGEST = 16_000_000
+"""Bytes of the largest text or binary a statement may build."""
+
+_UNAVAILABLE = frozenset(
+    {
+        *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT),
+        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FULL),
+    }
+)
+_REFUSED = frozenset({sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
+_UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
+_NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
+
+_READING = frozenset(
+    {
+        *(sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION),
+        sqlite3.SQLITE_RECURSIVE,
+    }
+)
+_DESCRIBING = frozenset(
+    {
+        *("foreign_key_list", "index_info", "index_list", "table_info", "table_list"),
+        *("table_xinfo", "read_uncommitted"),
+    }
+)
+"""PRAGMAs that describe; the last one without an argument, as SQLAlchemy asks at the start."""
+_LOADING = frozenset({"load_extension", "fts3_tokenizer"})
+
+
+class SqliteDatabase(PooledDatabase):
+    """A read-only SQLite database.
+
+    Parameters
+    ----------
+    uri
+        SQLite's own URI of the database, which every connection opens.
+    name
+        What to call it.
+    keeper
+        A connection that keeps a database in memory alive; closed with this object.
+    """
+
+    language = "SQL (SQLite)"
+
+    def __init__(self, uri: str, name: str, keeper: sqlite3.Connection | None = None) -> None:
+        engine = create_engine(
+            "sqlite://", creator=_connector(uri), poolclass=QueuePool, pool_size=0
+        )
+        super().__init__(engine, "sqlite", name)
+        self._keeper = keeper
+
+    def close(self) -> None:
+        """Close all connections; a database in memory is gone."""
+        super().close()
+        if self._keeper is not None:
+            self._keeper.close()
+
+    @contextmanager
+    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
+        driver = cast("sqlite3.Connection", connection.driver_connection)
+        deadline = monotonic() + limits.seconds
+        driver.set_progress_handler(lambda: monotonic() > deadline, _STEPS)
+        try:
+            yield
+        finally:
+            driver.set_progress_handler(None, 0)
+
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+        problem = str(error).rstrip(".")
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # what the driver itself says has none
+        unknown = _UNKNOWN.fullmatch(problem)
+        if code == sqlite3.SQLITE_INTERRUPT:
+            return timed_out(limits, self.kind)
+        if code in _REFUSED or problem.startswith("not authorized"):
+            return refused(f"{problem}; this database can only be read")
+        if code in _UNAVAILABLE:
+            return failed(self.name, problem)
+        if unknown is not None:
+            return unknown_name(problem, unknown[1], self.schema())
+        not_understood = _NOT_UNDERSTOOD.search(problem) is not None
+        return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
+
+
+def _connector(uri: str) -> Callable[[], sqlite3.Connection]:
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.set_authorizer(_authorize)
+        return connection
+
+    return connect
+
+
+def _authorize(
+    action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None
+) -> int:
+    """Allow what reads. SQLite asks while it compiles a statement, before anything runs."""
+    if action == sqlite3.SQLITE_FUNCTION:
+        allowed = (second or "").lower() not in _LOADING
+    elif action == sqlite3.SQLITE_PRAGMA:
+        allowed = (first or "").lower() in _DESCRIBING and (
+            first != "read_uncommitted" or second is None
+        )
+    else:
+        allowed = action in _READING
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -1,0 +1,69 @@
+"""SQLite's namespaces: a file each, with the tag in a table; and situations in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+from dqa.core.errors import DatabaseUnavailableError, DataError
+from dqa.core.situation import Situation
+from dqa.databases.base import LoadedSituation
+from dqa.databases.files import FileNamespaces
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.sqlite.database import SqliteDatabase
+from dqa.databases.sqlite.writer import write
+from dqa.databases.tables import TAG_COLUMNS
+
+__all__ = ["SqliteFile", "load_in_memory"]
+
+_numbers = count(1)
+
+
+class SqliteFile(FileNamespaces):
+    """A file that holds one situation, or is to hold one."""
+
+    def open(self, namespace: str | None) -> SqliteDatabase:  # noqa: ARG002
+        """Open the file; `DataError` where it is damaged."""
+        database = SqliteDatabase(_uri(self._path), str(self._path))
+        try:
+            database.schema()
+        except DatabaseUnavailableError as error:
+            database.close()
+            raise DataError(
+                f"'{self._path}' cannot be read as an SQLite database: {error}"
+            ) from error
+        return database
+
+    def _read_tag(self) -> LoadedSituation | None:
+        statement = f"SELECT {', '.join(TAG_COLUMNS)} FROM {TAG_TABLE}"  # noqa: S608
+        try:
+            with closing(sqlite3.connect(_uri(self._path), uri=True)) as connection:
+                row = connection.execute(statement).fetchone()
+        except sqlite3.Error:  # another database, or none
+            return None
+        return LoadedSituation(self.location, *row) if row else None
+
+    def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            write(situation, connection, tag)
+            path.write_bytes(connection.serialize())
+
+
+def load_in_memory(situation: Situation) -> SqliteDatabase:
+    """Write a situation into memory that all connections of this process share."""
+    # The memdb file system shares a database without the locks of SQLite's shared cache; a name
+    # is used once.
+    uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
+    keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
+    try:
+        write(situation, keeper)
+    except DataError:
+        keeper.close()
+        raise
+    return SqliteDatabase(f"{uri}&mode=ro", situation.name, keeper)
+
+
+def _uri(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro"

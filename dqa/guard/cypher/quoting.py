@@ -1,0 +1,15 @@
+"""How names and texts are spelled in Cypher."""
+
+from __future__ import annotations
+
+__all__ = ["quote_name", "quote_text"]
+
+
+def quote_name(name: str) -> str:
+    """Return a label, type or property between backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def quote_text(text: str) -> str:
+    """Return a text as a literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,63 @@
+"""What of a schema a policy lets its reader see: what may not be read is not shown either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.guard.cypher.permissions import permissions_of
+from dqa.guard.policy import Policy
+
+__all__ = ["visible_schema"]
+
+
+def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
+    """Return the tables, columns, labels, relationship types and properties that may be read."""
+    if policy.limits_tables or policy.limits_columns:
+        tables = (_table(t, policy) for t in schema.tables if policy.allows_table(t.name))
+        schema = replace(schema, tables=tuple(tables))
+    return _graph(schema, dialect, policy) if policy.limits_graph else schema
+
+
+def _table(table: TableInfo, policy: Policy) -> TableInfo:
+    columns = tuple(c for c in table.columns if policy.allows_column(table.name, c.name))
+    names = {column.name for column in columns}
+    return replace(
+        table,
+        columns=columns,
+        key=table.key if names.issuperset(table.key) else (),
+        references=tuple(
+            (column, other, other_column)
+            for column, other, other_column in table.references
+            if column in names
+            and policy.allows_table(other)
+            and policy.allows_column(other, other_column)
+        ),
+    )
+
+
+def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
+    fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
+    permissions = permissions_of(policy, fold=dialect == "ladybug")
+
+    def allowed(names: frozenset[str] | None, *wanted: str) -> bool:
+        return names is None or all(fold(name) in names for name in wanted)
+
+    def fields(owner: str, properties: tuple[Field, ...]) -> tuple[Field, ...]:
+        return tuple(p for p in properties if permissions.allows(fold(owner), fold(p.name)))
+
+    return replace(
+        schema,
+        nodes=tuple(
+            replace(node, properties=fields(node.label, node.properties))
+            for node in schema.nodes
+            if allowed(permissions.labels, node.label)
+        ),
+        edges=tuple(
+            replace(edge, properties=fields(edge.label, edge.properties))
+            for edge in schema.edges
+            if allowed(permissions.types, edge.label)
+            and allowed(permissions.labels, edge.source, edge.target)
+        ),
+    )

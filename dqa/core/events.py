@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dqa.core.evidence import QUERY, SIMULATING, Cut, Evidence
 
@@ -72,7 +72,7 @@ class Event(BaseModel):
 
 
 class OtherEvent(Event):
-    """An event of a kind that no installed package knows."""
+    """An event of a kind that no installed package knows, or told in another way than it tells."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -237,12 +237,13 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
     line
         The event as a trace holds it.
     known
-        The classes to read it into. A kind that none of them has becomes an `OtherEvent`.
+        The classes to read it into. A kind that none of them has, or that is told in another way,
+        becomes an `OtherEvent`: no event is lost.
 
     Raises
     ------
-    TypeError, ValueError
-        It has no kind, or is not what its kind has to be.
+    ValueError
+        It has no kind, or no number for a step.
     """
     flat = dict(line)
     data = flat.pop("data", None)
@@ -250,4 +251,7 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
         flat = {"kind": flat.get("kind"), "step": flat.get("step", 0), **data}
     kind = flat.get("kind")
     found = next((event for event in known if kind in kinds_of(event)), OtherEvent)
-    return found.model_validate(flat)
+    try:
+        return found.model_validate(flat)
+    except ValidationError:
+        return OtherEvent.model_validate(flat)

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 __all__ = ["Record", "problem_of"]
 
+_LONGEST = 60
+"""Characters that are shown of a value that is wrong."""
+
 
 class Record(BaseModel):
     """Frozen data of known fields; an unknown one is an error."""
@@ -51,4 +54,7 @@ def _problem(found: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
     said = found["msg"].removeprefix("Value error, ").rstrip(".")
     if found["type"] == "extra_forbidden":
         return f"there is no field '{place}'"
+    given = found.get("input")
+    if isinstance(given, str | int | float):
+        said = f"{said}, not {str(given)[:_LONGEST]!r}"
     return f"{place}: {said}" if place else said

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from math import isfinite
 
+from pydantic import Field
+
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import Record
@@ -101,6 +103,7 @@ class ReleaseAudit(Record):
     totals: tuple[Totals, ...]
     labels: tuple[LabelAudit, ...]
     defects: tuple[str, ...]
+    found: tuple[Defect, ...] = Field(exclude=True, repr=False)
 
 
 def audit(question_set: QuestionSet) -> ReleaseAudit:
@@ -128,6 +131,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         totals=totals,
         labels=labels,
         defects=tuple(map(str, question_set.defects)),
+        found=question_set.defects,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dqa import plugins
 from dqa.core.decider import Decider, UpperBound
@@ -123,7 +123,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     targets = targets_of(
         spec.databases,
-        None if spec.policy is None else Policy(**spec.policy),
+        _policy(spec),
         None if options.audit is None else Audit.to_file(options.audit),
     )
     if questions is None:
@@ -135,6 +135,13 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     return BuiltRun(
         spec, Setup(questions, targets, deciders, made.models), judge, examples, made.warnings
     )
+
+
+def _policy(spec: RunSpec) -> Policy | None:
+    if spec.policy is None:
+        return None
+    lists: dict[str, Any] = dict(spec.policy)
+    return Policy(**lists)
 
 
 def connect(  # noqa: PLR0913  (each is a question of its own to the caller)

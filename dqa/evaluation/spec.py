@@ -309,20 +309,20 @@ _NOT_COMPARED = frozenset({"questions.folder"})
 
 def differences(earlier: RunSpec, now: RunSpec) -> list[str]:
     """Return, field by field, what is not the same in two specs."""
-    before, after = dict(_flat(earlier.to_json())), dict(_flat(now.to_json()))
-    return [
-        f"{name} was {_shown(before.get(name))} and is now {_shown(after.get(name))}"
-        for name in sorted({*before, *after} - _NOT_COMPARED)
-        if before.get(name) != after.get(name)
-    ]
+    return list(_differing(earlier.to_json(), now.to_json()))
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, item in value.items():
-        if isinstance(item, Mapping):
-            yield from _flat(item, f"{prefix}{name}.")
+def _differing(
+    before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = ""
+) -> Iterator[str]:
+    for key in sorted({*before, *after}):
+        name, was, is_now = f"{prefix}{key}", before.get(key), after.get(key)
+        if was == is_now or name in _NOT_COMPARED:
+            continue
+        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
+            yield from _differing(was, is_now, f"{name}.")
         else:
-            yield f"{prefix}{name}", item
+            yield f"{name} was {_shown(was)} and is now {_shown(is_now)}"
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any JSON value)

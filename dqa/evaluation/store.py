@@ -60,8 +60,10 @@ class RunStore:
         self._crashed: dict[tuple[str, str, str], Trace] = {}
         self._files: tuple[TextIO, TextIO] | None = None
         self._fresh = folder is not None and not _is_used(folder)
-        if folder is None or record is None:
+        if folder is None:
             return
+        if record is None:
+            raise AssertionError("a run in a folder says what it is")
         if self._fresh:
             _make(folder)
             (folder / RUN).write_text(json.dumps(record.to_json(), indent=2) + "\n", "utf-8")

@@ -1,18 +1,18 @@
 """Plug-ins: what other packages add, found by entry point or in a scenario's folder.
 
 Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases,
-readers of question sets, and methods' events, commands and formats are entry points; a scenario is
-a folder (`dqa.scenarios.catalogue`) that says where its simulator, its generator and its scripts
-are. A plug-in is imported when it is asked for; one that cannot be, or is not what its group needs,
-is one line and hides no other.
+readers of question sets, and what else methods bring are entry points; a scenario is a folder
+(`dqa.scenarios.catalogue`) that says where its simulator, its generator and its scripts are. A
+plug-in is imported when it is asked for; one that cannot be, or is not what its group needs, is one
+line and hides no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
@@ -26,25 +26,32 @@ if TYPE_CHECKING:
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory
     from dqa.loaders.base import QuestionReader
-    from dqa.loaders.generator.base import Generator
+    from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
+    from dqa.scenarios.generation import Generator
 
 __all__ = [
+    "Rendering",
     "backend",
     "backend_for",
     "command",
     "decider",
+    "deciders",
     "events",
     "format_class",
-    "found",
     "generator",
     "names",
     "reader",
+    "renderings",
     "scenario",
+    "scenarios",
     "script",
     "script_names",
     "simulator",
 ]
+
+Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
+"""Shows a method's own events as passages; None for an event that it does not know."""
 
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -52,6 +59,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "database": ("name", "kind", "dialect", "embedded", "accepts", "open", "load"),
     "reader": ("name", "rule_set", "recognises", "read"),
     "event": ("__iter__",),
+    "rendering": ("__call__",),
     "command": ("registered_commands",),
     "format": ("json_schema",),
 }
@@ -77,14 +85,15 @@ def names(kind: str) -> tuple[str, ...]:
 
         return scenario_names()
     if kind in {"simulator", "generator"}:
-        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
+        return tuple(sorted(found.name for found in scenarios() if _has(found, kind)))
     return tuple(_found(f"dqa.{kind}s"))
 
 
-def _scenarios() -> tuple[Scenario, ...]:
-    from dqa.scenarios.catalogue import scenarios
+def scenarios() -> tuple[Scenario, ...]:
+    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
+    from dqa.scenarios.catalogue import scenarios as known
 
-    return scenarios()
+    return known()
 
 
 def _has(scenario: Scenario, kind: str) -> bool:
@@ -100,7 +109,7 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
         raise UnknownNameError(kind, name, found)
     where = f"The {kind} '{name}' is registered as {found[name].value}"
     loaded = _loaded(found[name], where)
-    missing = [needed for needed in _NEEDS[kind] if not hasattr(loaded, needed)]
+    missing = [needed for needed in _NEEDS.get(kind, ()) if not hasattr(loaded, needed)]
     if missing:
         raise PluginError(
             f"{where}, which breaks its contract: it has no {', '.join(missing)}. Mend or remove "
@@ -128,12 +137,11 @@ def _named(scenario: Scenario, part: str, value: str) -> Any:  # noqa: ANN401  (
     return _loaded(EntryPoint(scenario.name, value, part), what)
 
 
-def found(kind: str, name: str) -> Any:  # noqa: ANN401  (any plug-in)
-    """Return the entry point's object called `name`; None where it cannot be loaded."""
-    try:
-        return _load(kind, name)
-    except (PluginError, UnknownNameError):
-        return None
+def scenario(name: str) -> Scenario:
+    """Return the scenario called `name`."""
+    from dqa.scenarios.catalogue import scenario as known
+
+    return known(name)
 
 
 def command(name: str) -> typer.Typer:
@@ -148,23 +156,9 @@ def format_class(name: str) -> type[Record]:
     return loaded
 
 
-@cache
-def events() -> tuple[type[Event], ...]:
-    """Return the classes of all events: those that every method may tell of, and methods' own.
-
-    Those of a package that cannot be loaded are left out: its events are read as `OtherEvent`.
-    """
-    from dqa.core.events import CORE_EVENTS
-
-    own = (found("event", name) for name in names("event"))
-    return CORE_EVENTS + tuple(event for classes in own if classes for event in classes)
-
-
-def scenario(name: str) -> Scenario:
-    """Return the scenario called `name`."""
-    from dqa.scenarios.catalogue import scenario as known
-
-    return known(name)
+def deciders() -> tuple[DeciderFactory, ...]:
+    """Return every decider factory that can be loaded, by name."""
+    return tuple(_loadable("decider"))
 
 
 def decider(name: str) -> DeciderFactory:
@@ -205,17 +199,19 @@ def generator(name: str) -> Generator:
 
 @cache
 def _generator(scenario: Scenario) -> Generator:
-    from dqa.loaders.generator.base import Generator
+    from dqa.scenarios.generation import Generator
 
     found = _named(scenario, "generator", scenario.generator or "")
-    _expect(isinstance(found, Generator), scenario, "generator", "dqa.loaders.generator.Generator")
+    _expect(
+        isinstance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
+    )
     checked: Generator = found
     return checked
 
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in scenarios() for name in found.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:
@@ -230,6 +226,32 @@ def reader(name: str) -> QuestionReader:
     """Return the reader of question sets called `name`."""
     found: QuestionReader = _load("reader", name)
     return found
+
+
+@cache
+def events() -> tuple[type[Event], ...]:
+    """Return the events that traces are read into: everybody's, and each method's own.
+
+    A method that cannot be loaded has none: its events are read as `OtherEvent`.
+    """
+    from dqa.core.events import CORE_EVENTS
+
+    return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
+
+
+@cache
+def renderings() -> tuple[Rendering, ...]:
+    """Return what shows the methods' own events, as far as it can be loaded."""
+    return tuple(_loadable("rendering"))
+
+
+def _loadable(kind: str) -> Iterator[Any]:
+    for name in names(kind):
+        try:
+            yield _load(kind, name)
+        except PluginError:
+            # A trace is read all the same: what nobody knows is shown as it is.
+            continue
 
 
 def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:

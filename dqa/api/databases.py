@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
-from dqa.core.errors import DqaError, UsageError
+from dqa.core.errors import DqaError, PluginError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
@@ -194,9 +194,11 @@ def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
 
 def _places(given: Sequence[str | Path]) -> Iterator[tuple[str, str | None]]:
     for name in plugins.names("database"):
-        backend = plugins.found("database", name)
-        if backend is None or backend.embedded:  # one that cannot be loaded is said to be ill
-            yield name, None
+        try:
+            if plugins.backend(name).embedded:
+                yield name, None
+        except PluginError:
+            yield name, None  # which says what is wrong with it
     yield from configured().items()
     yield from (("", str(location)) for location in given)
 

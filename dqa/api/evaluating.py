@@ -148,8 +148,7 @@ def default_deciders(use: str) -> tuple[str, ...]:
     UsageError
         None is installed: one has to be named.
     """
-    made = (plugins.found("decider", name) for name in plugins.names("decider"))
-    meant = tuple(found.name for found in made if found and use in found.default_for)
+    meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
     if not meant and use != "reference":
         raise UsageError("Name a decider: no package is installed that says which is meant.")
     return meant

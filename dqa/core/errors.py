@@ -17,6 +17,7 @@
     │   └── StatementTimeoutError    it took longer than its limit
     ├── ModelError               a chat model gave no usable reply
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
+    │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
     ├── CrashError               bugs stopped a run; each is in the trace of its decision
     ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
@@ -46,6 +47,7 @@ __all__ = [
     "DatabaseUnavailableError",
     "DqaError",
     "InfrastructureError",
+    "InvalidAnswerError",
     "MalformedReplyError",
     "MissingKeyError",
     "ModelError",
@@ -166,6 +168,26 @@ class ModelError(DqaError):
 
 class UnparsableReplyError(ModelError):
     """A reply that breaks the agent's format; the message tells the model what to change."""
+
+
+class InvalidAnswerError(UnparsableReplyError):
+    """An answer that does not name exactly one candidate.
+
+    Parameters
+    ----------
+    problem
+        What is wrong with what was said.
+    advice
+        What may be said.
+    named
+        The candidates that it mentions: none, one among other words, or several.
+    """
+
+    def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:
+        super().__init__(f"{problem} {advice}")
+        self.problem = problem
+        self.advice = advice
+        self.named = tuple(named)
 
 
 class MalformedReplyError(ModelError):

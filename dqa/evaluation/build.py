@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 from dqa import plugins
 from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
-from dqa.deciders.base import DeciderFactory, Examples, Settings
+from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
 from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import Setup
@@ -186,7 +186,8 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         for name, made in ((name, known.get(name)) for name in names if name not in ready)
     }
     if factories:
-        _check_settings(deciding, factories)
+        _check_models(deciding, factories)
+    shared = share_options(factories.values(), deciding.settings)
     models = {name: _models(deciding, made) for name, made in factories.items()}
     used = tuple(dict.fromkeys(model for asked in models.values() for model in asked))
     chats, warnings = _chats(used, deciding.seed, calls, resumed=resumed is not None)
@@ -200,15 +201,17 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         rules=deciding.rule_set,
         planner=None if deciding.planning is None else chats.get(deciding.planning),
         examples=examples,
-        options=deciding.settings,
     )
     chat = chats.get(deciding.model)
-    made = {name: factory(chat, settings) for name, factory in factories.items()}
+    made = {
+        name: factory(chat, replace(settings, options=shared[name]))
+        for name, factory in factories.items()
+    }
     asked = {name: " + ".join(m.name for m in models.get(name, ())) or NO_MODEL for name in names}
     return Deciders({name: (ready | made)[name] for name in names}, asked, warnings)
 
 
-def _check_settings(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
+def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
     """Refuse what no decider would follow: it was meant for another one."""
     planner, made = deciding.planner, factories.values()
     if planner is not None and not any(factory.planner_apart for factory in made):
@@ -221,16 +224,11 @@ def _check_settings(deciding: Deciding, factories: Mapping[str, DeciderFactory])
             f"--protocol {deciding.protocol} would change nothing: {', '.join(factories)} and "
             "their models talk in one way only. Leave it out."
         )
-    followed = sorted({name for factory in made for name in factory.options})
-    for name in deciding.settings:
-        if name not in followed:
-            raise UnknownNameError("setting of these deciders", name, followed)
 
 
 def _as_others_do() -> str:
     """Return who does let another model plan, of all that are installed and can be loaded."""
-    found = (plugins.found("decider", name) for name in plugins.names("decider"))
-    apart = [made.name for made in found if isinstance(made, DeciderFactory) and made.planner_apart]
+    apart = [made.name for made in plugins.deciders() if made.planner_apart]
     return f", as {' and '.join(apart)} does" if apart else ""
 
 

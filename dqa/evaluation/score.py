@@ -14,12 +14,13 @@ import numpy as np
 
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DataError, UnknownNameError
+from dqa.core.errors import DataError, InvalidAnswerError, UnknownNameError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
-from dqa.deciders.matching import match_candidate
+from dqa.deciders.answers import read_answer
+from dqa.deciders.candidates import noun_of
 from dqa.evaluation.results import Goal, Outcome
 
 __all__ = ["Assessment", "Judge", "recorded_outcomes"]
@@ -118,10 +119,11 @@ class Judge:
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
-            match = match_candidate(decision.answer, candidates)
-            choice = match.choice
-            if choice is None:
-                outcome = Outcome.AMBIGUOUS if match.named else Outcome.NO_CANDIDATE
+            # A decider that did not validate its answer, or a record of somebody else's.
+            try:
+                choice = read_answer(decision.answer, candidates, noun_of(question))
+            except InvalidAnswerError as error:
+                outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
                 return replace(unchosen, outcome=outcome)
         return self._chosen(choice, unchosen, outcomes)
 

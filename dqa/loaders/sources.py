@@ -13,7 +13,7 @@ from pydantic import Field, field_serializer, field_validator
 
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
-from dqa.loaders.generator.options import Difficulty
+from dqa.scenarios.generation import Difficulty
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet

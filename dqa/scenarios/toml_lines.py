@@ -64,9 +64,9 @@ class _Walk:
             self._at += 2 if many else 1
             if many:
                 counts[around] = counts.get(around, -1) + 1
-                yield around, start
                 around = (*around, counts[around])
-            yield around, start
+            for length in range(1, len(around) + 1):
+                yield around[:length], start
 
     @staticmethod
     def _current(keys: Place, counts: dict[Place, int]) -> Place:

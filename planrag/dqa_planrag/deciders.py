@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from dqa.deciders.matching import match_candidate
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -24,7 +25,6 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings, Use
-from dqa.deciders.matching import match_candidate
 from dqa.deciders.simulation import Simulation
 from dqa.models.scripted import check_agent, scripted_model
 from dqa_planrag import prompting

@@ -248,6 +248,6 @@ def test_parts_that_do_not_fit_are_refused(coin: UncertainWorld) -> None:
 
 def test_the_words_weigh_as_deciders_read_them() -> None:
     """So a decider that reads a report right believes the truth."""
-    from dqa_dellma.beliefs import WEIGHTS
+    from dqa_dellma.utilities.beliefs import WEIGHTS
 
     assert {word: 1 + place for place, word in enumerate(LIKELIHOODS)} == dict(WEIGHTS)

@@ -22,7 +22,7 @@ from dqa.core.situation import Schema
 from dqa.models.scripted.conversation import Observed, Task, read_conversation
 from dqa.models.scripted.steps import Answer, Script, Step
 from dqa.scenarios import Scenario, scenarios
-from dqa_dellma import scripted as uncertain
+from dqa_dellma.scripted.analyst import RESPONDER as DELLMA
 
 __all__ = ["ScriptedModel", "check_agent", "scripted_model"]
 
@@ -57,9 +57,8 @@ class ScriptedModel(BaseChatModel):
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> ChatResult:
         del stop, run_manager  # a script ends its replies where they have to end
-        text = messages[-1].text if messages else ""
-        if uncertain.answers_step(text):
-            said = AIMessage(uncertain.reply_to_step(text, self.script, self.seed))
+        if DELLMA.answers(messages):
+            said = DELLMA.reply(messages, (), self.script, self.seed)
             return ChatResult(generations=[ChatGeneration(message=said)])
         task, observed = read_conversation(messages)
         scenario = _scenario(_named_in(task.schema), self.script)

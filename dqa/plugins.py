@@ -19,13 +19,17 @@ from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
     import typer
+    from langchain_core.tools import BaseTool
 
+    from dqa.core.database import Database
     from dqa.core.events import Event
+    from dqa.core.question import Question
     from dqa.core.records import Record
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
-    from dqa.deciders.base import DeciderFactory
+    from dqa.deciders.base import DeciderFactory, Settings
     from dqa.loaders.base import QuestionReader
+    from dqa.models.scripted.responder import Responder
     from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
@@ -43,11 +47,12 @@ __all__ = [
     "names",
     "reader",
     "renderings",
+    "responders",
     "scenario",
-    "scenarios",
     "script",
     "script_names",
     "simulator",
+    "tools",
 ]
 
 Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
@@ -62,6 +67,8 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "rendering": ("__call__",),
     "command": ("registered_commands",),
     "format": ("json_schema",),
+    "tool": ("__call__",),
+    "scripted": ("answers", "reply"),
 }
 """By kind of entry point, what its object has to have."""
 
@@ -77,23 +84,27 @@ def names(kind: str) -> tuple[str, ...]:
     Parameters
     ----------
     kind
-        ``scenario``, ``decider``, ``database`` or ``reader``; ``simulator`` and ``generator`` for
-        the scenarios that have one.
+        ``scenario``, ``decider``, ``database``, ``reader``, ``tool`` or ``scripted`` (what answers
+        for scripted models); ``simulator`` and ``generator`` for the scenarios that have one.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
 
         return scenario_names()
     if kind in {"simulator", "generator"}:
-        return tuple(sorted(found.name for found in scenarios() if _has(found, kind)))
-    return tuple(_found(f"dqa.{kind}s"))
+        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
+    return tuple(_found(_group(kind)))
 
 
-def scenarios() -> tuple[Scenario, ...]:
-    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
-    from dqa.scenarios.catalogue import scenarios as known
+def _group(kind: str) -> str:
+    """Return the group of entry points of a kind."""
+    return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
 
-    return known()
+
+def _scenarios() -> tuple[Scenario, ...]:
+    from dqa.scenarios.catalogue import scenarios
+
+    return scenarios()
 
 
 def _has(scenario: Scenario, kind: str) -> bool:
@@ -104,7 +115,7 @@ def _has(scenario: Scenario, kind: str) -> bool:
 
 @cache
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
-    found = _found(f"dqa.{kind}s")
+    found = _found(_group(kind))
     if name not in found:
         raise UnknownNameError(kind, name, found)
     where = f"The {kind} '{name}' is registered as {found[name].value}"
@@ -211,7 +222,7 @@ def _generator(scenario: Scenario) -> Generator:
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:
@@ -225,6 +236,18 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
 def reader(name: str) -> QuestionReader:
     """Return the reader of question sets called `name`."""
     found: QuestionReader = _load("reader", name)
+    return found
+
+
+@cache
+def responders() -> tuple[Responder, ...]:
+    """Return what answers for scripted models in each method's conversations, by name."""
+    return tuple(_load("scripted", name) for name in names("scripted"))
+
+
+def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTool]]:
+    """Return what makes the tools for agents that a package adds under `name`."""
+    found: Callable[[Question, Database, Settings], Iterable[BaseTool]] = _load("tool", name)
     return found
 
 

@@ -20,7 +20,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
 from dqa.deciders.answers import read_answer
-from dqa.deciders.candidates import noun_of
+from dqa.deciders.candidates import nouns_of
 from dqa.evaluation.results import Goal, Outcome
 
 __all__ = ["Assessment", "Judge", "recorded_outcomes"]
@@ -121,7 +121,7 @@ class Judge:
         if choice is None or choice not in candidates:
             # A decider that did not validate its answer, or a record of somebody else's.
             try:
-                choice = read_answer(decision.answer, candidates, noun_of(question))
+                choice = read_answer(decision.answer, candidates, nouns_of(question))
             except InvalidAnswerError as error:
                 outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
                 return replace(unchosen, outcome=outcome)

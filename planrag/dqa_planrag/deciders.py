@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -23,7 +24,7 @@ from dqa.core.decision import Decision
 from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.base import DeciderFactory, Settings
+from dqa.deciders.base import DeciderFactory, Settings, Use
 from dqa.deciders.candidates import candidates_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
@@ -203,13 +204,27 @@ def _decision_of(final: State) -> Decision:
     return decision
 
 
+_DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
+    "singlerag": ("evaluate",),
+    "iterrag": ("evaluate", "reference"),
+    "planrag": ("evaluate", "ask"),
+    "planrag-no-replan": ("evaluate",),
+}
+
+
 def _factory(recipe: Recipe) -> DeciderFactory:
     def make(model: BaseChatModel | None, settings: Settings) -> Agent:
         if model is None:
             raise AssertionError("the factory asks for a model first")
         return Agent(recipe, model, settings)
 
-    return DeciderFactory(recipe.name, recipe.description, make, planner_apart=recipe.planner_apart)
+    return DeciderFactory(
+        recipe.name,
+        recipe.description,
+        make,
+        planner_apart=recipe.planner_apart,
+        default_for=_DEFAULT_FOR.get(recipe.name, ()),
+    )
 
 
 FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}

@@ -28,7 +28,6 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation, Table
 from dqa.evaluation.annotate import annotate
 from dqa.loaders.release import read_release
-from dqa_simulators.locating.scenario import LOCATING
 from tests.simulators import reference
 
 FLOWS_A_NODE = 10
@@ -183,11 +182,10 @@ def large_world(nodes: int, seed: int = 0) -> tuple[Situation, Question]:
             "calculated_trading_power": base,
         },
     }
-    tables = {t.name: Table(t, columns[t.name]) for t in LOCATING.schema.tables}
+    schema = plugins.scenario("locating").schema
+    tables = {t.name: Table(t, columns[t.name]) for t in schema.tables}
     target = {"country": "C0", "home": str(names[nodes - 1])}
-    return Situation(LOCATING.schema, "large", tables), Question(
-        "locating", "1", "", "", "large", target
-    )
+    return Situation(schema, "large", tables), Question("locating", "1", "", "", "large", target)
 
 
 def measure(nodes: int) -> None:

@@ -19,12 +19,12 @@ import choix
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa_dellma.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.maximisation import maximise
-from dqa_dellma.pairs import Pairs, minibatches
-from dqa_dellma.posterior import fit_posterior
-from dqa_dellma.rankings import Ranking
+from dqa_dellma.events import RankingEvent
 from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.utilities.maximisation import maximise
+from dqa_dellma.utilities.pairs import Pairs, minibatches
+from dqa_dellma.utilities.posterior import fit_posterior
 
 ACTIONS, STATES, BATCH, OVERLAP = 7, 64, 32, 0.25
 ALPHA = 2e-3
@@ -59,7 +59,7 @@ def main() -> None:
         apart = np.abs(ours() - theirs()).max()
         print(f"{name:9}{own:10.2f}{other:10.2f}{other / own:8.1f}{apart:20.1e}")
         assert apart < 1e-6, "not the same optimum"
-    whole = [Ranking(tuple(ranking)) for ranking in rankings]
+    whole = [RankingEvent(shown=tuple(ranking), items=tuple(ranking)) for ranking in rankings]
     fitted, all_of_it = _medians(
         [
             lambda: fit_posterior(rankings, pairs, ACTIONS),

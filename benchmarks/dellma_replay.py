@@ -1,6 +1,6 @@
 """How long it takes to replay every recorded answer of the DeLLMa release.
 
-Run with ``python benchmarks/dellma_replay.py [RELEASE]``; the limit is 10 s for the whole of it,
+Run with ``python -m benchmarks.dellma_replay [RELEASE]``; the limit is 10 s for the whole of it,
 reading included.
 """
 
@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from dqa_dellma.release import find_runs
-from dqa_dellma.replay import replay
+from benchmarks.reproductions.dellma import replay
+from benchmarks.reproductions.dellma.recordings import find_runs
 
 RELEASE = Path(__file__).parents[2] / "shared" / "data" / "dellma-release"
 ROUNDS = 3

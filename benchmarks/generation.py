@@ -23,13 +23,12 @@ import numpy as np
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator import (
     Difficulty,
-    LocatingSize,
     generate,
     generate_like_release,
     read_generated,
     write_generated,
 )
-from dqa_simulators.locating.generator import build_locating
+from dqa_simulators.locating.generator import LocatingSize, build_locating
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 

@@ -19,13 +19,12 @@ from time import perf_counter
 import ladybug
 import numpy as np
 
-from dqa import guard
+from dqa import guard, plugins
 from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.base import Backend
 from dqa.databases.ladybug.backend import BACKEND as LADYBUG
 from dqa.databases.sqlite.backend import BACKEND as SQLITE
 from dqa.guard.check import _cached
-from dqa.scenarios.base import read_schema
 
 SMALL_SQL = "SELECT country_name, development FROM country WHERE home_node = 'node 7' LIMIT 10"
 SMALL_CYPHER = (
@@ -84,7 +83,7 @@ def make_situation(seed: int = 0) -> Situation:
             "calculated_trading_power": draw.gamma(2.0, 6.0, stakes).tolist(),
         },
     }
-    schema = read_schema("locating")
+    schema = plugins.scenario("locating").schema
     tables = {table.name: Table(table, columns[table.name]) for table in schema.tables}
     return Situation(schema, "benchmark", tables)
 

@@ -14,19 +14,19 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dqa import plugins
 from dqa.loaders.release import read_release
-from dqa.loaders.release_layout import FORMS, LAYOUTS, Form
+from dqa.loaders.release_layout import FORMS, Form, layouts
 
 
 def naive(folder: Path, form: Form) -> int:
     """Parse the database file of every question; return how many there were."""
     count = 0
-    for layout in LAYOUTS.values():
-        schema = plugins.scenario(layout.scenario).schema
+    for layout in layouts().values():
+        if not layout.questions_file(folder).is_file():
+            continue
         for entry in json.loads(layout.questions_file(folder).read_text("utf-8")):
             file = layout.database_file(folder, form, entry)
-            FORMS[form].parse(file.read_text("utf-8"), schema, file)
+            FORMS[form].parse(file.read_text("utf-8"), layout.scenario.schema, file)
             count += 1
     return count
 

@@ -1,23 +1,76 @@
-"""Plug-ins: scenarios, deciders, simulators and databases found by entry point.
+"""Plug-ins: what other packages add, found by entry point or in a scenario's folder.
 
-Nothing here imports a plug-in by name, so `dqa` depends on none of them and other packages add
-theirs by declaring an entry point in one of the four groups.
+Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases,
+readers of question sets, and what else methods bring are entry points; a scenario is a folder
+(`dqa.scenarios.catalogue`) that says where its simulator, its generator and its scripts are. A
+plug-in is imported when it is asked for; one that cannot be, or is not what its group needs, is one
+line and hides no other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dqa.core.errors import PluginError, UnknownNameError, UsageError
+from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
-from dqa.core.simulator import Simulator
-from dqa.databases.base import Backend
-from dqa.deciders.base import DeciderFactory
-from dqa.scenarios.base import Scenario
 
-__all__ = ["backend", "backend_for", "decider", "names", "scenario", "simulator"]
+if TYPE_CHECKING:
+    import typer
+    from langchain_core.tools import BaseTool
+
+    from dqa.core.database import Database
+    from dqa.core.events import Event
+    from dqa.core.question import Question
+    from dqa.core.records import Record
+    from dqa.core.simulator import Simulator
+    from dqa.databases.base import Backend
+    from dqa.deciders.base import DeciderFactory, Settings
+    from dqa.loaders.base import QuestionReader
+    from dqa.models.scripted.responder import Responder
+    from dqa.report.passages import Passage
+    from dqa.scenarios.base import Scenario
+    from dqa.scenarios.generation import Generator
+
+__all__ = [
+    "Rendering",
+    "backend",
+    "backend_for",
+    "command",
+    "decider",
+    "deciders",
+    "events",
+    "format_class",
+    "generator",
+    "names",
+    "reader",
+    "renderings",
+    "responders",
+    "scenario",
+    "script",
+    "script_names",
+    "simulator",
+    "tools",
+]
+
+Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
+"""Shows a method's own events as passages; None for an event that it does not know."""
+
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "decider": ("name", "description", "make", "needs_model", "protocols", "options"),
+    "database": ("name", "kind", "dialect", "embedded", "accepts", "open", "load"),
+    "reader": ("name", "rule_set", "recognises", "read"),
+    "event": ("__iter__",),
+    "rendering": ("__call__",),
+    "command": ("registered_commands",),
+    "format": ("json_schema",),
+    "tool": ("__call__",),
+    "scripted": ("answers", "reply"),
+}
+"""By kind of entry point, what its object has to have."""
 
 
 @cache
@@ -26,28 +79,97 @@ def _found(group: str) -> dict[str, EntryPoint]:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the sorted names registered for `kind`: scenario, decider, simulator or database."""
-    return tuple(_found(f"dqa.{kind}s"))
+    """Return the sorted names of a kind of plug-in.
+
+    Parameters
+    ----------
+    kind
+        ``scenario``, ``decider``, ``database``, ``reader``, ``tool`` or ``scripted`` (what answers
+        for scripted models); ``simulator`` and ``generator`` for the scenarios that have one.
+    """
+    if kind == "scenario":
+        from dqa.scenarios.catalogue import scenario_names
+
+        return scenario_names()
+    if kind in {"simulator", "generator"}:
+        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
+    return tuple(_found(_group(kind)))
+
+
+def _group(kind: str) -> str:
+    """Return the group of entry points of a kind."""
+    return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
+
+
+def _scenarios() -> tuple[Scenario, ...]:
+    from dqa.scenarios.catalogue import scenarios
+
+    return scenarios()
+
+
+def _has(scenario: Scenario, kind: str) -> bool:
+    if kind == "generator":
+        return scenario.generator is not None
+    return scenario.outcomes.source != "recorded"
 
 
 @cache
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
-    found = _found(f"dqa.{kind}s")
+    found = _found(_group(kind))
     if name not in found:
         raise UnknownNameError(kind, name, found)
-    try:
-        return found[name].load()
-    except (ImportError, AttributeError) as error:
+    where = f"The {kind} '{name}' is registered as {found[name].value}"
+    loaded = _loaded(found[name], where)
+    missing = [needed for needed in _NEEDS.get(kind, ()) if not hasattr(loaded, needed)]
+    if missing:
         raise PluginError(
-            f"The {kind} '{name}' is registered as {found[name].value} but cannot be loaded: "
-            f"{error}. Install what it needs, or remove the package that registers it."
+            f"{where}, which breaks its contract: it has no {', '.join(missing)}. Mend or remove "
+            "the package that registers it."
+        )
+    return loaded
+
+
+def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
+    try:
+        return point.load()
+    except DqaError:
+        raise
+    except Exception as error:  # whatever a package raises when it is imported
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PluginError(
+            f"{what} but cannot be loaded: {problem}. Install what it needs, or remove what names "
+            "it."
         ) from error
+
+
+def _named(scenario: Scenario, part: str, value: str) -> Any:  # noqa: ANN401  (as above)
+    """Load the object that a part of a scenario's document names."""
+    what = f"The {part} of scenario '{scenario.name}' is {value}"
+    return _loaded(EntryPoint(scenario.name, value, part), what)
 
 
 def scenario(name: str) -> Scenario:
     """Return the scenario called `name`."""
-    found: Scenario = _load("scenario", name)
-    return found
+    from dqa.scenarios.catalogue import scenario as known
+
+    return known(name)
+
+
+def command(name: str) -> typer.Typer:
+    """Return the commands of the method called `name`."""
+    loaded: typer.Typer = _load("command", name)
+    return loaded
+
+
+def format_class(name: str) -> type[Record]:
+    """Return the class of what a method writes for others to read."""
+    loaded: type[Record] = _load("format", name)
+    return loaded
+
+
+def deciders() -> tuple[DeciderFactory, ...]:
+    """Return every decider factory that can be loaded, by name."""
+    return tuple(_loadable("decider"))
 
 
 def decider(name: str) -> DeciderFactory:
@@ -57,9 +179,110 @@ def decider(name: str) -> DeciderFactory:
 
 
 def simulator(name: str) -> Simulator:
-    """Return the simulator of the scenario called `name`."""
-    found: Simulator = _load("simulator", name)
+    """Return what tells the outcomes of the scenario called `name`: a simulator, or statements."""
+    if name not in names("scenario") or not _has(scenario(name), "simulator"):
+        raise UnknownNameError("simulator", name, names("simulator"))
+    return _simulator(scenario(name))
+
+
+@cache
+def _simulator(scenario: Scenario) -> Simulator:
+    from dqa.core.simulator import Simulator
+    from dqa.scenarios.outcomes import FormulaOutcomes, QueriedOutcomes
+
+    source = scenario.outcomes.source
+    if source == "query":
+        return QueriedOutcomes(scenario)
+    if source == "formula":
+        return FormulaOutcomes(scenario)
+    found = _named(scenario, "simulator", scenario.outcomes.python or "")
+    _expect(isinstance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
+    checked: Simulator = found
+    return checked
+
+
+def generator(name: str) -> Generator:
+    """Return the generator of the scenario called `name`."""
+    if name not in names("scenario") or not _has(scenario(name), "generator"):
+        raise UnknownNameError("scenario that can be generated", name, names("generator"))
+    return _generator(scenario(name))
+
+
+@cache
+def _generator(scenario: Scenario) -> Generator:
+    from dqa.scenarios.generation import Generator
+
+    found = _named(scenario, "generator", scenario.generator or "")
+    _expect(
+        isinstance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
+    )
+    checked: Generator = found
+    return checked
+
+
+def script_names() -> tuple[str, ...]:
+    """Return the names of all scripts of scripted models, sorted."""
+    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+
+
+def script(name: str, scenario: Scenario) -> Callable[..., Any]:
+    """Return a scenario's script called `name`; `UnknownNameError` where it has none."""
+    if name not in scenario.scripts:
+        raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scenario.scripts)
+    found: Callable[..., Any] = _named(scenario, f"script '{name}'", scenario.scripts[name])
     return found
+
+
+def reader(name: str) -> QuestionReader:
+    """Return the reader of question sets called `name`."""
+    found: QuestionReader = _load("reader", name)
+    return found
+
+
+@cache
+def responders() -> tuple[Responder, ...]:
+    """Return what answers for scripted models in each method's conversations, by name."""
+    return tuple(_load("scripted", name) for name in names("scripted"))
+
+
+def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTool]]:
+    """Return what makes the tools for agents that a package adds under `name`."""
+    found: Callable[[Question, Database, Settings], Iterable[BaseTool]] = _load("tool", name)
+    return found
+
+
+@cache
+def events() -> tuple[type[Event], ...]:
+    """Return the events that traces are read into: everybody's, and each method's own.
+
+    A method that cannot be loaded has none: its events are read as `OtherEvent`.
+    """
+    from dqa.core.events import CORE_EVENTS
+
+    return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
+
+
+@cache
+def renderings() -> tuple[Rendering, ...]:
+    """Return what shows the methods' own events, as far as it can be loaded."""
+    return tuple(_loadable("rendering"))
+
+
+def _loadable(kind: str) -> Iterator[Any]:
+    for name in names(kind):
+        try:
+            yield _load(kind, name)
+        except PluginError:
+            # A trace is read all the same: what nobody knows is shown as it is.
+            continue
+
+
+def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:
+    if not holds:
+        raise PluginError(
+            f"The {part} of scenario '{scenario.name}' breaks its contract: it lacks what "
+            f"{contract} has. Mend the package that brings it."
+        )
 
 
 def backend(name: str) -> Backend:

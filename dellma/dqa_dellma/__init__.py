@@ -4,13 +4,15 @@
 utility maximisation. Any of them can be replaced by anything of its protocol, and a decision
 has its tree all the same::
 
-    def steps(settings: DellmaSettings) -> Steps:
-        return replace(Steps.asked(settings), ranker=MyRanker())
+    def mine(settings: DellmaSettings) -> Dellma:
+        return Dellma(settings, replace(Steps.asked(settings), ranker=MyRanker()))
 
 
-    MINE = dellma_factory("mine", "ranks by a model of my own", DellmaSettings(), steps=steps)
+    MINE = problem_decider("mine", "ranks by a model of my own", mine, DellmaSettings)
 
-An entry point of `dqa.deciders` that names ``MINE`` makes it a decider like any other.
+An entry point of `dqa.deciders` that names ``MINE`` makes it a decider like any other. What
+``dqa dellma`` does, a caller can do too: `read_tree`, `write_tree`, `write_tree_report`,
+`combine_actions`.
 """
 
 from __future__ import annotations
@@ -19,73 +21,64 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dqa_dellma.asking import Asker
-    from dqa_dellma.beliefs import WEIGHTS, Belief, Beliefs, Factor
-    from dqa_dellma.decider import Dellma, Direct, Steps, dellma_factory, direct_factory
-    from dqa_dellma.direct import ChainOfThought, DirectMethod, SelfConsistency, ZeroShot
-    from dqa_dellma.elicitation import AskedRanking, Ranker
-    from dqa_dellma.enumeration import AskedEnumeration, Enumeration, StateEnumeration
-    from dqa_dellma.forecasting import AskedForecast, Forecast, StateForecast
-    from dqa_dellma.maximisation import Maximised, maximise
-    from dqa_dellma.pairs import Pairs
-    from dqa_dellma.problem import Problem
-    from dqa_dellma.rankings import Ranking
-    from dqa_dellma.sampling import Maximisation, UtilityElicitation
-    from dqa_dellma.settings import DellmaSettings
-
-__all__ = [
-    "WEIGHTS",
-    "AskedEnumeration",
-    "AskedForecast",
-    "AskedRanking",
-    "Asker",
-    "Belief",
-    "Beliefs",
-    "ChainOfThought",
-    "Dellma",
-    "DellmaSettings",
-    "Direct",
-    "DirectMethod",
-    "Enumeration",
-    "Factor",
-    "Forecast",
-    "Maximisation",
-    "Maximised",
-    "Pairs",
-    "Problem",
-    "Ranker",
-    "Ranking",
-    "SelfConsistency",
-    "StateEnumeration",
-    "StateForecast",
-    "Steps",
-    "UtilityElicitation",
-    "ZeroShot",
-    "dellma_factory",
-    "direct_factory",
-    "maximise",
-]
+    from dqa_dellma.context.problem import Problem as Problem
+    from dqa_dellma.deciders import problem_decider as problem_decider
+    from dqa_dellma.events import FactorsEvent as FactorsEvent
+    from dqa_dellma.events import ForecastEvent as ForecastEvent
+    from dqa_dellma.events import RankingEvent as RankingEvent
+    from dqa_dellma.portfolios.combining import combine_actions as combine_actions
+    from dqa_dellma.settings import DellmaSettings as DellmaSettings
+    from dqa_dellma.settings import DirectSettings as DirectSettings
+    from dqa_dellma.steps.choosing import Chooser as Chooser
+    from dqa_dellma.steps.choosing import Chosen as Chosen
+    from dqa_dellma.steps.dellma import Dellma as Dellma
+    from dqa_dellma.steps.dellma import Steps as Steps
+    from dqa_dellma.steps.elicitation import Ranker as Ranker
+    from dqa_dellma.steps.enumeration import StateEnumeration as StateEnumeration
+    from dqa_dellma.steps.forecasting import StateForecast as StateForecast
+    from dqa_dellma.steps.sampling import Maximisation as Maximisation
+    from dqa_dellma.tree.decision_tree import DecisionTree as DecisionTree
+    from dqa_dellma.tree.page import write_tree as write_tree
+    from dqa_dellma.tree.reading import find_tree as find_tree
+    from dqa_dellma.tree.reading import read_tree as read_tree
+    from dqa_dellma.tree.report import write_tree_report as write_tree_report
+    from dqa_dellma.utilities.beliefs import Beliefs as Beliefs
+    from dqa_dellma.utilities.beliefs import Factors as Factors
+    from dqa_dellma.utilities.beliefs import judge as judge
+    from dqa_dellma.utilities.maximisation import Maximised as Maximised
+    from dqa_dellma.utilities.maximisation import maximise as maximise
+    from dqa_dellma.utilities.pairs import Pairs as Pairs
 
 _HOMES = {
-    "asking": ("Asker",),
-    "beliefs": ("WEIGHTS", "Belief", "Beliefs", "Factor"),
-    "decider": ("Dellma", "dellma_factory", "Direct", "direct_factory", "Steps"),
-    "direct": ("ChainOfThought", "DirectMethod", "SelfConsistency", "ZeroShot"),
-    "elicitation": ("AskedRanking", "Ranker"),
-    "enumeration": ("AskedEnumeration", "Enumeration", "StateEnumeration"),
-    "forecasting": ("AskedForecast", "Forecast", "StateForecast"),
-    "maximisation": ("Maximised", "maximise"),
-    "pairs": ("Pairs",),
-    "problem": ("Problem",),
-    "rankings": ("Ranking",),
-    "sampling": ("Maximisation", "UtilityElicitation"),
-    "settings": ("DellmaSettings",),
+    "context.problem": ("Problem",),
+    "deciders": ("problem_decider",),
+    "events": ("FactorsEvent", "ForecastEvent", "RankingEvent"),
+    "portfolios.combining": ("combine_actions",),
+    "settings": ("DellmaSettings", "DirectSettings"),
+    "steps.choosing": ("Chooser", "Chosen"),
+    "steps.dellma": ("Dellma", "Steps"),
+    "steps.elicitation": ("Ranker",),
+    "steps.enumeration": ("StateEnumeration",),
+    "steps.forecasting": ("StateForecast",),
+    "steps.sampling": ("Maximisation",),
+    "tree.decision_tree": ("DecisionTree",),
+    "tree.page": ("write_tree",),
+    "tree.reading": ("find_tree", "read_tree"),
+    "tree.report": ("write_tree_report",),
+    "utilities.beliefs": ("Beliefs", "Factors", "judge"),
+    "utilities.maximisation": ("Maximised", "maximise"),
+    "utilities.pairs": ("Pairs",),
 }
+"""Where the public names are, all of them; whoever reads traces needs no chat models."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
-    """Import a public name when it is asked for: readers of traces need no chat models."""
+    """Import a public name when it is asked for."""
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(name for names in _HOMES.values() for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +23,14 @@ __all__ = ["generate"]
 def generate(  # noqa: PLR0913  (one parameter an option)
     *,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder to write to.")],
-    scenarios: options.Scenarios = "locating,building",
+    scenarios: Annotated[
+        str | None,
+        typer.Option(
+            "--scenarios",
+            metavar="NAMES",
+            help="Scenarios, separated by commas; those with a simulator by default.",
+        ),
+    ] = None,
     questions: Annotated[
         int | None,
         typer.Option("--questions", metavar="N", min=1, help="Questions of each scenario; 10."),
@@ -59,28 +67,30 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         int | None,
         typer.Option("--per-database", metavar="N", min=1, help="Most questions a world is asked."),
     ] = None,
-    locating_size: Annotated[
-        str | None,
-        typer.Option(metavar="N,E,C,R", help="Nodes, edges, countries, node_country rows."),
-    ] = None,
-    building_size: Annotated[
-        str | None,
-        typer.Option(metavar="G,B,D,S", help="Goods, buildings, demand rows, supply rows."),
+    size: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--size",
+            metavar="SCENARIO.NAME=N",
+            help="A number of a scenario's worlds, e.g. their rows; may be given several times, "
+            "and the others are as usual.",
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate questions and their databases into a new folder, in the release's own layout."""
-    from dqa.loaders.generator import Difficulty
+    from dqa.loaders.generator import Difficulty, judged_scenarios
 
     difficulty = Difficulty(
         hops=hops, min_margin=min_margin, max_margin=max_margin, distractors=distractors
     )
     if rivals is not None:
         difficulty = replace(difficulty, rivals=rivals)
+    named = None if scenarios is None else options.names_in("--scenarios", scenarios)
     asked = {
-        "scenarios": options.names_in("--scenarios", scenarios),
+        "scenarios": named or judged_scenarios(),
         "count": questions or 10,
-        "sizes": _sizes(locating_size, building_size),
+        "sizes": _sizes(size or ()),
         "difficulty": difficulty,
         "per_database": per_database,
     }
@@ -116,22 +126,15 @@ def _write(out: Path, seed: int, asked: dict[str, Any] | None, as_json: bool) ->
     typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
 
 
-def _sizes(locating: str | None, building: str | None) -> tuple[Size, ...]:
-    from dqa.loaders.generator import BuildingSize, LocatingSize
+def _sizes(given: Sequence[str]) -> tuple[Size, ...]:
+    """Return a size for each scenario that one is given of."""
+    from dqa.loaders.generator import size_of
 
-    sizes: list[Size] = []
-    if locating is not None:
-        sizes.append(LocatingSize(*_four("--locating-size", locating)))
-    if building is not None:
-        sizes.append(BuildingSize(*_four("--building-size", building)))
-    return tuple(sizes)
-
-
-def _four(option: str, listed: str) -> tuple[int, int, int, int]:
-    try:
-        first, second, third, fourth = (int(part) for part in listed.split(","))
-    except ValueError as error:
-        raise UsageError(
-            f"{option} takes four whole numbers separated by commas, not '{listed}'."
-        ) from error
-    return first, second, third, fourth
+    example = "SCENARIO.NAME=NUMBER"
+    numbers: dict[str, dict[str, str]] = {}
+    for name, value in options.pairs_in("--size", given, example).items():
+        scenario, dot, field = name.partition(".")
+        if not dot:
+            raise UsageError(f"--size {name}={value}: write {example}.")
+        numbers.setdefault(scenario, {})[field] = value
+    return tuple(size_of(scenario, fields) for scenario, fields in numbers.items())

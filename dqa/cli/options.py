@@ -12,31 +12,34 @@ import typer
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.core.question_set import QuestionSet
+    from dqa.evaluation.spec import DecidingFields
+    from dqa.loaders.sources import QuestionSource
 
 __all__ = [
     "AnyScenarios",
     "AsJson",
+    "Asking",
     "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
     "Form",
     "FormName",
+    "From",
     "Generate",
     "Generated",
     "MaxSteps",
     "Model",
     "Planner",
     "PlannerUrl",
+    "Policy",
     "Protocol",
     "ProtocolName",
     "Release",
     "RowLimit",
-    "Rules",
+    "RuleSet",
     "Scenarios",
     "Seed",
     "Settings",
-    "Source",
     "Strict",
     "Verbose",
     "names_in",
@@ -53,7 +56,7 @@ DatabaseLocation = Annotated[
 ]
 Release = Annotated[
     Path | None,
-    typer.Option("--release", metavar="DIR", help="Folder of the DQA or DeLLMa release to read."),
+    typer.Option("--release", metavar="DIR", help="Folder of a published release to read."),
 ]
 Generated = Annotated[
     Path | None,
@@ -79,8 +82,8 @@ AnyScenarios = Annotated[
     typer.Option(
         "--scenarios",
         metavar="NAMES",
-        help="Scenarios, separated by commas; by default all of a release or folder, and "
-        "locating,building where questions are generated.",
+        help="Scenarios, separated by commas; by default all of a release or folder, and those with "
+        "a simulator where questions are generated.",
     ),
 ]
 Form = Annotated[
@@ -92,13 +95,19 @@ Strict = Annotated[
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every defect of the data, not the first ten.")
 ]
-Rules = Annotated[
+RuleSet = Annotated[
     str | None,
     typer.Option(
-        "--rules",
+        "--rule-set",
         metavar="NAME",
-        help="Rule set that tells what is right: 'released' or 'paper'. By default 'released' for "
-        "a release, 'paper' for generated questions.",
+        help="What a simulator counts by: 'released' or 'paper'. By default 'released' for a "
+        "release, 'paper' for generated questions.",
+    ),
+]
+Policy = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", metavar="FILE", help="JSON file that says what may be read; docs/guard.md."
     ),
 ]
 Model = Annotated[
@@ -141,8 +150,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of a decider's own, e.g. dellma.samples=16, or dellma-top1.samples=16 for "
-        "one of several; may be given several times.",
+        help="A setting of a decider's own, as 'dqa list --settings' names it; may be given several "
+        "times.",
     ),
 ]
 MaxSteps = Annotated[
@@ -189,85 +198,70 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where questions come from: a release, a generated folder or the generator.
+class From:
+    """Where questions come from, as options: exactly one of them is given."""
 
-    Attributes
-    ----------
-    release, generated, generate
-        Exactly one is given.
-    seed
-        Of the generator.
-    scenarios
-        Which to keep; None keeps all that there are.
-    limit
-        Most questions of each scenario.
-    form
-        Which files of a release to read.
-    strict
-        Whether a defect is an error.
-    """
+    release: Release = None
+    generated: Generated = None
+    generate: Generate = None
 
-    release: Path | None = None
-    generated: Path | None = None
-    generate: int | None = None
-    seed: int = 0
-    scenarios: tuple[str, ...] | None = None
-    limit: int | None = None
-    form: FormName = "relational"
-    strict: bool = False
+    def source(
+        self,
+        seed: int,
+        scenarios: tuple[str, ...] | None = None,
+        limit: int | None = None,
+        form: FormName = "relational",
+        strict: bool = False,
+    ) -> QuestionSource:
+        """Return the source; `UsageError` where not exactly one is named."""
+        from dqa.loaders import sources
 
-    def __post_init__(self) -> None:
-        given = [self.release, self.generated, self.generate]
-        if sum(value is not None for value in given) != 1:
+        made: list[QuestionSource] = []
+        if self.release is not None:
+            made.append(sources.Release(folder=self.release, form=form, strict=strict))
+        if self.generated is not None:
+            made.append(sources.GeneratedFolder(folder=self.generated))
+        if self.generate is not None:
+            made.append(sources.Generator(count=self.generate, seed=seed))
+        if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR or "
                 "--generate N."
             )
-
-    @property
-    def rules(self) -> str:
-        """The rule set that this source's answers follow."""
-        if self.release is not None:
-            return "released"
-        if self.generated is not None:
-            from dqa.loaders.generator import read_manifest
-
-            return _preferred(read_manifest(self.generated).get("label_rules", ()))
-        return "paper"
-
-    def read(self) -> QuestionSet:
-        """Return the questions; `UsageError` where none is left."""
-        from dqa import plugins
-
-        for scenario in self.scenarios or ():
-            plugins.scenario(scenario)
-        found = self._read_all().select(self.scenarios, self.limit)
-        if not found.questions:
-            wanted = " or ".join(self.scenarios or ("any",))
-            raise UsageError(f"{found.name} has no question of scenario {wanted}.")
-        return found
-
-    def _read_all(self) -> QuestionSet:
-        if self.release is not None:
-            from dqa.loaders.release import read_release
-            from dqa_dellma.questions import is_dellma_release, read_dellma_questions
-
-            if is_dellma_release(self.release):
-                return read_dellma_questions(
-                    self.release, scenarios=self.scenarios, strict=self.strict
-                )
-            return read_release(self.release, form=self.form, strict=self.strict)
-        from dqa.loaders import generator
-
-        if self.generated is not None:
-            return generator.read_generated(self.generated)
-        if self.generate is None:
-            raise AssertionError("the constructor lets no source without a source through")
-        scenarios = self.scenarios or generator.SCENARIOS
-        return generator.generate(scenarios, self.generate, self.seed)
+        return made[0].changed(scenarios=scenarios, limit=limit)
 
 
-def _preferred(label_rules: Iterable[str]) -> str:
-    rules = list(label_rules)
-    return "paper" if "paper" in rules or not rules else rules[0]
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The models that deciders ask, and what bounds them, as options."""
+
+    model: Model = "scripted:analyst"
+    base_url: BaseUrl = None
+    planner: Planner = None
+    planner_base_url: PlannerUrl = None
+    protocol: Protocol = "react"
+    seed: Seed = 0
+    max_steps: MaxSteps = 20
+    row_limit: RowLimit = 200
+    settings: Settings = None
+
+    def fields(self, rule_set: str | None) -> DecidingFields:
+        """Return what a spec has of these; `UsageError` where a planner's address has no planner."""
+        from dqa.core.database import Limits
+        from dqa.evaluation.spec import ModelSpec
+
+        if self.planner is None and self.planner_base_url is not None:
+            raise UsageError("--planner-base-url says where the model of --planner is: name one.")
+        planner = None
+        if self.planner is not None:
+            planner = ModelSpec(name=self.planner, base_url=self.planner_base_url)
+        return {
+            "model": ModelSpec(name=self.model, base_url=self.base_url),
+            "planner": planner,
+            "protocol": self.protocol,
+            "settings": pairs_in("--set", self.settings or (), "NAME=VALUE"),
+            "rule_set": rule_set,
+            "seed": self.seed,
+            "max_steps": self.max_steps,
+            "limits": Limits(rows=self.row_limit),
+        }

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from dqa.core.events import Event
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
-__all__ = [
-    "Decision",
-    "Ending",
-    "Usage",
-]
+__all__ = ["Decision", "Ending", "Outage", "Usage"]
+
+Outage: TypeAlias = Literal["database", "model"]
+"""What failed where infrastructure ended a decision."""
 
 
 class Ending(StrEnum):
@@ -83,5 +82,5 @@ class Decision:
     steps: int = 0
     seconds: float = 0.0
     error: str | None = None
-    outage: Literal["database", "model"] | None = None
+    outage: Outage | None = None
     trace: tuple[Event, ...] = ()

@@ -17,7 +17,9 @@
     │   └── StatementTimeoutError    it took longer than its limit
     ├── ModelError               a chat model gave no usable reply
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
+    │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
+    ├── CrashError               bugs stopped a run; each is in the trace of its decision
     ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
@@ -26,7 +28,8 @@
 
 The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
 something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
-line that says how to mend it; any other exception is a bug and keeps its traceback.
+line that says how to mend it; any other exception is a bug, ends one decision as
+`dqa.core.decision.Ending.CRASHED`, and keeps its traceback there.
 `MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
 retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`.
 """
@@ -39,10 +42,12 @@ from pathlib import Path
 
 __all__ = [
     "BudgetSpentError",
+    "CrashError",
     "DataError",
     "DatabaseUnavailableError",
     "DqaError",
     "InfrastructureError",
+    "InvalidAnswerError",
     "MalformedReplyError",
     "MissingKeyError",
     "ModelError",
@@ -165,12 +170,36 @@ class UnparsableReplyError(ModelError):
     """A reply that breaks the agent's format; the message tells the model what to change."""
 
 
+class InvalidAnswerError(UnparsableReplyError):
+    """An answer that does not name exactly one candidate.
+
+    Parameters
+    ----------
+    problem
+        What is wrong with what was said.
+    advice
+        What may be said.
+    named
+        The candidates that it mentions: none, one among other words, or several.
+    """
+
+    def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:
+        super().__init__(f"{problem} {advice}")
+        self.problem = problem
+        self.advice = advice
+        self.named = tuple(named)
+
+
 class MalformedReplyError(ModelError):
     """What the provider sent is no reply, or only the beginning of one."""
 
 
 class BudgetSpentError(DqaError):
     """The tokens or the money that a run may spend are spent."""
+
+
+class CrashError(DqaError):
+    """Too many decisions ended in an exception that nobody expects."""
 
 
 class InfrastructureError(DqaError):

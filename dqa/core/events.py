@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dqa.core.evidence import Cut, Evidence
+from dqa.core.evidence import QUERY, SIMULATING, Cut, Evidence
 
 __all__ = [
     "CORE_EVENTS",
@@ -31,8 +31,10 @@ __all__ = [
     "RetrievalEvent",
     "Role",
     "SimulationEvent",
+    "ToolEvent",
     "ToolUse",
     "event_from_json",
+    "event_of",
     "kinds_of",
 ]
 
@@ -51,7 +53,9 @@ class Event(BaseModel):
         Number of the model's reply it belongs to, from 1; 0 before the first.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True
+    )
     version: ClassVar[int] = 1
 
     kind: str
@@ -68,7 +72,7 @@ class Event(BaseModel):
 
 
 class OtherEvent(Event):
-    """An event of a kind that no installed package knows."""
+    """An event of a kind that no installed package knows, or told in another way than it tells."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -165,6 +169,20 @@ class SimulationEvent(_Asked):
     kind: Literal["simulation"] = "simulation"
 
 
+class ToolEvent(_Asked):
+    """What another tool was asked, such as a plug-in's, and what it returned."""
+
+    kind: Literal["tool"] = "tool"
+
+
+def event_of(evidence: Evidence, step: int) -> Event:
+    """Return the event of one evidence, by the tool that was asked."""
+    if evidence.tool == QUERY:
+        return RetrievalEvent.of(evidence, step)
+    simulated = evidence.tool in SIMULATING
+    return SimulationEvent.of(evidence, step) if simulated else ToolEvent.of(evidence, step)
+
+
 class AnswerEvent(Event):
     """The decision."""
 
@@ -194,6 +212,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     ReplanEvent,
     RetrievalEvent,
     SimulationEvent,
+    ToolEvent,
     AnswerEvent,
     EndingEvent,
 )
@@ -203,8 +222,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
 @cache
 def kinds_of(event: type[Event]) -> tuple[str, ...]:
     """Return the kinds that a class of events stands for."""
-    schema = event.model_json_schema()["properties"]["kind"]
-    return tuple(schema["enum"]) if "enum" in schema else (schema["const"],)
+    return get_args(event.model_fields["kind"].annotation)
 
 
 ENDING_KINDS = frozenset({*kinds_of(AnswerEvent), *kinds_of(EndingEvent)})
@@ -219,12 +237,13 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
     line
         The event as a trace holds it.
     known
-        The classes to read it into. A kind that none of them has becomes an `OtherEvent`.
+        The classes to read it into. A kind that none of them has, or that is told in another way,
+        becomes an `OtherEvent`: no event is lost.
 
     Raises
     ------
-    TypeError, ValueError
-        It has no kind, or is not what its kind has to be.
+    ValueError
+        It has no kind, or no number for a step.
     """
     flat = dict(line)
     data = flat.pop("data", None)
@@ -232,4 +251,7 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
         flat = {"kind": flat.get("kind"), "step": flat.get("step", 0), **data}
     kind = flat.get("kind")
     found = next((event for event in known if kind in kinds_of(event)), OtherEvent)
-    return found.model_validate(flat)
+    try:
+        return found.model_validate(flat)
+    except ValidationError:
+        return OtherEvent.model_validate(flat)

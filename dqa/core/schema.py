@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 from dqa.core.situation import Schema
 
-__all__ = ["DatabaseSchema", "EdgeInfo", "Field", "NodeInfo", "TableInfo", "describe"]
+__all__ = [
+    "DatabaseSchema",
+    "EdgeInfo",
+    "Field",
+    "NodeInfo",
+    "TableInfo",
+    "cypher_name",
+    "describe",
+    "sql_name",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class DatabaseSchema:
 
     def _table(self, table: TableInfo) -> str:
         def spelled(name: str) -> str:
-            return _spelled(name, self.quote, _RESERVED_IN_SQL)
+            return sql_name(name, self.quote)
 
         line = f"{spelled(table.name)}({', '.join(_field(f, spelled) for f in table.columns)})"
         if table.key:
@@ -97,12 +106,12 @@ class DatabaseSchema:
         return line
 
     def _node(self, node: NodeInfo) -> str:
-        fields = ", ".join(_field(field, _in_cypher, node.key) for field in node.properties)
-        return f"(:{_in_cypher(node.label)} {{{fields}}})"
+        fields = ", ".join(_field(field, cypher_name, node.key) for field in node.properties)
+        return f"(:{cypher_name(node.label)} {{{fields}}})"
 
     def _edge(self, edge: EdgeInfo) -> str:
-        source, label, target = map(_in_cypher, (edge.source, edge.label, edge.target))
-        fields = ", ".join(_field(field, _in_cypher) for field in edge.properties)
+        source, label, target = map(cypher_name, (edge.source, edge.label, edge.target))
+        fields = ", ".join(_field(field, cypher_name) for field in edge.properties)
         return f"(:{source})-[:{label} {{{fields}}}]->(:{target})"
 
 
@@ -111,7 +120,13 @@ def _field(field: Field, spelled: Callable[[str], str], key: str | None = None) 
     return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}"
 
 
-def _in_cypher(name: str) -> str:
+def sql_name(name: str, quote: str = '"') -> str:
+    """Return a table's or column's name as SQL has to spell it, quoted where it must be."""
+    return _spelled(name, quote, _RESERVED_IN_SQL)
+
+
+def cypher_name(name: str) -> str:
+    """Return a label's or property's name as Cypher has to spell it, quoted where it must be."""
     return _spelled(name, "`", _RESERVED_IN_CYPHER)
 
 

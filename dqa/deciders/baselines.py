@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Mapping
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider, UpperBound
-from dqa.core.decision import Decision, Ending
+from dqa.core.decision import Decision
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.core.events import AnswerEvent
 from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory
 
@@ -94,23 +93,12 @@ class Oracle(UpperBound):
 def _decided(
     choose: Callable[[Question, Database], Candidate], question: Question, database: Database
 ) -> Decision:
-    start = time.perf_counter()
+    recorder = Recorder()
     try:
         choice = choose(question, database)
     except InfrastructureError as error:
-        return Decision(
-            Ending.INFRASTRUCTURE,
-            seconds=time.perf_counter() - start,
-            error=str(error),
-            outage="database",
-        )
-    return Decision(
-        Ending.ANSWERED,
-        answer=str(choice),
-        choice=choice,
-        seconds=time.perf_counter() - start,
-        trace=(AnswerEvent(text=str(choice)),),
-    )
+        return recorder.failed(error)
+    return recorder.answered(str(choice), choice)
 
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:

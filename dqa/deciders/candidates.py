@@ -1,14 +1,36 @@
-"""What can be chosen, where a statement lists it."""
+"""What can be chosen: what it is called, and where a statement lists it."""
 
 from __future__ import annotations
 
+from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError, UsageError
-from dqa.core.question import Candidate
+from dqa.core.question import Candidate, Question
 
-__all__ = ["queried_candidates"]
+__all__ = ["candidates_of", "nouns_of", "queried_candidates"]
 
 _MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
+
+
+def nouns_of(question: Question) -> tuple[str, ...]:
+    """Return what a question's candidates may be called, such as "trade node"; the usual first."""
+    if question.scenario not in plugins.names("scenario"):
+        return ("candidate",)
+    scenario = plugins.scenario(question.scenario)
+    return scenario.candidate_nouns or (scenario.candidate_noun,)
+
+
+def candidates_of(question: Question, database: Database) -> tuple[Candidate, ...] | None:
+    """Return what can be chosen, by a question's list or its query; None where it has neither.
+
+    Raises
+    ------
+    UsageError, InfrastructureError
+        As `queried_candidates` raises them.
+    """
+    if question.candidates is not None or question.candidate_query is None:
+        return question.candidates
+    return queried_candidates(question.candidate_query, database)
 
 
 def queried_candidates(

@@ -1,7 +1,8 @@
 """The simulator as an agent's tools: what a decision leads to, worked out on the database's rows.
 
 The database is read back through its own queries, so guard and read-only session hold for a
-simulation as for any statement, and the scenario's simulator runs on what was read. What a tool
+simulation as for any statement, and the scenario's simulator runs on what was read. Outcomes that
+a scenario states as a query or a formula are asked of the database itself. What a tool
 answers has the form of a query's result, so that models and readers of traces meet one form only.
 """
 
@@ -10,30 +11,27 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from threading import Lock
 from time import perf_counter
-from typing import Annotated, Self
-
-from pydantic import BeforeValidator, Field
+from typing import Self
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
-from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.rows import collect
-from dqa.deciders.matching import match_candidate
-from dqa.deciders.tools import Arguments
+from dqa.deciders.answers import read_answer
+from dqa.deciders.candidates import nouns_of
 from dqa.loaders.readback import read_situation
+from dqa.scenarios.outcomes import StatedOutcomes
 
-__all__ = ["CompareArguments", "SimulateArguments", "Simulation"]
+__all__ = ["Simulation"]
 
-_SHOWN = 80
-"""Most characters of what a model wrote that an error says back."""
-_EXAMPLES = 5
+_TOLD = 5
+"""Most names that an error says are wrong."""
 
 
 class Simulation:
@@ -48,6 +46,7 @@ class Simulation:
     ) -> None:
         scenario = plugins.scenario(question.scenario)
         self.noun, self.unit = scenario.candidate_noun, scenario.unit
+        self._nouns = nouns_of(question)
         self.rules = rules
         self._question = question
         self._database = database
@@ -87,7 +86,7 @@ class Simulation:
             raise UsageError(
                 f"Question '{question.key}' cannot be simulated: its scenario '{name}' has no "
                 f"simulator ({', '.join(simulated) or 'none'} have). Take a decider that needs "
-                "none, or register one under the entry point dqa.simulators."
+                "none, or say in its scenario.toml where outcomes come from ([outcomes])."
             )
         simulator = plugins.simulator(name)
         if rules is not None and rules not in simulator.rule_sets:
@@ -107,9 +106,16 @@ class Simulation:
             Nobody knows how this kind of database keeps row order.
         """
         if self._outcomes is None:
-            situation = _readings_of(self._database).situation(self._database, self._schema)
-            (self._outcomes,) = self._simulator.outcomes(situation, [self._question], self.rules)
+            self._outcomes = self._worked_out()
         return self._outcomes
+
+    def _worked_out(self) -> Outcomes:
+        simulator = self._simulator
+        if isinstance(simulator, StatedOutcomes) and simulator.serves(self._database.kind):
+            return simulator.outcomes_in(self._database, self._question)
+        situation = _readings_of(self._database).situation(self._database, self._schema)
+        (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
+        return outcomes
 
     def simulate(self, decision: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
         """Return the outcome of one decision as a model is shown it.
@@ -117,7 +123,7 @@ class Simulation:
         Parameters
         ----------
         decision
-            The candidate, as the model wrote it (see `dqa.deciders.matching`).
+            The candidate, as the model wrote it (see `dqa.deciders.answers`).
         limits
             What the answer may cost.
 
@@ -204,44 +210,17 @@ class Simulation:
 
     def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates meant, each once in table order; `QueryError` says which is not."""
-        noun = self.noun
         chosen: set[Candidate] = set()
-        problems = []
+        wrong: list[InvalidAnswerError] = []
         for name in names:
-            match = match_candidate(name, candidates)
-            if match.choice is not None:
-                chosen.add(match.choice)
-            elif match.named:
-                several = ", ".join(map(str, match.named[:_EXAMPLES]))
-                problems.append(f"'{_shortened(name)}' names more than one {noun} ({several})")
-            else:
-                problems.append(f"'{_shortened(name)}' names no {noun}{_hint(name, candidates)}")
-        if problems:
-            examples = ", ".join(str(candidate) for candidate in candidates[:_EXAMPLES])
-            raise QueryError(
-                f"{'; '.join(problems[:_EXAMPLES])}. Each decision is one {noun} as the database "
-                f"spells it; there are {len(candidates)} to choose from, such as {examples}."
-            )
+            try:
+                chosen.add(read_answer(name, candidates, self._nouns))
+            except InvalidAnswerError as error:
+                wrong.append(error)
+        if wrong:
+            problems = " ".join(error.problem for error in wrong[:_TOLD])
+            raise QueryError(f"{problems} {wrong[0].advice}")
         return [candidate for candidate in candidates if candidate in chosen]
-
-
-class SimulateArguments(Arguments):
-    """Run the business rules on the database's rows after one decision; gives its outcome."""
-
-    decision: str = Field(description="what would be chosen, by the database's name or id")
-
-
-def _alone(value: object) -> object:
-    """Take one candidate, or the word "all", that came without a list for a list of it."""
-    return [value] if isinstance(value, str) else value
-
-
-class CompareArguments(Arguments):
-    """Run the business rules after each of several decisions; gives the outcomes, best first."""
-
-    candidates: Annotated[list[str], BeforeValidator(_alone)] = Field(
-        default=[], description="the candidates to compare; an empty list compares all"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +261,3 @@ def _means_everyone(names: list[str], candidates: Iterable[Candidate]) -> bool:
 def _leaving(limits: Limits, closing: str) -> Limits:
     """Return `limits` with room for a line more."""
     return replace(limits, bytes=limits.bytes - len(closing.encode()) - 1)
-
-
-def _shortened(name: str) -> str:
-    line = " ".join(name.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-
-
-def _hint(name: str, candidates: Iterable[Candidate]) -> str:
-    close = get_close_matches(name.strip()[:_SHOWN], [str(c) for c in candidates], n=1)
-    return f" (did you mean '{close[0]}'?)" if close else ""

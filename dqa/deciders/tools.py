@@ -1,21 +1,54 @@
-"""The agent tools over a database, and the step they are made of: a statement to evidence.
+"""The tools that agents act with: LangChain tools over a database and a scenario's simulator.
+
+The same tools serve the agents of this project, LangChain's own and whoever else takes LangChain
+tools. What a tool returns is text for the model, and an `Evidence` as its artifact.
 
 A statement that cannot run is an observation like any other, so that the model can mend it; a
-database that fails is none, so `InfrastructureError` propagates and the run ends as such.
+database that fails is none, so `InfrastructureError` is raised and the run ends as such.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping, Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
 
-from langchain_core.tools import StructuredTool
-from pydantic import BaseModel, ConfigDict, Field
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
-from dqa.core.errors import QueryError, StatementTimeoutError
-from dqa.core.evidence import Evidence
+from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, UnparsableReplyError
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
+from dqa.core.question import Question
+from dqa.deciders.base import Settings
 
-__all__ = ["Arguments", "QueryArguments", "observe", "query_tool", "schema_tool"]
+if TYPE_CHECKING:
+    from dqa.deciders.simulation import Simulation
+
+__all__ = [
+    "Arguments",
+    "CompareArguments",
+    "EvidenceTool",
+    "QueryArguments",
+    "SimulateArguments",
+    "Text",
+    "arguments_from_text",
+    "checked_arguments",
+    "fitted_arguments",
+    "observe",
+    "plugin_tools",
+    "query_tool",
+    "schema_of",
+    "schema_tool",
+    "simulation_tools",
+    "use_tool",
+]
+
+_SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
@@ -24,14 +57,68 @@ class Arguments(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is empty; fill it in")
+    return value.strip()
+
+
+Text = Annotated[str, AfterValidator(_not_blank)]
+"""A text with something in it."""
+
+
 class QueryArguments(Arguments):
     """Run one read-only statement; gives rows, one JSON array a line, or an error to mend."""
 
-    statement: str = Field(description="one read-only statement in the database's language")
+    statement: Text = Field(description="one read-only statement in the database's language")
+
+
+class SimulateArguments(Arguments):
+    """Run the business rules on the database's rows after one decision; gives its outcome."""
+
+    decision: Text = Field(description="what would be chosen, by the database's name or id")
+
+
+def _names_in(value: object) -> object:
+    """Read a list that came as text: as JSON, or as names between commas, semicolons, line ends."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            text = text.strip("[]")
+    return [part.strip(" \"'`-*") for part in _SEPARATED.split(text)]
+
+
+def _not_blanks(names: list[str]) -> list[str]:
+    return [name for name in names if name.strip()]
+
+
+class CompareArguments(Arguments):
+    """Run the business rules after each of several decisions; gives the outcomes, best first."""
+
+    candidates: Annotated[list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)] = (
+        Field(default=[], description="the candidates to compare; an empty list compares all")
+    )
 
 
 class _NoArguments(BaseModel):
     pass
+
+
+class EvidenceTool(StructuredTool):
+    """A tool whose artifact is the `Evidence` of its call."""
+
+    def gather(self, arguments: Mapping[str, Any]) -> Evidence:
+        """Call the tool with checked arguments, without the callbacks that `invoke` runs."""
+        if self.func is None:
+            raise AssertionError("a tool of this project is a plain function")
+        _, evidence = self.func(**arguments)
+        if not isinstance(evidence, Evidence):
+            raise TypeError(f"The tool '{self.name}' returned no evidence.")
+        return evidence
 
 
 def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
@@ -77,19 +164,16 @@ def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS)
     )
 
 
-def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> StructuredTool:
-    """Return the tool ``query_database(statement)``.
-
-    Its content is what `observe` shows the model, its artifact the whole `Evidence`.
-    """
+def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> EvidenceTool:
+    """Return the tool ``query_database(statement)``."""
 
     def run(statement: str) -> tuple[str, Evidence]:
         evidence = observe(database, statement, limits)
         return evidence.observation, evidence
 
-    return StructuredTool.from_function(
-        run,
-        name="query_database",
+    return EvidenceTool(
+        func=run,
+        name=QUERY,
         description=(
             f"Run one read-only statement in {database.language} on the "
             f"database. Returns at most {limits.rows} rows, one JSON array a line, the column "
@@ -106,9 +190,173 @@ def schema_tool(database: Database) -> StructuredTool:
     def describe() -> str:
         return database.schema().to_text()
 
-    return StructuredTool.from_function(
-        describe,
+    return StructuredTool(
+        func=describe,
         name="describe_database",
         description="List what the database holds: names, columns or properties, types and keys.",
         args_schema=_NoArguments,
     )
+
+
+def simulation_tools(
+    simulation: Simulation, limits: Limits = DEFAULT_LIMITS
+) -> tuple[EvidenceTool, EvidenceTool]:
+    """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
+
+    def simulate(decision: str) -> tuple[str, Evidence]:
+        evidence = simulation.simulate(decision, limits)
+        return evidence.observation, evidence
+
+    def compare(candidates: Sequence[str] = ()) -> tuple[str, Evidence]:
+        evidence = simulation.compare(candidates, limits)
+        return evidence.observation, evidence
+
+    return (
+        EvidenceTool(
+            func=simulate,
+            name=SIMULATE,
+            description=SimulateArguments.__doc__ or "",
+            args_schema=SimulateArguments,
+            response_format="content_and_artifact",
+        ),
+        EvidenceTool(
+            func=compare,
+            name=COMPARE,
+            description=CompareArguments.__doc__ or "",
+            args_schema=CompareArguments,
+            response_format="content_and_artifact",
+        ),
+    )
+
+
+def plugin_tools(
+    question: Question, database: Database, settings: Settings
+) -> tuple[BaseTool, ...]:
+    """Return the tools that other packages add, under the entry point ``dqa.tools``.
+
+    Parameters
+    ----------
+    question
+        What is to be decided.
+    database
+        What it is asked about.
+    settings
+        What bounds the run.
+
+    Raises
+    ------
+    PluginError
+        A package's tools cannot be loaded, or are no LangChain tools with a schema.
+    """
+    found: list[BaseTool] = []
+    for name in plugins.names("tool"):
+        for tool in plugins.tools(name)(question, database, settings):
+            if not isinstance(tool, BaseTool):
+                raise PluginError(
+                    f"The tools '{name}' hold {tool!r}, which is no LangChain tool: mend the "
+                    "package that registers them."
+                )
+            schema_of(tool)
+            found.append(tool)
+    return tuple(found)
+
+
+def checked_arguments(tool: BaseTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call's arguments as its tool takes them.
+
+    Raises
+    ------
+    UnparsableReplyError
+        They do not fit the tool's schema; the message tells the model what to change.
+    """
+    return fitted_arguments(tool.name, schema_of(tool), arguments)
+
+
+def fitted_arguments(
+    name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a call's arguments in a schema's types; see `checked_arguments`."""
+    try:
+        read = schema.model_validate(arguments)
+    except ValidationError as error:
+        raise UnparsableReplyError(f"The call of {name} does not fit: {_first(error)}") from error
+    return {field: getattr(read, field) for field in schema.model_fields}
+
+
+def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
+    """Return the arguments that a text gives a tool: a JSON object of them, or the only one.
+
+    Raises
+    ------
+    UnparsableReplyError
+        The tool takes several, and the text is no JSON object; the message tells the model.
+    """
+    names = list(schema_of(tool).model_fields)
+    given = _object_in(text)
+    if given is not None and given.keys() <= set(names):
+        return given
+    if len(names) == 1:
+        return {names[0]: text}
+    raise UnparsableReplyError(
+        f"The tool {tool.name} takes {', '.join(names) or 'no arguments'}: give a JSON object."
+    )
+
+
+def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
+    """Call a tool and return what a model is shown, and what the trace keeps.
+
+    Parameters
+    ----------
+    tool
+        One of this module's, or a plug-in's.
+    arguments
+        What `checked_arguments` returned.
+
+    Raises
+    ------
+    InfrastructureError
+        A server failed, which says nothing about the call.
+    """
+    if isinstance(tool, EvidenceTool):
+        return tool.gather(arguments)
+    started = perf_counter()
+    asked = json.dumps(arguments, ensure_ascii=False, default=str)
+    call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}
+    returned: ToolMessage = tool.invoke(call)
+    if isinstance(returned.artifact, Evidence):
+        return returned.artifact
+    return Evidence(
+        statement=asked,
+        observation=returned.text,
+        error="ToolException" if returned.status == "error" else None,
+        seconds=perf_counter() - started,
+        tool=tool.name,
+    )
+
+
+def schema_of(tool: BaseTool) -> type[BaseModel]:
+    """Return what a tool's arguments have to be; `PluginError` where that is no pydantic model."""
+    schema = tool.args_schema
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return schema
+    raise PluginError(
+        f"The tool '{tool.name}' says in no pydantic model what it is called with: give it an "
+        "args_schema that is one."
+    )
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found else None
+
+
+def _first(error: ValidationError) -> str:
+    """Say what is wrong first, where, and what would do."""
+    found = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in found["loc"])
+    return f"the argument '{where}': {found['msg'].removeprefix('Value error, ')}."

@@ -10,7 +10,7 @@ from dqa.core.database import Database, Kind
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
-from dqa.loaders.generator import SCENARIOS, generate
+from dqa.loaders.generator import generate, judged_scenarios
 
 __all__ = ["OtherQuestions"]
 
@@ -53,7 +53,7 @@ class OtherQuestions:
             situation = self._set.situation_of(other)
             if situation.content_hash != content:
                 yield other, self._loaded(situation, kind)
-        if question.scenario in SCENARIOS:
+        if question.scenario in judged_scenarios():
             made = self._made(question.scenario)
             for other in made.questions:
                 yield other, self._loaded(made.situation_of(other), kind)

@@ -12,7 +12,7 @@ from dqa.databases.tables import quote
 from dqa.guard import GuardedDatabase
 from dqa.guard.cypher import quote_name
 
-__all__ = ["read_situation"]
+__all__ = ["read_situation", "read_table"]
 
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 
@@ -54,8 +54,13 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     QueryError, DatabaseUnavailableError
         As `Database.query` does.
     """
+    return Situation(schema, name, {t.name: read_table(database, schema, t) for t in schema.tables})
+
+
+def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
+    """Read one table of a situation; see `read_situation`."""
     read = _read_rows if database.kind == "relational" else _read_graph
-    return Situation(schema, name, {t.name: read(database, schema, t) for t in schema.tables})
+    return read(database, schema, table)
 
 
 def _read_rows(database: Database, _schema: Schema, table: TableSchema) -> Table:

@@ -13,15 +13,17 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dqa import plugins
 from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.release_layout import FORMS, LAYOUTS, Form, ScenarioLayout
+from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
-__all__ = ["read_release"]
+__all__ = ["MANIFEST", "READER", "read_release"]
+
+MANIFEST = "manifest.json"
+"""The file that vouches for a folder that was generated."""
 
 _LEFT_OUT = "the question is left out"
 
@@ -73,24 +75,62 @@ def read_release(
     return reader.finish()
 
 
+class ReleaseReader:
+    """Reads releases of this layout; see `dqa.loaders.base.QuestionReader`."""
+
+    name = "a DQA release"
+    rule_set = "released"
+
+    def recognises(self, folder: Path) -> bool:
+        """Whether a known scenario's file of questions is there, and `dqa generate` wrote none."""
+        if (folder / MANIFEST).exists():
+            return False
+        return any(layout.questions_file(folder).is_file() for layout in layouts().values())
+
+    def read(
+        self,
+        folder: Path,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        strict: bool = False,
+    ) -> QuestionSet:
+        """Read a release; see `read_release`."""
+        return read_release(folder, form=form, strict=strict, scenarios=scenarios)
+
+
+READER = ReleaseReader()
+
+
 def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayout]:
+    known = layouts()
     for name in scenarios or ():
-        if name not in LAYOUTS:
-            raise UnknownNameError("scenario of the DQA release", name, LAYOUTS)
+        if name not in known:
+            raise UnknownNameError("scenario of a release", name, known)
     chosen = [
         layout
-        for name, layout in LAYOUTS.items()
+        for name, layout in known.items()
         if (name in scenarios if scenarios else (folder / "data" / name).is_dir())
     ]
     if not chosen:
-        expected = " or ".join(str(x.questions_file(folder)) for x in LAYOUTS.values())
+        expected = " or ".join(str(x.questions_file(folder)) for x in known.values())
         raise ParseError(
             folder,
             None,
             f"this is no DQA release: there is no {expected}. Name the folder that holds 'data', "
-            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*",
+            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*"
+            + _of_strangers(folder, known),
         )
     return chosen
+
+
+def _of_strangers(folder: Path, known: Mapping[str, ScenarioLayout]) -> str:
+    """Return what to say of questions whose scenario nobody named."""
+    there = sorted(path.parent.name for path in folder.glob("data/*/questions"))
+    strange = next((name for name in there if name not in known), None)
+    if strange is None:
+        return ""
+    return f". It has questions of '{strange}': name the folder of that scenario, too"
 
 
 @dataclass
@@ -192,7 +232,7 @@ class _Reader:
             raise ParseError(
                 file,
                 None,
-                f"the questions of '{layout.scenario}' are expected here but cannot be read: "
+                f"the questions of '{layout.name}' are expected here but cannot be read: "
                 f"{error.strerror}",
             ) from error
         if not isinstance(values, list):
@@ -240,7 +280,7 @@ class _Reader:
                 return
         target = {key: str(values[key]) for key in layout.target if values.get(key)}
         try:
-            candidates = plugins.scenario(layout.scenario).candidates(situation, target)
+            candidates = layout.scenario.candidates(situation, target)
             outcomes = _outcomes(values, candidates) if layout.recorded else None
         except DataError as error:
             self._report(entry.file, entry.line, f"question {number}: {error}", _LEFT_OUT)
@@ -259,7 +299,7 @@ class _Reader:
         texts = (values["question"].strip(), str(values.get("goal", "")).strip())
         self.situations[situation.name] = situation
         question = Question(
-            scenario=layout.scenario,
+            scenario=layout.name,
             id=number,
             text="\n".join(text for text in texts if text),
             rules=values["business_rules"].strip(),
@@ -292,8 +332,7 @@ class _Reader:
         return database
 
     def _parse(self, content: bytes, file: Path, layout: ScenarioLayout) -> _Database:
-        schema = plugins.scenario(layout.scenario).schema
-        parsed = FORMS[self.form].parse(_decoded(content, file), schema, file)
+        parsed = FORMS[self.form].parse(_decoded(content, file), layout.scenario.schema, file)
         if self.strict and parsed.defects:
             self._refuse(parsed.defects[0])
         situation = parsed.situation
@@ -336,10 +375,10 @@ def _outcomes(values: Mapping[str, Any], candidates: Sequence[Candidate]) -> tup
     """Return what an entry says each candidate leads to; `DataError` where it does not say."""
     told = values["outcomes"]
     for candidate in candidates:
-        value = told.get(candidate)
+        value = told.get(str(candidate))
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise DataError(f"the outcome of '{candidate}' is {value!r}, which is no number")
-    return tuple(float(told[candidate]) for candidate in candidates)
+    return tuple(float(told[str(candidate)]) for candidate in candidates)
 
 
 def _decoded(content: bytes, file: Path) -> str:

@@ -1,22 +1,26 @@
-"""Where the DQA release keeps what, for its reader and for the writer of the same layout.
+"""Where a release keeps what, for its reader and for the writer of the same layout.
 
-The scenarios of DeLLMa have the same layout here, so that generated questions of every scenario
-stand in one folder; their authors' own files are another matter (`dqa_dellma.questions`).
+A scenario's folder says which files are its own (``[release]`` of ``scenario.toml``); everything
+else is the layout that the DQA release has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
 from dqa.loaders.assembly import Parsed
 from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.sql_text import parse_sql, render_sql
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.catalogue import scenarios
 
-__all__ = ["FORMS", "LAYOUTS", "DatabaseForm", "Form", "ScenarioLayout"]
+__all__ = ["FORMS", "DatabaseForm", "Form", "ScenarioLayout", "layout_of", "layouts"]
 
 Form: TypeAlias = Literal["relational", "graph"]
 
@@ -54,7 +58,7 @@ class ScenarioLayout:
     Attributes
     ----------
     scenario
-        Name of the scenario, and of its folder below ``data``.
+        Whose they are; its name is that of its folder below ``data``.
     questions
         Name of the file of questions.
     stem
@@ -69,13 +73,11 @@ class ScenarioLayout:
         Type of the official answer.
     constants
         What else every entry holds. It plays no part in reading.
-    database
-        The target key that names the database, where several questions share one.
     recorded
         Whether an entry tells, under ``outcomes``, what each candidate leads to.
     """
 
-    scenario: str
+    scenario: Scenario
     questions: str
     stem: str
     target: tuple[str, ...]
@@ -83,21 +85,30 @@ class ScenarioLayout:
     references: tuple[tuple[str, str, str], ...]
     answer: type[str | int]
     constants: Mapping[str, str]
-    database: str = "country"
     recorded: bool = False
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.scenario.name
 
     @property
     def per_question(self) -> bool:
         """Whether each question has a database file of its own."""
         return "{question_num}" in self.stem
 
+    @property
+    def database_key(self) -> str:
+        """The target key whose value names the database, where several questions share one."""
+        return self.stem.strip("{}")
+
     def questions_file(self, folder: Path) -> Path:
         """Return the path of the file of questions in a release."""
-        return folder / "data" / self.scenario / "questions" / self.questions
+        return folder / "data" / self.name / "questions" / self.questions
 
     def database_folder(self, folder: Path, form: Form) -> Path:
         """Return the folder of the database files of one form in a release."""
-        return folder / "data" / self.scenario / "queries" / FORMS[form].folder
+        return folder / "data" / self.name / "queries" / FORMS[form].folder
 
     def database_file(self, folder: Path, form: Form, entry: Mapping[str, Any]) -> Path:
         """Return the database file of a question's entry."""
@@ -105,55 +116,42 @@ class ScenarioLayout:
         return self.database_folder(folder, form) / name
 
 
-LAYOUTS: Mapping[str, ScenarioLayout] = {
-    layout.scenario: layout
-    for layout in (
-        ScenarioLayout(
-            scenario="locating",
-            questions="simulated_question.json",
-            stem="q{question_num}",
-            target=("country", "home", "year"),
-            optional=("year",),
-            references=(
-                ("country", "country", "country_name"),
-                ("home", "trade_node", "trade_node"),
-            ),
-            answer=str,
-            constants={"goal": "", "target_rdb": "", "target_gdb": ""},
+@cache
+def layout_of(scenario: Scenario) -> ScenarioLayout:
+    """Return the layout of a scenario's files in a release.
+
+    Raises
+    ------
+    DataError
+        No release holds the scenario.
+    """
+    release = scenario.release
+    if release is None:
+        raise DataError(
+            f"The scenario '{scenario.name}' says nothing of a release: add [release] to its "
+            "scenario.toml."
+        )
+    parameters = scenario.parameters.items()
+    return ScenarioLayout(
+        scenario=scenario,
+        questions=release.questions,
+        stem=release.database,
+        target=tuple(scenario.parameters),
+        optional=tuple(key for key, parameter in parameters if parameter.optional),
+        references=tuple(
+            (key, parameter.table, parameter.column)
+            for key, parameter in parameters
+            if parameter.table is not None
+            and parameter.column is not None
+            and not parameter.where
+            and parameter.type != "list"
         ),
-        ScenarioLayout(
-            scenario="building",
-            questions="simulated_questions.json",
-            stem="{country}",
-            target=("goods", "country"),
-            optional=(),
-            references=(("goods", "goods", "goods_name"),),
-            answer=int,
-            constants={"target_gdb": ""},
-        ),
-        ScenarioLayout(
-            scenario="agriculture",
-            questions="questions.json",
-            stem="{world}",
-            target=("crops", "year", "world"),
-            optional=(),
-            references=(),
-            answer=str,
-            constants={},
-            database="world",
-            recorded=True,
-        ),
-        ScenarioLayout(
-            scenario="stocks",
-            questions="questions.json",
-            stem="{world}",
-            target=("symbols", "since", "buy", "sell", "world"),
-            optional=(),
-            references=(),
-            answer=str,
-            constants={},
-            database="world",
-            recorded=True,
-        ),
+        answer=int if scenario.candidate_type == "integer" else str,
+        constants=release.constants,
+        recorded=scenario.outcomes.source == "recorded",
     )
-}
+
+
+def layouts() -> dict[str, ScenarioLayout]:
+    """Return the layouts of all known scenarios that a release can hold, by name, in order."""
+    return {found.name: layout_of(found) for found in scenarios() if found.release is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
-from dqa.loaders.release_layout import FORMS, LAYOUTS, ScenarioLayout
+from dqa.loaders.release_layout import FORMS, ScenarioLayout, layouts
 
 __all__ = ["write_release"]
 
@@ -19,14 +20,14 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     """Write questions and their situations as the DQA release does, in both forms.
 
     What is written here `dqa.loaders.release.read_release` reads back equal, with the names that
-    the layout gives: a Locating situation is called after the first of its questions (``q1``), a
-    Building situation is its question's ``country``; texts and rules lose white space at their
-    ends.
+    the layout gives: a situation that has files of its own for every question is called after the
+    first of these (``q1``), any other one after the parameter that names its database; texts and
+    rules lose white space at their ends.
 
     Parameters
     ----------
     question_set
-        Questions of the scenarios of `LAYOUTS` with one answer each.
+        Questions with one answer each, of scenarios that a release can hold.
     folder
         Where to write; made if it is not there. It must be empty.
 
@@ -45,13 +46,14 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already holds something; name a new or an empty folder.")
+    known = layouts()
     entries: dict[str, list[dict[str, Any]]] = {}
     texts: dict[Path, str] = {}
     rendered: dict[str, tuple[str, str]] = {}
     for question, truth in question_set.labelled:
-        layout = _layout(question)
+        layout = _layout(question, known)
         entry = _entry(question, truth, layout)
-        entries.setdefault(layout.scenario, []).append(entry)
+        entries.setdefault(layout.name, []).append(entry)
         name = question.situation
         if name not in rendered:
             situation = question_set.situation_of(question)
@@ -61,7 +63,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             texts[layout.database_file(folder, form, entry)] = text
     for scenario, listed in entries.items():
         document = json.dumps(listed, indent=4) + "\n"
-        texts[LAYOUTS[scenario].questions_file(folder)] = document
+        texts[known[scenario].questions_file(folder)] = document
     contents = {path: _encoded(path, text) for path, text in texts.items()}
     for path, content in contents.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,11 +71,12 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     return tuple(sorted(contents))
 
 
-def _layout(question: Question) -> ScenarioLayout:
-    layout = LAYOUTS.get(question.scenario)
+def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> ScenarioLayout:
+    layout = known.get(question.scenario)
     if layout is None:
         raise DataError(
-            f"Question {question.key}: the layout of the DQA release holds {', '.join(LAYOUTS)}."
+            f"Question {question.key}: the layout of a release holds {', '.join(known)}. Add "
+            "[release] to the scenario.toml of its scenario."
         )
     return layout
 
@@ -90,10 +93,10 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
     target = dict(question.target)
     if not layout.per_question:
         # Such a layout finds the database by its name alone.
-        if target.setdefault(layout.database, question.situation) != question.situation:
+        if target.setdefault(layout.database_key, question.situation) != question.situation:
             raise DataError(
                 f"Question {question.key} is asked about '{question.situation}', but its target "
-                f"names the database '{target[layout.database]}'."
+                f"names the database '{target[layout.database_key]}'."
             )
         _refuse_bad_name(question.situation)
     unknown = set(target) - set(layout.target)

@@ -39,8 +39,15 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.messages import message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, Generation
 
-from dqa.core.errors import ModelUnavailableError, ParseError, UnrecordedRequestError, UsageError
+from dqa.core.errors import (
+    ModelUnavailableError,
+    ParseError,
+    RequestTooLongError,
+    UnrecordedRequestError,
+    UsageError,
+)
 from dqa.core.secrets import redact, redacted
+from dqa.models.faults import told_too_long
 from dqa.models.takes import Asker, Take, Tapes, current_take
 from dqa.models.unrecorded import Request, difference, exhausted, of_others
 
@@ -359,6 +366,8 @@ def _kept(generation: Generation) -> dict[str, Any]:
 
 def _played(recorded: _Recorded) -> list[Generation]:
     if recorded.failure is not None:
-        raise ModelUnavailableError(recorded.failure)
+        # The file keeps the words of a failure, and they tell its class.
+        too_long = told_too_long(recorded.failure)
+        raise (RequestTooLongError if too_long else ModelUnavailableError)(recorded.failure)
     messages = messages_from_dict(list(recorded.replies))
     return [ChatGeneration(message=message) for message in messages]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
+from dqa import plugins
 from dqa.core.events import ENDING_KINDS, Event
 from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
-from dqa.evaluation.score import Result
+from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
     Answer,
@@ -32,7 +33,6 @@ from dqa.report.passages import (
     Thought,
     Unjudged,
 )
-from dqa_dellma.passages import KINDS, noted
 
 __all__ = ["read"]
 
@@ -72,7 +72,7 @@ class _Events:
         self._pending: list[Mapping[str, Any]] = []
 
     def read(self, events: Sequence[Event]) -> Iterator[Passage]:
-        known = {
+        known: dict[str, Callable[[Event], Iterable[Passage] | None]] = {
             "prompt": self._prompt,
             "reply": self._reply,
             "plan": self._plan,
@@ -82,11 +82,11 @@ class _Events:
             "fault": self._fault,
             "parse_failure": self._failure,
             "infrastructure": self._outage,
-            **dict.fromkeys(KINDS, self._noted),
         }
         for event in events:
             try:
-                passages = list(known[event.kind](event)) if event.kind in known else None
+                found = known.get(event.kind, _of_a_method)(event)
+                passages = None if found is None else list(found)
             except (AttributeError, KeyError, TypeError, ValueError):
                 # Other people's deciders may tell of the same kind in their own way.
                 passages = None
@@ -134,14 +134,16 @@ class _Events:
         words = {name: _words(event, name) for name in ("fault", "error", "message")}
         yield Fault(event.step, **words, attempt=int(data["attempt"]), wait=_seconds(data["wait"]))
 
-    @staticmethod
-    def _noted(event: Event) -> Iterator[Passage]:
-        yield noted(event)
-
     def _outage(self, event: Event) -> Iterator[Passage]:
         """Show the call that a database failed on; its provider's own failures are faults."""
         for call in self._pending:
             yield Called(event.step, call["tool"], _asked(call["input"]), done=False)
+
+
+def _of_a_method(event: Event) -> Iterable[Passage] | None:
+    """Return what a method shows its own event as; None where nobody knows it."""
+    shown = (rendering(event) for rendering in plugins.renderings())
+    return next((passages for passages in shown if passages is not None), None)
 
 
 _TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)

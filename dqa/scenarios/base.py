@@ -1,53 +1,42 @@
-"""What a scenario is, and how its folder under ``schemas/`` becomes one.
+"""What a scenario is: a kind of decision question about data of one form.
 
-A scenario's folder holds ``scenario.toml`` (tables, graph mapping, and settings of deciders that
-differ here), ``rules.md`` (business rules), ``question.txt`` (a `string.Template` over the
-question's target and, below an empty line, how it is to be answered) and, where deciders are to be
-told what to read, ``context.sql`` and ``context.cypher`` (`dqa.scenarios.statements`).
+`dqa.scenarios.reading` makes one of a folder; nothing here knows where it lay.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import Path
+from datetime import date
+from functools import partial
 from string import Template
-from typing import Any, Literal, TypeAlias
-
-from numpy.typing import NDArray
+from typing import Literal, TypeAlias
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
-from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
+from dqa.core.situation import Cell, ColumnType, Schema, Situation, Table
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.scenarios.statements import Kind, read_statements, statements_for
+from dqa.scenarios.document import (
+    CandidatesPart,
+    CriticalValue,
+    Listing,
+    OutcomesPart,
+    Parameter,
+    ReleasePart,
+)
+from dqa.scenarios.embedded import embedded, first_column
+from dqa.scenarios.statements import Kind, Values, filled
 
-__all__ = [
-    "LIST_SEPARATOR",
-    "Scenario",
-    "listed_in",
-    "read_scenario",
-    "read_schema",
-    "scenario_folder",
-]
+__all__ = ["LIST_SEPARATOR", "Lister", "Scenario", "column_values", "listed_in"]
 
 LIST_SEPARATOR = ", "
 """Between the names of a target that lists several, as a reader of the question sees them."""
 
-
-Targets: TypeAlias = Callable[[Situation, Mapping[str, str]], Mapping[str, tuple[str, ...]]]
-
-
-def _anything(situation: Situation, target: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
-    del situation, target
-    return {}
+Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
+"""Gives what a listing lists for a target, wherever the data are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scenario:
     """A kind of decision question: its data, its rules and how its questions are made.
 
@@ -67,19 +56,32 @@ class Scenario:
         What the outcome is, e.g. "profit".
     candidate_noun
         What is chosen, e.g. "trade node".
-    candidates
-        Lists a situation's candidates for a target, in table order.
+    listing
+        Where its candidates come from.
+    outcomes
+        Where the outcomes of decisions come from.
+    outcome_queries
+        By kind of database, the statement whose rows are a candidate and its outcome.
+    parameters
+        What a question can be about, by key of its target, in order.
     contexts
         By kind of database, statements whose rows tell what bears on a question: templates over
         its target and ``$candidates``, filled with literals.
     answer_form
         How the answer is to be given, which ends a question's text; empty where nothing says it.
-    targets
-        Lists what a situation can be asked about: by key of the target the values it can have,
-        given the others. Keys that may have any are not there.
+    candidate_nouns
+        Every noun by which an answer may call a candidate.
+    critical_values
+        What the analysis of a run looks for.
+    release
+        How the files of a release hold it; None where none does.
+    generator, scripts
+        Where its generator is, and by name its scripted analysts: ``package.module:OBJECT``.
     settings
         Of deciders, by name as ``--set`` has them: what the scenario's authors chose for it, where
         it differs from what is usual. Those that a user gives go first.
+    order
+        Where it stands among others; None for after those that have a number.
     """
 
     name: str
@@ -89,27 +91,53 @@ class Scenario:
     goal: Literal["maximise", "minimise"]
     unit: str
     candidate_noun: str
-    candidates: Callable[[Situation, Mapping[str, str]], tuple[Candidate, ...]]
+    listing: CandidatesPart
+    outcomes: OutcomesPart
+    outcome_queries: Mapping[Kind, Template] = field(default_factory=dict)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
     contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
     answer_form: str = ""
-    targets: Targets = _anything
+    candidate_nouns: tuple[str, ...] = ()
+    critical_values: tuple[CriticalValue, ...] = ()
+    release: ReleasePart | None = None
+    generator: str | None = None
+    scripts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    order: int | None = None
 
     def question(
-        self,
-        situation: Situation,
-        question_id: str,
-        target: Mapping[str, str],
+        self, situation: Situation, question_id: str, target: Mapping[str, str]
     ) -> Question:
         """Make a question of this scenario in our own words."""
+        return self.asked(situation.name, question_id, target, self.candidates(situation, target))
+
+    def asked(
+        self,
+        situation: str,
+        question_id: str,
+        target: Mapping[str, str],
+        candidates: tuple[Candidate, ...],
+    ) -> Question:
+        """Make a question in our own words whose candidates are known.
+
+        Raises
+        ------
+        DataError
+            The target lacks what the question is about, or tells it as something else.
+        """
+        self.values(target)
+        try:
+            text = self.template.substitute(target)
+        except KeyError as error:
+            raise self._untold(error, target, "the question") from error
         return Question(
             scenario=self.name,
             id=question_id,
-            text=f"{self.template.substitute(target)} {self.answer_form}".strip(),
+            text=f"{text} {self.answer_form}".strip(),
             rules=self.rules,
-            situation=situation.name,
+            situation=situation,
             target=target,
-            candidates=self.candidates(situation, target),
+            candidates=candidates,
         )
 
     def recorded(
@@ -142,6 +170,110 @@ class Scenario:
         """
         return question.text.removesuffix(self.answer_form).strip() or question.text
 
+    # --- candidates and parameters ---
+
+    @property
+    def candidate_type(self) -> ColumnType:
+        """``text`` or ``integer``: what a candidate is."""
+        listing = self.listing
+        if listing.type is not None:
+            return listing.type
+        if listing.table is None or listing.column is None:
+            return "text"
+        return self.schema.table(listing.table).column(listing.column).type
+
+    def candidates(self, situation: Situation, target: Mapping[str, str]) -> tuple[Candidate, ...]:
+        """List a situation's candidates for a target, in the order of its rows.
+
+        Raises
+        ------
+        DataError
+            The target lacks what they depend on, or lists a name that is not there.
+        """
+        return self.candidates_by(self.lister(situation), target)
+
+    def candidates_by(self, lister: Lister, target: Mapping[str, str]) -> tuple[Candidate, ...]:
+        """List the candidates that `lister` finds; `DataError` as `candidates` does."""
+        listing = self.listing
+        found: Sequence[Candidate] = [self._candidate(cell) for cell in lister(listing, target)]
+        if listing.except_ is not None:
+            if listing.except_ not in target:
+                raise self._untold(KeyError(listing.except_), target, "what can be chosen")
+            found = [name for name in found if str(name) != target[listing.except_]]
+        if listing.listed_in is not None:
+            found = listed_in(found, target, listing.listed_in)
+        return tuple(found)
+
+    def _candidate(self, cell: Cell) -> Candidate:
+        """Return what was listed as a candidate is: text, or a whole number."""
+        if self.listing.type == "text" and cell is not None:
+            return str(cell)
+        if isinstance(cell, str | int) and (self.listing.type is None or isinstance(cell, int)):
+            return cell
+        wanted = "a whole number" if self.listing.type == "integer" else "text or a whole number"
+        raise DataError(
+            f"The candidates of scenario '{self.name}' hold {cell!r}, which is not {wanted}."
+        )
+
+    def lister(self, situation: Situation) -> Lister:
+        """Return what lists values of a situation in memory."""
+        return partial(self._listed, situation)
+
+    def _listed(
+        self, situation: Situation, listing: Listing, target: Mapping[str, str]
+    ) -> Sequence[Cell]:
+        if listing.table is not None:
+            return column_values(listing, situation[listing.table], target)
+        kind: Kind = "relational" if listing.sql is not None else "graph"
+        statement = self.statement(listing, kind, target)
+        if statement is None:
+            return ()
+        return first_column(embedded(situation, kind), statement)
+
+    def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:
+        """Return the statement that lists values in a kind of database; None where none does."""
+        text = listing.sql if kind == "relational" else listing.cypher
+        if text is None:
+            return None
+        try:
+            return filled(Template(text), kind, self.values(target))
+        except KeyError as error:
+            raise self._untold(error, target, "a statement") from error
+
+    def values(self, target: Mapping[str, str]) -> dict[str, Candidate | tuple[str, ...]]:
+        """Return what a target says, each as what its parameter is.
+
+        Raises
+        ------
+        DataError
+            A text is not what its parameter takes.
+        """
+        return {key: self._value(key, text) for key, text in target.items()}
+
+    def _value(self, key: str, text: str) -> Candidate | tuple[str, ...]:
+        parameter = self.parameters.get(key)
+        kind = "text" if parameter is None else parameter.type
+        try:
+            if kind == "list":
+                return tuple(text.split(LIST_SEPARATOR))
+            if kind == "integer":
+                return int(text)
+            if kind == "date":
+                date.fromisoformat(text)
+        except ValueError as error:
+            form = "a day as YYYY-MM-DD" if kind == "date" else "a whole number"
+            raise DataError(f"'{key}' is '{text}' and has to be {form}.") from error
+        return text
+
+    def _untold(self, missing: KeyError, target: Mapping[str, str], who: str) -> DataError:
+        there = ", ".join(target) or "nothing"
+        return DataError(
+            f"The target of a question of '{self.name}' does not tell {missing}, on which {who} "
+            f"depends; it tells {there}."
+        )
+
+    # --- context ---
+
     def context(self, question: Question, kind: Kind) -> tuple[str, ...]:
         """Return statements whose rows are what bears on a question; () where none are known.
 
@@ -157,59 +289,43 @@ class Scenario:
         DataError
             The question does not tell what they ask about.
         """
-        return statements_for(self.contexts.get(kind, ()), question, kind)
+        return tuple(
+            self.filled_for(question, kind, template) for template in self.contexts.get(kind, ())
+        )
+
+    def filled_for(self, question: Question, kind: Kind, template: Template) -> str:
+        """Fill in a statement about a question, with its target and ``$candidates``.
+
+        Raises
+        ------
+        DataError
+            The question does not tell what it asks about.
+        """
+        values: dict[str, Candidate | Sequence[Candidate]] = {**self.values(question.target)}
+        if question.candidates:
+            values["candidates"] = question.candidates
+        return _filled(template, kind, values, question)
 
 
-def scenario_folder(name: str) -> Traversable:
-    """Return a shipped scenario's folder: inside an installed `dqa`, or beside it in a checkout."""
-    installed = files("dqa") / "schemas" / name
-    if installed.is_dir():
-        return installed
-    checkout = Path(__file__).parents[2]
-    if (checkout / "pyproject.toml").is_file() and (checkout / "schemas" / name).is_dir():
-        return checkout / "schemas" / name
-    raise DataError(
-        f"The folder of scenario '{name}' is missing from this installation; install dqa again."
-    )
+def _filled(template: Template, kind: Kind, values: Values, question: Question) -> str:
+    try:
+        return filled(template, kind, values)
+    except KeyError as error:
+        raise DataError(
+            f"Question '{question.key}' does not tell {error}, which a statement of its scenario "
+            f"asks about; it tells {', '.join(values) or 'nothing'}."
+        ) from error
 
 
-def read_scenario(  # noqa: PLR0913  (one parameter a fact)
-    name: str,
-    *,
-    goal: Literal["maximise", "minimise"],
-    unit: str,
-    candidate_noun: str,
-    candidates: Callable[[Situation, Mapping[str, str]], tuple[Candidate, ...]],
-    targets: Targets = _anything,
-) -> Scenario:
-    """Make a shipped scenario of its folder and what only code can say; see `Scenario`."""
-    folder = scenario_folder(name)
-    asked, _, answer_form = (folder / "question.txt").read_text("utf-8").partition("\n\n")
-    return Scenario(
-        name=name,
-        schema=read_schema(name),
-        rules=(folder / "rules.md").read_text("utf-8").strip(),
-        template=Template(asked.strip()),
-        goal=goal,
-        unit=unit,
-        candidate_noun=candidate_noun,
-        candidates=candidates,
-        contexts=read_statements(folder),
-        answer_form=answer_form.strip(),
-        targets=targets,
-        settings={
-            option: str(value) for option, value in _document(name).get("settings", {}).items()
-        },
-    )
-
-
-def listed_in(names: NDArray[Any], target: Mapping[str, str], key: str) -> tuple[Candidate, ...]:
+def listed_in(
+    names: Sequence[Candidate], target: Mapping[str, str], key: str
+) -> tuple[Candidate, ...]:
     """Return the names that ``target[key]`` lists, in table order; all where it lists none.
 
     Parameters
     ----------
     names
-        Shape (n,): the names there are.
+        The names there are.
     target, key
         Of a question, and which of its values is the list.
 
@@ -218,47 +334,34 @@ def listed_in(names: NDArray[Any], target: Mapping[str, str], key: str) -> tuple
     DataError
         The target lists a name that is not there.
     """
-    there = names.tolist()
-    wanted = target[key].split(LIST_SEPARATOR) if key in target else there
+    if key not in target:
+        return tuple(names)
+    wanted = target[key].split(LIST_SEPARATOR)
+    there = {str(name) for name in names}
     unknown = [name for name in wanted if name not in there]
     if unknown:
-        raise DataError(f"'{unknown[0]}' is listed to choose from, but the situation has it not.")
-    return tuple(name for name in there if name in set(wanted))
+        raise DataError(
+            f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
+        )
+    return tuple(name for name in names if str(name) in set(wanted))
 
 
-@cache
-def read_schema(name: str) -> Schema:
-    """Read tables and graph mapping from a shipped scenario's ``scenario.toml``."""
-    document = _document(name)
-    tables = tuple(_table(table) for table in document["tables"])
-    return Schema(
-        scenario=name,
-        tables=tables,
-        nodes=tuple(
-            NodeSchema(n["label"], n["table"], n["key"], tuple(n["properties"].items()))
-            for n in document["nodes"]
-        ),
-        edges=tuple(
-            EdgeSchema(
-                label=e["label"],
-                table=e["table"],
-                source=(e["source"][0], e["source"][1]),
-                target=(e["target"][0], e["target"][1]),
-                properties=tuple(e["properties"].items()),
+def column_values(listing: Listing, table: Table, target: Mapping[str, str]) -> Sequence[Cell]:
+    """Return the values of a listing's column in the rows that it keeps, in the table's order.
+
+    Raises
+    ------
+    DataError
+        The target does not tell what the rows are chosen by.
+    """
+    values: list[Cell] = table[listing.column or ""].tolist()
+    for column, parameter in listing.where.items():
+        if parameter not in target:
+            raise DataError(
+                f"The target does not tell '{parameter}', by which rows of '{table.schema.name}' "
+                f"are chosen; it tells {', '.join(target) or 'nothing'}."
             )
-            for e in document["edges"]
-        ),
-    )
-
-
-def _document(name: str) -> Mapping[str, Any]:
-    return tomllib.loads((scenario_folder(name) / "scenario.toml").read_text("utf-8"))
-
-
-def _table(document: Mapping[str, Any]) -> TableSchema:
-    return TableSchema(
-        name=document["name"],
-        columns=tuple(Column(c["name"], c["type"], c["description"]) for c in document["columns"]),
-        key=tuple(document["key"]),
-        description=document["description"],
-    )
+        # A target is text whatever the column holds.
+        kept = [str(cell) == target[parameter] for cell in table[column].tolist()]
+        values = [value for value, keeps in zip(values, kept, strict=True) if keeps]
+    return values

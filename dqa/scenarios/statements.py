@@ -1,4 +1,4 @@
-"""Statements that a scenario asks about a question, with names from data as safe literals.
+"""Statements of a scenario: templates, filled with names from data as safe literals.
 
 The literals mean the same in every dialect that `dqa` speaks, because a scenario knows only
 whether its database is relational or a graph.
@@ -7,20 +7,30 @@ whether its database is relational or a graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from string import Template
-from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
+from dqa.core.database import Kind
 from dqa.core.errors import DataError
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate
 
-__all__ = ["Kind", "cypher_literal", "read_statements", "sql_literal", "statements_for"]
+__all__ = [
+    "SUFFIXES",
+    "Kind",
+    "Values",
+    "cypher_literal",
+    "filled",
+    "read_statements",
+    "sql_literal",
+]
 
-Kind: TypeAlias = Literal["relational", "graph"]
+Values: TypeAlias = Mapping[str, Candidate | Sequence[Candidate]]
+"""What fills a statement in, by name; a sequence becomes literals separated by commas."""
 
-_FILES: Mapping[Kind, str] = {"relational": "context.sql", "graph": "context.cypher"}
+SUFFIXES: Mapping[Kind, str] = {"relational": ".sql", "graph": ".cypher"}
+"""Endings of the files of statements, by what they are written for."""
 _COMMENT = re.compile(r"^(?:--|//).*\n?", re.MULTILINE)
 _END = re.compile(r";[ \t]*(?:\n|\Z)")
 _STAND_INS = "~^|#@!%&?*"
@@ -86,39 +96,36 @@ _LITERALS: Mapping[Kind, Callable[[Candidate], str]] = {
 }
 
 
-def read_statements(folder: Traversable) -> Mapping[Kind, tuple[Template, ...]]:
-    """Read a scenario's ``context.sql`` and ``context.cypher``, where it has them.
+def read_statements(file: Traversable) -> tuple[Template, ...]:
+    """Read the statements of a file; none where there is no file.
 
-    Each holds statements that end with ``;`` at the end of a line. Lines that begin with ``--`` or
-    ``//`` are remarks.
+    A statement ends with ``;`` at the end of a line. Lines that begin with ``--`` or ``//`` are
+    remarks.
     """
-    found: dict[Kind, tuple[Template, ...]] = {}
-    for kind, name in _FILES.items():
-        file = folder / name
-        text = _COMMENT.sub("", file.read_text("utf-8")) if file.is_file() else ""
-        found[kind] = tuple(Template(part.strip()) for part in _END.split(text) if part.strip())
-    return MappingProxyType(found)
+    text = _COMMENT.sub("", file.read_text("utf-8")) if file.is_file() else ""
+    return tuple(Template(part.strip()) for part in _END.split(text) if part.strip())
 
 
-def statements_for(
-    templates: tuple[Template, ...], question: Question, kind: Kind
-) -> tuple[str, ...]:
-    """Fill in what the statements say about the question: its target and ``$candidates``.
+def filled(template: Template, kind: Kind, values: Values) -> str:
+    """Return the statement with its names filled in.
 
     Raises
     ------
+    KeyError
+        It names something that `values` does not tell.
     DataError
-        A statement names something that the question does not tell, or a name that cannot be
-        written as a literal.
+        A name that cannot be written as a literal.
     """
-    literal = _LITERALS[kind]
-    values = {key: literal(value) for key, value in question.target.items()}
-    if question.candidates:
-        values["candidates"] = ", ".join(map(literal, question.candidates))
-    try:
-        return tuple(template.substitute(values) for template in templates)
-    except KeyError as error:
-        raise DataError(
-            f"Question '{question.key}' does not tell {error}, which its scenario's context asks "
-            f"about; it tells {', '.join(values) or 'nothing'}."
-        ) from error
+    return template.substitute(
+        {
+            name: _literals(values[name], _LITERALS[kind])
+            for name in template.get_identifiers()
+            if name in values
+        }
+    )
+
+
+def _literals(value: Candidate | Sequence[Candidate], literal: Callable[[Candidate], str]) -> str:
+    if isinstance(value, str | int):
+        return literal(value)
+    return ", ".join(map(literal, value))

@@ -5,104 +5,130 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, count, islice
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from dqa import plugins
-from dqa.core.errors import UnknownNameError
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.scenarios.base import LIST_SEPARATOR
-from dqa_simulators.agriculture.generator import agriculture_target, build_agriculture
-from dqa_simulators.stocks.generator import build_stocks, stocks_target
+from dqa.scenarios.base import LIST_SEPARATOR, Scenario
+from dqa.scenarios.generation import Drawn, Request, Size
 from dqa_simulators.uncertain import UncertainWorld
 
-__all__ = ["UNCERTAIN_SCENARIOS", "ask_world", "uncertain_worlds"]
+__all__ = ["DrawnWorld", "UncertainGenerator"]
 
 _SMALLEST_MARGIN = 1e-6  # least lead of an answer over the runner-up, as a share of its value
 _PER_WORLD = 4
 _DIGITS = 9  # of an expected utility: hides how a machine rounds, and no difference that matters
 
 
-@dataclass(frozen=True, slots=True)
-class _Recipe:
-    """What is particular to generating one scenario."""
+class DrawnWorld(NamedTuple):
+    """A world, what can be known of it, and the random stream to ask about it with."""
 
+    world: UncertainWorld
+    situation: Situation
+    asking: np.random.Generator
+
+
+@dataclass(frozen=True, slots=True)
+class UncertainGenerator:
+    """What is particular to a scenario whose worlds have a known uncertainty.
+
+    See `dqa.scenarios.generation.Generator`.
+
+    Attributes
+    ----------
+    scenario
+        Its name, which decides the random streams.
+    build
+        Draws a world and its situation of a name.
+    target
+        Returns what every question about a world has in common.
+    listed
+        The key of the target that lists the candidates.
+    name
+        Format of a situation's name over ``number``.
+    stake
+        What deciding costs: an outcome is the utility beyond it.
+    """
+
+    scenario: str
     build: Callable[[np.random.Generator, str], tuple[UncertainWorld, Situation]]
     target: Callable[[Situation], Mapping[str, str]]
-    listed: str  # key of the target that lists the candidates
-    name: str  # format of a situation's name
-    stake: float = 0.0  # what deciding costs: an outcome is the utility beyond it
+    listed: str
+    name: str
+    stake: float = 0.0
+    size: Size | None = None
+    takes_difficulty: bool = False
+    release: tuple[int, int] | None = None
 
+    def worlds(self, seed: int = 0) -> Iterator[DrawnWorld]:
+        """Yield worlds without end: those behind the questions, in order.
 
-_RECIPES: Mapping[str, _Recipe] = {
-    "agriculture": _Recipe(build_agriculture, agriculture_target, "crops", "valley{number}"),
-    "stocks": _Recipe(build_stocks, stocks_target, "symbols", "market{number}", stake=1.0),
-}
+        Each has random streams of its own.
+        """
+        for number in count(1):
+            seeds = np.random.SeedSequence(seed, spawn_key=(crc32(self.scenario.encode()), number))
+            building, asking = np.random.Generator(np.random.PCG64(seeds)).spawn(2)
+            world, situation = self.build(building, self.name.format(number=number))
+            yield DrawnWorld(world, situation, asking)
 
-UNCERTAIN_SCENARIOS = tuple(_RECIPES)
-"""Scenarios that worlds of known uncertainty can be generated for."""
+    def ask(
+        self, scenario: Scenario, drawn: DrawnWorld, wanted: int | None = None
+    ) -> list[LabelledQuestion]:
+        """Ask about choices of two or more of a world's actions, in random order.
 
+        Parameters
+        ----------
+        scenario
+            Whose questions they are.
+        drawn
+            From `worlds`.
+        wanted
+            Most questions; by default 4.
 
-def uncertain_worlds(
-    scenario: str, seed: int = 0
-) -> Iterator[tuple[UncertainWorld, Situation, np.random.Generator]]:
-    """Yield worlds without end, each with its situation and the stream to ask about it with.
+        Returns
+        -------
+        list[LabelledQuestion]
+            Questions whose `Truth.outcomes` are the true expected utilities beyond the stake, not
+            what happened to come true, so the best decision is the one that was best to make.
+            Choices without a clear best one are passed over. Their ids are still to be given.
+        """
+        world, situation, rng = drawn
+        expected = [round(value, _DIGITS) for value in world.expected_utilities().tolist()]
+        truth = dict(zip(world.actions, expected, strict=True))
+        choices = [c for n in range(2, len(truth) + 1) for c in combinations(world.actions, n)]
+        clear = (choices[i] for i in rng.permutation(len(choices)) if _is_clear(truth, choices[i]))
+        return [
+            scenario.recorded(
+                situation,
+                "",
+                {self.listed: LIST_SEPARATOR.join(choice), **self.target(situation)},
+                {action: round(value - self.stake, _DIGITS) for action, value in truth.items()},
+            )
+            for choice in islice(clear, wanted or _PER_WORLD)
+        ]
 
-    They are the worlds behind the questions of `dqa.loaders.generator.generate`, in order. Each has
-    random streams of its own.
+    def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
+        """Yield worlds with questions, ``request.count`` in all."""
+        left = request.count
+        for drawn in self.worlds(request.seed):
+            asked = self.ask(scenario, drawn, request.per_database)[:left]
+            left -= len(asked)
+            yield Drawn(drawn.situation, asked)
+            if left <= 0:
+                break
 
-    Raises
-    ------
-    UnknownNameError
-        No such worlds can be generated for the scenario.
-    """
-    if scenario not in _RECIPES:
-        raise UnknownNameError("scenario of known uncertainty", scenario, _RECIPES)
-    recipe = _RECIPES[scenario]
-    for number in count(1):
-        seeds = np.random.SeedSequence(seed, spawn_key=(crc32(scenario.encode()), number))
-        building, asking = np.random.Generator(np.random.PCG64(seeds)).spawn(2)
-        world, situation = recipe.build(building, recipe.name.format(number=number))
-        yield world, situation, asking
+    def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
+        """Yield nothing: no release holds such worlds."""
+        del scenario, seed
+        return iter(())
 
-
-def ask_world(
-    world: UncertainWorld, situation: Situation, rng: np.random.Generator, wanted: int | None = None
-) -> list[LabelledQuestion]:
-    """Ask about choices of two or more of a world's actions, in random order.
-
-    Parameters
-    ----------
-    world, situation, rng
-        From `uncertain_worlds`.
-    wanted
-        Most questions; by default 4.
-
-    Returns
-    -------
-    list[LabelledQuestion]
-        Questions whose `Truth.outcomes` are the true expected utilities (of stocks, beyond the
-        dollar that was spent), not what happened to come true, so the best decision is the one
-        that was best to make. Choices without a clear best one are passed over. Their ids are
-        still to be given.
-    """
-    recipe = _RECIPES[situation.schema.scenario]
-    scenario = plugins.scenario(situation.schema.scenario)
-    expected = [round(value, _DIGITS) for value in world.expected_utilities().tolist()]
-    truth = dict(zip(world.actions, expected, strict=True))
-    choices = [c for n in range(2, len(truth) + 1) for c in combinations(world.actions, n)]
-    clear = (choices[i] for i in rng.permutation(len(choices)) if _is_clear(truth, choices[i]))
-    return [
-        scenario.recorded(
-            situation,
-            "",
-            {recipe.listed: LIST_SEPARATOR.join(choice), **recipe.target(situation)},
-            {action: round(value - recipe.stake, _DIGITS) for action, value in truth.items()},
-        )
-        for choice in islice(clear, wanted or _PER_WORLD)
-    ]
+    def label_rules(self, situation: Situation) -> tuple[str, ...]:
+        """Return no rule set: no simulator judges what is recorded."""
+        del situation
+        return ()
 
 
 def _is_clear(truth: Mapping[str, float], choice: tuple[str, ...]) -> bool:

@@ -42,7 +42,9 @@ def dqa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with two small questions of each scenario."""
-    from dqa.loaders.generator import BuildingSize, LocatingSize, generate, write_generated
+    from dqa.loaders.generator import generate, write_generated
+    from dqa_simulators.building.generator import BuildingSize
+    from dqa_simulators.locating.generator import LocatingSize
 
     folder = tmp_path_factory.mktemp("generated") / "small"
     sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))

@@ -55,9 +55,13 @@ def test_defects_are_lines_on_stderr_and_many_are_summed_up(
     assert len(capsys.readouterr().err.splitlines()) == 13
 
 
+SIZES = {"nodes": 12, "edges": 20, "countries": 20, "node_countries": 60}
+SMALL = tuple(part for name in SIZES for part in ("--size", f"locating.{name}={SIZES[name]}"))
+
+
 def test_generate_writes_what_eval_and_show_read(dqa: Callable[..., Any], tmp_path: Path) -> None:
     """The same seed gives the same files, and a used folder is refused."""
-    size = ("--locating-size", "12,20,20,60", "--scenarios", "locating", "--questions", 2)
+    size = ("--scenarios", "locating", "--questions", 2, *SMALL)
     one = dqa("generate", "--out", tmp_path / "a", *size, "--seed", 4)
     assert one.code == 0
     assert "locating: 2 questions" in one.out
@@ -70,10 +74,18 @@ def test_generate_writes_what_eval_and_show_read(dqa: Callable[..., Any], tmp_pa
 def test_generate_refuses_what_does_not_go_together(
     dqa: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """A size is four numbers, and the release's shape is fixed."""
-    assert (
-        "four whole numbers" in dqa("generate", "--out", tmp_path / "a", "--locating-size", 5).err
-    )
+    """A size is a number of the scenario's own, and the release's shape is fixed."""
+    for size, problem in (
+        ("locating.nodes=many", "locating.nodes is 'many': give a whole number"),
+        ("locating.node=5", "Did you mean 'nodes'"),
+        ("nodes=5", "write SCENARIO.NAME=NUMBER"),
+        ("stocks.days=5", "are of one size"),
+        ("building.goods=1", "at least 2 goods"),
+        ("casino.tables=1", "no scenario that can be generated 'casino'"),
+    ):
+        refused = dqa("generate", "--out", tmp_path / "a", "--size", size)
+        assert problem in refused.err
+        assert refused.code == 2
     arguments = ("generate", "--out", tmp_path / "a", "--like-release", "--questions", 3)
     assert "--like-release" in dqa(*arguments).err
     assert not (tmp_path / "a").exists()
@@ -94,7 +106,8 @@ def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
 def harbours(tmp_path: Path) -> Path:
     """Return a database of a user's own in the tables of the Locating scenario."""
     from dqa import plugins
-    from dqa.loaders.generator import LocatingSize, generate
+    from dqa.loaders.generator import generate
+    from dqa_simulators.locating.generator import LocatingSize
 
     world = generate(("locating",), 1, seed=2, sizes=(LocatingSize(12, 20, 20, 60),))
     path = tmp_path / "own.db"
@@ -158,7 +171,7 @@ def test_annotate_lists_best_decisions_beside_the_official_answers(
     dqa: Callable[..., Any], generated: Path
 ) -> None:
     """As a line a question and a total, and as a list of objects."""
-    text = dqa("annotate", "--generated", generated, "--rules", "paper").out
+    text = dqa("annotate", "--generated", generated, "--rule-set", "paper").out
     assert "locating: 2 of 2 official answers agree" in text
     listed = json.loads(dqa("annotate", "--generated", generated, "--json").out)
     assert len(listed) == 4

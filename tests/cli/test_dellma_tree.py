@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dqa.core.events import Event
-from dqa_dellma.tree_page import render_tree
-from dqa_dellma.tree_reading import read_tree
+from dqa_dellma.tree.page import render_tree
+from dqa_dellma.tree.reading import read_tree
 from tests.cli.conftest import Command
 from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
@@ -109,7 +109,7 @@ def test_pages_of_a_run_need_a_run_with_trees(
 
 def shown(capsys: pytest.CaptureFixture[str], *, full: bool = False, hostile: bool = False) -> str:
     """Return what the hand-written tree looks like."""
-    from dqa_dellma.tree_text import echo_tree
+    from dqa_dellma.tree.text import echo_tree
 
     h = HOSTILE
     trace = traced(events(fig=h, rain=h, wet=h), question=h, decider=h) if hostile else traced()
@@ -222,7 +222,7 @@ def test_the_tree_says_in_one_line_what_was_not_as_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And names the actions that were not compared."""
-    from dqa_dellma.tree_text import echo_tree
+    from dqa_dellma.tree.text import echo_tree
 
     echo_tree(read_tree(traced(odd_events())))
     text = capsys.readouterr().out
@@ -240,7 +240,7 @@ def test_the_tree_shows_the_replies_that_a_retry_mended(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Counted in the line of what was not as asked for, and each with what was wrong."""
-    from dqa_dellma.tree_text import echo_tree
+    from dqa_dellma.tree.text import echo_tree
 
     off_scale = asked("state forecasting", *["'wet' is 'certain'"] * 12, step=2)
     tree = read_tree(traced(events() | {"asked": off_scale}))
@@ -257,7 +257,7 @@ def test_the_tree_of_a_run_that_ended_before_its_factors_says_why(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It asks for no other decider."""
-    from dqa_dellma.tree_text import echo_tree
+    from dqa_dellma.tree.text import echo_tree
 
     echo_tree(read_tree(refused()))
     text = capsys.readouterr().out
@@ -268,7 +268,7 @@ def test_the_tree_of_a_run_that_ended_before_its_factors_says_why(
 
 def test_a_tree_by_the_posterior_goes_by_its_mean(capsys: pytest.CaptureFixture[str]) -> None:
     """The scores' value stands behind it."""
-    from dqa_dellma.tree_text import echo_tree
+    from dqa_dellma.tree.text import echo_tree
 
     echo_tree(read_tree(traced(by_posterior())))
     text = capsys.readouterr().out
@@ -278,7 +278,7 @@ def test_a_tree_by_the_posterior_goes_by_its_mean(capsys: pytest.CaptureFixture[
 
 def test_values_that_no_posterior_tells_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """As where utilities are scaled within each action: no interval is made up or explained."""
-    from dqa_dellma.tree_text import echo_tree
+    from dqa_dellma.tree.text import echo_tree
 
     told = events()
     data = told["utilities"][0].data

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.base import Backend
 from dqa.databases.duckdb import backend as duckdb
 from dqa.databases.ladybug import backend as ladybug
 from dqa.databases.sqlite import backend as sqlite
-from dqa.scenarios.base import read_schema
 
 BACKENDS: dict[str, Backend] = {
     "duckdb": duckdb.BACKEND,
@@ -23,7 +23,7 @@ BACKENDS: dict[str, Backend] = {
 
 def small_situation() -> Situation:
     """Three nodes in no alphabetical order, two flows, one missing number."""
-    schema = read_schema("locating")
+    schema = plugins.scenario("locating").schema
     rows: dict[str, list[tuple[Cell, ...]]] = {
         "country": [("SWE", "lubeck", 10.5), ("DAN", "kiev", 2.0)],
         "trade_node": [

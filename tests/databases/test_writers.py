@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation, Table
 from dqa.databases.base import Backend
@@ -16,7 +17,6 @@ from dqa.databases.ladybug import backend as ladybug
 from dqa.databases.sqlite import backend as sqlite
 from dqa.loaders.readback import read_situation
 from dqa.loaders.release import read_release
-from dqa.scenarios.base import read_schema
 
 BACKENDS: tuple[Backend, ...] = (duckdb.BACKEND, ladybug.BACKEND, sqlite.BACKEND)
 by_backend = pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: backend.name)
@@ -24,7 +24,7 @@ by_backend = pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: ba
 
 def shuffled(buildings: int) -> Situation:
     """Return a Building world whose rows are in a random order, seeded."""
-    schema, draw = read_schema("building"), np.random.default_rng(3)
+    schema, draw = plugins.scenario("building").schema, np.random.default_rng(3)
     ids, goods = draw.permutation(buildings), draw.permutation(50)
     edges = {"goods_id": draw.permutation(np.arange(buildings) % 50), "building_id": ids}
     columns: dict[str, dict[str, Any]] = {

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dqa import plugins
+from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.core.truth import Truth
 from dqa.deciders.base import Settings
 from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
-from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.generator import generate
 from dqa.loaders.release import read_release
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +28,13 @@ def questions() -> QuestionSet:
     """Four questions of two scenarios on small worlds."""
     sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
     return generate(("locating", "building"), count=2, seed=3, sizes=sizes)
+
+
+def told(truths: Mapping[str, Truth]) -> Decider:
+    """The oracle that knows what is on record."""
+    oracle = ORACLE(None, Settings())
+    assert isinstance(oracle, UpperBound)
+    return oracle.told(truths)
 
 
 @pytest.mark.parametrize("database", ["sqlite", "ladybug"])
@@ -34,7 +46,7 @@ def test_the_oracle_reads_the_answer_out_of_any_database(
     for question in questions.questions:
         opened = plugins.backend(database).load(questions.situation_of(question))
         try:
-            assert decider.decide(question, opened).choice == question.answers[0]
+            assert decider.decide(question, opened).choice == questions.truth_of(question).official
         finally:
             opened.close()
 
@@ -71,32 +83,33 @@ def test_the_oracle_goes_by_the_record_where_there_is_one(scenario: str) -> None
     """No scenario of a record has a simulator."""
     for question in (made := generate((scenario,), 2, 3)).questions:
         database = plugins.backend("sqlite").load(made.situation_of(question))
-        oracle = ORACLE(None, Settings())
+        oracle = told(made.truths)
         oracle.check(question)
-        assert oracle.decide(question, database).choice == question.answers[0]
+        assert oracle.decide(question, database).choice == made.truth_of(question).official
         database.close()
 
 
 def test_the_oracle_takes_the_least_where_the_scenario_says_so(questions: QuestionSet) -> None:
     """And the first of several; a user's own question has more as the better."""
-    own = Question("custom", "1", "", "", candidates=(1, 2, 3), outcomes=(2.0, 5.0, 5.0))
+    own = Question("custom", "1", "", "", candidates=(1, 2, 3))
     database = plugins.backend("sqlite").load(next(iter(questions.situations.values())))
-    oracle = ORACLE(None, Settings())
-    assert oracle.decide(own, database).choice == 2
-    least = replace(own, scenario="building", outcomes=(5.0, 2.0, 2.0))
-    assert oracle.decide(least, database).choice == 2
+    best = told({own.key: Truth((2, 3), (2.0, 5.0, 5.0))})
+    assert best.decide(own, database).choice == 2
+    least = replace(own, scenario="building")
+    best = told({least.key: Truth((2, 3), (5.0, 2.0, 2.0))})
+    assert best.decide(least, database).choice == 2
     database.close()
 
 
 def test_baselines_refuse_before_a_run_what_they_can_never_decide() -> None:
     """Without candidates nothing can be picked, and without a record or rules nothing judged."""
-    (question,) = generate(("stocks",), 1, 3).questions
-    for made in (FIRST, RANDOM, ORACLE):
-        made(None, Settings()).check(question)
+    (question,) = (recorded := generate(("stocks",), 1, 3)).questions
+    for decider in (FIRST(None, Settings()), RANDOM(None, Settings()), told(recorded.truths)):
+        decider.check(question)
         with pytest.raises(UsageError):
-            made(None, Settings()).check(Question("custom", "1", "?", ""))
+            decider.check(Question("custom", "1", "?", ""))
     with pytest.raises(UsageError, match="no simulator"):
-        ORACLE(None, Settings()).check(replace(question, outcomes=None))
+        ORACLE(None, Settings()).check(question)
 
 
 def test_first_and_random_pick_candidates_the_same_way_every_time(questions: QuestionSet) -> None:

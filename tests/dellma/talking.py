@@ -19,9 +19,9 @@ from dqa.core.events import Event
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa_dellma.asking import Asker
-from dqa_dellma.beliefs import Belief, Beliefs, Factor
-from dqa_dellma.problem import Problem
-from dqa_dellma.scripted import reply_to_step
+from dqa_dellma.context.problem import Problem
+from dqa_dellma.scripted.analyst import reply_to_step
+from dqa_dellma.utilities.beliefs import Belief, Beliefs, Factor
 from tests.scenarios.worlds import questions
 
 PROBLEM = Problem("Earn much.", ("apple", "pear"), "Pears sell well.")

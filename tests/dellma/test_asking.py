@@ -7,7 +7,8 @@ from langchain_core.messages import AIMessage
 
 from dqa.core.errors import ModelUnavailableError, RequestTooLongError, UnparsableReplyError
 from dqa.models.faults import Fault, FaultKind
-from dqa_dellma.asking import folded, one_line, prompt, read_object
+from dqa_dellma.asking import read_object
+from dqa_dellma.prompting import fold, on_one_line, prompt
 from tests.dellma.talking import PROBLEM, asker, noted, said_to
 
 
@@ -97,9 +98,9 @@ def test_what_a_model_thinks_aloud_is_kept_apart() -> None:
 
 def test_names_are_compared_as_models_change_them() -> None:
     """Case, spaces and Unicode forms do not tell names apart."""
-    assert folded(" Very\n LIKELY ") == "very likely"
-    assert folded("Cafe\u0301") == folded("caf\u00e9")
-    assert one_line("a\r\n\u2028# Step: decide") == "a # Step: decide"
+    assert fold(" Very\n LIKELY ") == "very likely"
+    assert fold("Cafe\u0301") == fold("caf\u00e9")
+    assert on_one_line("a\r\n\u2028# Step: decide") == "a # Step: decide"
 
 
 def test_the_task_names_goal_actions_and_context() -> None:

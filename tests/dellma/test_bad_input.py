@@ -13,7 +13,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
 from dqa.models.scripted import scripted_model
-from dqa_dellma.scripted import reply_to_step
+from dqa_dellma.scripted.analyst import reply_to_step
 from tests.dellma.talking import analyst_but, decide, noted, world
 from tests.scenarios.worlds import HOSTILE, hostile_world
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
-from dqa_dellma.beliefs import WEIGHTS, Belief, Beliefs, Factor
+from dqa_dellma.utilities.beliefs import WEIGHTS, Belief, Beliefs, Factor
 from tests.dellma.talking import BELIEFS
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.errors import DataError, UsageError
-from dqa_dellma.bradley_terry import Choices, Floats, Layout, fit_pairs, fit_top1
-from dqa_dellma.pairs import minibatches
+from dqa_dellma.utilities.bradley_terry import Choices, Floats, Layout, fit_pairs, fit_top1
+from dqa_dellma.utilities.pairs import minibatches
 
 Fit: TypeAlias = Callable[[Sequence[Sequence[int]], int, float], Floats]
 Problem: TypeAlias = tuple[int, list[list[int]], float]

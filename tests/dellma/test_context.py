@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from dqa_dellma.asking import Asker
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
@@ -16,9 +17,9 @@ from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
-from dqa_dellma.asking import Asker, prompt
-from dqa_dellma.context import Reading, actions_of, check_question
-from dqa_dellma.problem import Problem
+from dqa_dellma.context.briefing import actions_of, check_question
+from dqa_dellma.context.problem import Problem
+from dqa_dellma.prompting import prompt
 from tests.dellma.talking import Talking, asker, noted, said_to, saying, world
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
@@ -55,7 +56,7 @@ def read_problem(
     most: int = 40_000,
 ) -> Problem:
     """Return the problem that a question makes."""
-    return Reading.of(question, actions, database, found).problem(found, most)
+    return Briefing.of(question, actions, database, found).problem(found, most)
 
 
 def read(question: Question, database: Database, found: Asker, most: int = 40_000) -> str:

@@ -16,7 +16,7 @@ from dqa.deciders.base import Settings
 from dqa.models.budget import Budget
 from dqa.models.policy import CallPolicy
 from dqa.models.scripted import scripted_model
-from dqa_dellma.scripted import reply_to_step
+from dqa_dellma.scripted.analyst import reply_to_step
 from tests.dellma.talking import Talking, analyst_but, decide, noted, saying, world
 
 NAMES = (

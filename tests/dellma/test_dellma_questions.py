@@ -18,13 +18,13 @@ from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
 from dqa.loaders.readback import read_situation
-from dqa_dellma.questions import (
+from dqa_dellma.release import FRUITS, SYMBOLS, read_agriculture, read_stocks
+from dqa_dellma.release.questions import (
     agriculture_questions,
     is_dellma_release,
     read_dellma_questions,
     stocks_questions,
 )
-from dqa_dellma.release import FRUITS, SYMBOLS, read_agriculture, read_stocks
 
 
 @pytest.fixture(scope="module")

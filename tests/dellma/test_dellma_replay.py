@@ -9,12 +9,12 @@ import choix
 import numpy as np
 import pytest
 
+from benchmarks.reproductions.dellma.replay import Replay, padded, replay
+from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
+from benchmarks.reproductions.dellma.rules import PUBLISHED
+from benchmarks.reproductions.dellma.scores import Score
 from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa_dellma.release import find_runs
-from dqa_dellma.replay import Replay, padded, replay
-from dqa_dellma.replay_rounding import one_vs_all, rank_to_pairs, rounded_scores
-from dqa_dellma.replay_rules import PUBLISHED
-from dqa_dellma.replay_scores import Score
 from tests.dellma.dellma_scripts import (
     prompt,
     write,

@@ -8,7 +8,7 @@ import pytest
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa_dellma.direct import ChainOfThought, SelfConsistency, ZeroShot, action_named
+from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot, action_named
 from tests.dellma.talking import PROBLEM, Talking, asker, noted, said_to
 
 FRUIT = ("apple", "pear", "grape", "grapefruit")

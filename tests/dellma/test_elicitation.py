@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from dqa_dellma.elicitation import AskedRanking
-from dqa_dellma.pairs import Pairs
-from dqa_dellma.problem import Problem
-from dqa_dellma.rankings import Ranking
+from dqa_dellma.context.problem import Problem
+from dqa_dellma.steps.elicitation import AskedRanking
+from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.rankings import Ranking
 from tests.dellma.talking import BELIEFS, PROBLEM, asker, said_to
 
 PAIRS = Pairs(np.array([[0, 0], [1, 1]]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.beliefs import Factor
-from dqa_dellma.enumeration import AskedEnumeration
-from dqa_dellma.problem import Problem
+from dqa_dellma.context.problem import Problem
+from dqa_dellma.steps.enumeration import AskedEnumeration
+from dqa_dellma.utilities.beliefs import Factor
 from tests.dellma.talking import PROBLEM, asker, said_to
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.beliefs import Factor
-from dqa_dellma.forecasting import AskedForecast, Forecast
+from dqa_dellma.steps.forecasting import AskedForecast, Forecast
+from dqa_dellma.utilities.beliefs import Factor
 from tests.dellma.talking import PROBLEM, asker, said_to
 
 FACTORS = (Factor("Rain", ("little", "much")), Factor('Price; "a": b', ("low; lower", "high")))

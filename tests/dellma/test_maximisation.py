@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.errors import DataError, UsageError
-from dqa_dellma.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.maximisation import (
+from dqa_dellma.settings import Attitude, DellmaSettings
+from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.utilities.maximisation import (
     Maximised,
     attitude_values,
     expected_utilities,
     maximise,
     utilities_of,
 )
-from dqa_dellma.pairs import Pairs
-from dqa_dellma.rankings import Ranking
-from dqa_dellma.settings import Attitude, DellmaSettings
+from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.rankings import Ranking
 
 # Three states, each paired with both actions: item 2 s + a.
 PAIRS = Pairs(np.array([[0], [1], [2]]), np.repeat([0, 1, 2], 2), np.tile([0, 1], 3))

@@ -6,7 +6,7 @@ import pytest
 
 from dqa.core.database import Rows
 from dqa.core.question import Candidate
-from dqa_dellma.naming import named_in
+from dqa_dellma.context.naming import named_in
 
 
 def table(columns: str, *rows: tuple[object, ...]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.pairs import Pairs, minibatches, separate_states, shared_states
+from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states
 from tests.dellma.talking import BELIEFS
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.bradley_terry import Floats
-from dqa_dellma.maximisation import attitude_values
-from dqa_dellma.pairs import Pairs
-from dqa_dellma.portfolios import Limits, best_portfolio, joint_utilities
+from dqa_dellma.portfolios.optimum import Limits, best_portfolio, joint_utilities
 from dqa_dellma.settings import Attitude
+from dqa_dellma.utilities.bradley_terry import Floats
+from dqa_dellma.utilities.maximisation import attitude_values
+from dqa_dellma.utilities.pairs import Pairs
 
 ATTITUDES: list[tuple[Attitude, float]] = [
     ("mean", 0.2),

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
-from dqa_dellma.beliefs import WEIGHTS, Belief, Beliefs, Factor
-from dqa_dellma.bradley_terry import Floats
-from dqa_dellma.maximisation import Maximised, maximise
-from dqa_dellma.pairs import Pairs, minibatches, separate_states, shared_states
-from dqa_dellma.posterior import fit_posterior, state_weights
-from dqa_dellma.rankings import Ranking
 from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.utilities.beliefs import WEIGHTS, Belief, Beliefs, Factor
+from dqa_dellma.utilities.bradley_terry import Floats
+from dqa_dellma.utilities.maximisation import Maximised, maximise
+from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states
+from dqa_dellma.utilities.posterior import fit_posterior, state_weights
+from dqa_dellma.utilities.rankings import Ranking
 
 VALUES = 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa_dellma.asking import prompt
+from dqa_dellma.prompting import prompt
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dqa_dellma.rankings import Ranking, numbers_in, ranked
+from dqa_dellma.utilities.rankings import Ranking, numbers_in, ranked
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 
 from dqa.core.errors import DataError, UnparsableReplyError
 from dqa_dellma.asking import Asker
-from dqa_dellma.beliefs import Belief, Beliefs, Factor
-from dqa_dellma.maximisation import Maximised
-from dqa_dellma.pairs import Pairs, minibatches
-from dqa_dellma.problem import Problem
-from dqa_dellma.rankings import Ranking
-from dqa_dellma.sampling import UtilityElicitation
+from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.steps.sampling import UtilityElicitation
+from dqa_dellma.utilities.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.utilities.maximisation import Maximised
+from dqa_dellma.utilities.pairs import Pairs, minibatches
+from dqa_dellma.utilities.rankings import Ranking
 from tests.dellma.talking import asker, noted
 
 SEASON = Beliefs((Belief(Factor("season", tuple("abc")), ("likely", "likely", "likely")),))

@@ -12,11 +12,11 @@ from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
-from dqa_dellma.asking import prompt
-from dqa_dellma.beliefs import WEIGHTS
-from dqa_dellma.problem import Problem
-from dqa_dellma.reports import read_report
-from dqa_dellma.scripted import answers_step, reply_to_step
+from dqa_dellma.context.problem import Problem
+from dqa_dellma.prompting import prompt
+from dqa_dellma.scripted.analyst import answers_step, reply_to_step
+from dqa_dellma.scripted.reports import read_report
+from dqa_dellma.utilities.beliefs import WEIGHTS
 from tests.dellma.talking import decide, noted, world
 
 ROWS = """["crop", "acre_yield", "price"]

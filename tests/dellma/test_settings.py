@@ -12,14 +12,14 @@ from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
-from dqa_dellma.decider import (
+from dqa_dellma.deciders import (
     DELLMA_NAIVE,
     DELLMA_PAIRS,
     DELLMA_TOP1,
     SELF_CONSISTENCY,
 )
-from dqa_dellma.direct import SelfConsistency
 from dqa_dellma.settings import OPTIONS, DellmaSettings, changed
+from dqa_dellma.steps.direct import SelfConsistency
 from tests.dellma.talking import noted, saying, world
 
 

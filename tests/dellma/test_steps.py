@@ -31,9 +31,9 @@ from dqa_dellma import (
     Steps,
     maximise,
 )
-from dqa_dellma.scripted import reply_to_step
-from dqa_dellma.tree import Tree
-from dqa_dellma.tree_reading import read_tree
+from dqa_dellma.scripted.analyst import reply_to_step
+from dqa_dellma.tree.decision_tree import Tree
+from dqa_dellma.tree.reading import read_tree
 from tests.dellma.talking import analyst_but, noted, world
 
 Replacing = Callable[[DellmaSettings], Steps]

@@ -10,7 +10,7 @@ import pytest
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
 from dqa_dellma.asking import Asker
-from dqa_dellma.summaries import Shortener
+from dqa_dellma.context.summaries import Shortener
 from tests.dellma.talking import asker, said_to
 
 

@@ -15,7 +15,7 @@ from dqa.core.events import Event
 from dqa.core.question import Question
 from dqa.models.cassette import Cassette
 from dqa.models.recorded import recorded
-from dqa_dellma.scripted import reply_to_step
+from dqa_dellma.scripted.analyst import reply_to_step
 from tests.dellma.talking import Talking, decide, noted, world
 
 OPTIONS = {"samples": 12}

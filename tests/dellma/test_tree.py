@@ -13,8 +13,8 @@ from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import Event
 from dqa.evaluation.traces import Trace
-from dqa_dellma.tree import Failure, Place, Value
-from dqa_dellma.tree_reading import has_tree, read_tree
+from dqa_dellma.tree.decision_tree import Failure, Place, Value
+from dqa_dellma.tree.reading import has_tree, read_tree
 from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
 RANKED = {"omitted": 0, "repeated": 0, "invented": 0, "problem": ""}

@@ -11,9 +11,9 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.report.pages import write_page
-from dqa_dellma.tree import Tree
-from dqa_dellma.tree_page import render_tree
-from dqa_dellma.tree_reading import read_tree
+from dqa_dellma.tree.decision_tree import Tree
+from dqa_dellma.tree.page import render_tree
+from dqa_dellma.tree.reading import read_tree
 from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
 
 HOSTILE = "</summary><script>alert(1)</script>'\"\x1b[31m\u202egnp \ud800 {{ 7 * 7 }}"

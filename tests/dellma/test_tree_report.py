@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 from dqa.core.events import Event
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa_dellma.tree_report import INDEX, write_tree_report
+from dqa_dellma.tree.report import INDEX, write_tree_report
 from tests.dellma.dellma_traces import events, odd_events, refused, traced
 from tests.dellma.test_tree_page import HOSTILE, Page
 

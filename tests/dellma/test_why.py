@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from dqa.report.pages import percent
-from dqa_dellma.beliefs import Belief, Beliefs, Factor
-from dqa_dellma.maximisation import Maximised
-from dqa_dellma.pairs import Pairs
-from dqa_dellma.problem import Problem
+from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.why import Influence, influences, reason_for
+from dqa_dellma.utilities.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.utilities.maximisation import Maximised
+from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.why import Influence, influences, reason_for
 
 BELIEFS = Beliefs(
     (

@@ -14,7 +14,9 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.examples import OtherQuestions
-from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.generator import generate
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 
 SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
 

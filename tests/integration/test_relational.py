@@ -24,7 +24,6 @@ from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.namespaces import namespace_for
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
-from dqa.scenarios.base import read_schema
 from tests.integration.conftest import Target
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
@@ -45,7 +44,7 @@ WRITES = (
 
 def world(name: str = "world", goods: int = 60) -> Situation:
     """A Building world in a random order with texts and numbers that get lost easily."""
-    schema, draw = read_schema("building"), np.random.default_rng(goods)
+    schema, draw = plugins.scenario("building").schema, np.random.default_rng(goods)
     texts = ["A", "a", "a ", "é", "e", "'", '"', "\\", "`", "\t", "\n", "%s", "{}", "😀", "\\N", ""]
     names = [texts[i] if i < len(texts) else f"good {i}" for i in range(goods)]
     order = draw.permutation(goods)

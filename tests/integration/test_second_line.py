@@ -22,8 +22,9 @@ import pytest
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DqaError
 from dqa.core.situation import Situation
-from dqa.loaders.generator import LocatingSize, generate
+from dqa.loaders.generator import generate
 from dqa.loaders.readback import read_situation
+from dqa_simulators.locating.generator import LocatingSize
 from tests.databases.conftest import BACKENDS
 from tests.integration.conftest import OwnServer, Target
 

@@ -18,17 +18,16 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.loaders.generator import (
     GENERATOR_VERSION,
-    SCENARIOS,
-    BuildingSize,
     Difficulty,
-    LocatingSize,
+    SimulatedGenerator,
     Size,
     generate,
     generate_like_release,
-    steps_to_target,
 )
-from dqa_simulators.building.generator import build_building
-from dqa_simulators.locating.generator import build_locating
+from dqa_simulators.building.generator import BuildingSize, build_building
+from dqa_simulators.locating.generator import LocatingSize, build_locating
+
+SCENARIOS = ("locating", "building")
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +48,22 @@ def outcome(question_set: QuestionSet, question: Question, rules: str = "paper")
     return plugins.simulator(question.scenario).outcomes(situation, [question], rules)[0]
 
 
+def steps_to_target(situation: Situation, question: Question) -> NDArray[np.float64]:
+    """Count the steps as the scenario's generator does."""
+    generator = plugins.generator(question.scenario)
+    assert isinstance(generator, SimulatedGenerator)
+    return generator.steps(situation, question)
+
+
 def rows(situation: Situation) -> dict[str, int]:
     """Count the rows of each table."""
     return {name: len(table) for name, table in situation.tables.items()}
 
 
 def contents(question_set: QuestionSet) -> list[object]:
-    """Pair every question with the hash of its world."""
+    """Return every question with its truth and the hash of its world."""
     hashes = {name: s.content_hash for name, s in question_set.situations.items()}
-    return [(q, hashes[q.situation]) for q in question_set.questions]
+    return [(q, truth, hashes[q.situation]) for q, truth in question_set.labelled]
 
 
 def of(question_set: QuestionSet, scenario: str) -> list[tuple[Question, Situation]]:
@@ -195,9 +201,9 @@ def test_an_unknown_scenario_is_named_with_those_there_are() -> None:
 @pytest.mark.parametrize("rules", ["paper", "released"])
 def test_answers_are_unique_under_both_rule_sets(like_release: QuestionSet, rules: str) -> None:
     """The one answer is best, no other ties with it, and the lead is no rounding error."""
-    for question in like_release.questions:
+    for question, truth in like_release.labelled:
         result = outcome(like_release, question, rules)
-        assert result.ties == question.answers
+        assert result.ties == truth.answers
         assert result.margin > 1e-6 * abs(result.value(result.answer))
         assert not result.decided_by_last_bit
 
@@ -217,13 +223,15 @@ def test_no_simple_guess_finds_most_answers(like_release: QuestionSet) -> None:
         table = world["node_country"]
         own = (table["country_name"] == question.target["country"]) & ~table["is_home"]
         best = int(np.argmax(np.where(own, table["base_trading_power"], -1.0)))
-        right["locating"] += table["trade_node"][best] == question.answers[0]
+        right["locating"] += table["trade_node"][best] == like_release.truth_of(question).official
     for question, world in of(like_release, "building"):
         table = world["supply"]
         names = world["goods"]["goods_name"].tolist()
         own = table["goods_id"] == names.index(question.target["goods"])
         best = int(np.argmax(np.where(own, table["max_supply"], -1.0)))
-        right["building"] += int(table["building_id"][best]) == question.answers[0]
+        right["building"] += (
+            int(table["building_id"][best]) == like_release.truth_of(question).official
+        )
     assert right["locating"] < 120
     assert right["building"] < 60
 
@@ -271,8 +279,9 @@ def test_hops_put_the_answer_further_away(scenario: str, hops: int) -> None:
     generated = generate((scenario,), count=6, seed=3, difficulty=Difficulty(hops=hops))
     for question, situation in of(generated, scenario):
         steps = steps_to_target(situation, question)
+        answer = generated.truth_of(question).answers[0]
         assert question.candidates is not None
-        assert hops <= steps[question.candidates.index(question.answers[0])] < np.inf
+        assert hops <= steps[question.candidates.index(answer)] < np.inf
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -307,7 +316,8 @@ def test_distractors_change_no_answer(scenario: str) -> None:
         assert question.candidates is not None
         assert other.candidates is not None
         assert len(other.candidates) == len(question.candidates) + 5
-        assert (other.target, other.answers) == (question.target, question.answers)
+        assert other.target == question.target
+        assert crowded.truth_of(other) == plain.truth_of(question)
         assert np.isinf(steps_to_target(world, other)[-5:]).all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,26 +14,30 @@ import pytest
 from dqa import plugins
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.loaders.generator import (
-    UNCERTAIN_SCENARIOS,
     Difficulty,
-    UncertainFactor,
-    UncertainWorld,
     generate,
     read_generated,
     read_manifest,
-    uncertain_worlds,
     write_generated,
 )
 from dqa.loaders.readback import read_situation
 from dqa.loaders.release import read_release
-from dqa_simulators.uncertain import LIKELIHOODS
+from dqa_simulators.uncertain import LIKELIHOODS, UncertainFactor, UncertainWorld
+from dqa_simulators.worlds import DrawnWorld, UncertainGenerator
 
-ALL = UNCERTAIN_SCENARIOS
+ALL = ("agriculture", "stocks")
 
 
 def worlds(scenario: str, count: int, seed: int = 3) -> list[UncertainWorld]:
     """Return the first worlds of a seed."""
-    return [world for world, _, _ in islice(uncertain_worlds(scenario, seed), count)]
+    return [world for world, _, _ in islice(drawn(scenario, seed), count)]
+
+
+def drawn(scenario: str, seed: int) -> Iterator[DrawnWorld]:
+    """Return the worlds behind the questions of a seed."""
+    generator = plugins.generator(scenario)
+    assert isinstance(generator, UncertainGenerator)
+    return generator.worlds(seed)
 
 
 @pytest.fixture
@@ -91,22 +96,22 @@ def test_what_came_true_over_many_worlds_is_as_likely_as_was_said(scenario: str)
 def test_the_outcomes_of_questions_are_true_expected_utilities(scenario: str) -> None:
     """And the best of them is the only answer, whatever came true."""
     questions = generate([scenario], 10, 3)
-    by_name = {s.name: w for w, s, _ in islice(uncertain_worlds(scenario, 3), 3)}
-    for question in questions.questions:
+    by_name = {s.name: w for w, s, _ in islice(drawn(scenario, 3), 3)}
+    for question, truth in questions.labelled:
         world = by_name[question.situation]
         expected = dict(zip(world.actions, world.expected_utilities().tolist(), strict=True))
-        assert question.outcomes is not None
-        assert 2 <= len(question.outcomes) <= 7
-        for candidate, outcome in zip(question.candidates or (), question.outcomes, strict=True):
+        assert truth.outcomes is not None
+        assert 2 <= len(truth.outcomes) <= 7
+        for candidate, outcome in zip(question.candidates or (), truth.outcomes, strict=True):
             spent = 1.0 if scenario == "stocks" else 0.0
             assert outcome == pytest.approx(expected[str(candidate)] - spent, abs=1e-8)
         best = max(question.candidates or (), key=lambda c: expected[str(c)])
-        assert question.answers == (best,)
+        assert truth.answers == (best,)
 
 
 def test_a_report_states_every_likelihood_and_every_effect() -> None:
     """Who reads it can work out the expected revenue exactly."""
-    for world, situation, _ in islice(uncertain_worlds("agriculture", 4), 3):
+    for world, situation, _ in islice(drawn("agriculture", 4), 3):
         overview = str(situation["report"]["overview"][0]).lower()
         outlooks = dict(
             zip(situation["outlook"]["crop"], situation["outlook"]["summary"], strict=True)
@@ -125,7 +130,7 @@ def test_a_report_states_every_likelihood_and_every_effect() -> None:
 
 def test_prices_move_by_the_month_as_the_factors_say() -> None:
     """Each month's last price over the one before is one of the states' multipliers."""
-    world, situation, _ = next(uncertain_worlds("stocks", 4))
+    world, situation, _ = next(drawn("stocks", 4))
     possible = world.utilities(world.states)
     quote = situation["quote"]
     for place, symbol in enumerate(world.actions):
@@ -173,7 +178,7 @@ def test_what_is_written_reads_back_equal_in_both_forms(tmp_path: Path) -> None:
     write_generated(made, tmp_path / "set", seed=8)
     read = read_generated(tmp_path / "set")
     assert not read.defects
-    assert read.questions == made.questions
+    assert read.labelled == made.labelled
     assert dict(read.situations) == dict(made.situations)
     assert read.content_hash == made.content_hash
     graph = read_release(tmp_path / "set", form="graph", strict=True)
@@ -207,23 +212,21 @@ def test_a_question_whose_outcomes_are_not_told_is_left_out(
 def test_recorded_outcomes_stand_only_where_the_layout_has_them(tmp_path: Path) -> None:
     """Neither lost in silence nor made up."""
     made = generate(["agriculture"], 1, 8)
-    (question,) = made.questions
-    untold = replace(made, questions=(replace(question, outcomes=None),))
+    ((question, truth),) = made.labelled
+    untold = replace(made, truths={question.key: replace(truth, outcomes=None)})
     with pytest.raises(DataError, match="needs recorded outcomes"):
         write_generated(untold, tmp_path / "a", seed=8)
     simulated = generate(["building"], 1, 8)
-    (question,) = simulated.questions
-    told = replace(question, outcomes=(1.0,) * len(question.candidates or ()))
+    ((question, truth),) = simulated.labelled
+    told = replace(truth, outcomes=(1.0,) * len(question.candidates or ()))
     with pytest.raises(DataError, match="no room for recorded outcomes"):
-        write_generated(replace(simulated, questions=(told,)), tmp_path / "b", seed=8)
+        write_generated(replace(simulated, truths={question.key: told}), tmp_path / "b", seed=8)
 
 
 def test_what_cannot_be_asked_for_is_said() -> None:
     """Difficulty belongs to worlds that a simulator judges."""
     with pytest.raises(UsageError, match=r"'stocks' know no difficulty.*locating or building"):
         generate(["building", "stocks"], 1, difficulty=Difficulty(hops=2))
-    with pytest.raises(UnknownNameError, match="agriculture, stocks"):
-        next(uncertain_worlds("locating"))
     with pytest.raises(UnknownNameError, match="agriculture, building, locating, stocks"):
         generate(["casino"])
 
@@ -245,6 +248,6 @@ def test_parts_that_do_not_fit_are_refused(coin: UncertainWorld) -> None:
 
 def test_the_words_weigh_as_deciders_read_them() -> None:
     """So a decider that reads a report right believes the truth."""
-    from dqa_dellma.beliefs import WEIGHTS
+    from dqa_dellma.utilities.beliefs import WEIGHTS
 
     assert {word: 1 + place for place, word in enumerate(LIKELIHOODS)} == dict(WEIGHTS)

@@ -29,7 +29,7 @@ def test_a_question_has_everything_its_entry_says(tmp_path: Path) -> None:
     assert question.rules == "Trade well."
     assert question.target == {"country": "SWE", "home": "baltic", "year": "1445"}
     assert question.candidates == ("krakow",)
-    assert question.answers == ("krakow",)
+    assert question_set.truth_of(question).answers == ("krakow",)
     assert question_set.situation_of(question).name == "q1"
 
 
@@ -38,7 +38,7 @@ def test_building_questions_share_the_database_of_their_country(tmp_path: Path) 
     entries = [building_entry(2), building_entry(5)]
     folder = write_building(tmp_path, entries, {"USA1836": BUILDING_SQL + A_BUILDING})
     question_set = read_release(folder, strict=True)
-    assert [q.answers for q in question_set.questions] == [(7,), (7,)]
+    assert [truth.answers for _, truth in question_set.labelled] == [(7,), (7,)]
     assert [q.target for q in question_set.questions] == [
         {"goods": "wood", "country": "USA1836"}
     ] * 2
@@ -187,9 +187,9 @@ def test_the_release_is_read_whole(release_dir: Path) -> None:
         for file in (release_dir / "data").glob("*/questions/*.json")
     )
     assert len(question_set.questions) == entries >= 224
-    for question in question_set.questions:
+    for question, truth in question_set.labelled:
         assert question.candidates is not None
-        assert question.answers[0] in question.candidates
+        assert truth.official in question.candidates
 
 
 def test_the_shared_part_of_the_release_has_its_counts(release_dir: Path) -> None:

@@ -14,6 +14,7 @@ from dqa import plugins
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Situation, Table
+from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders import cypher_text, sql_text
 from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.release import read_release
@@ -114,21 +115,20 @@ def test_a_written_set_is_read_back_equal(situation: Situation) -> None:
     )
     empty = {name: Table.from_rows(LOCATING.table(name), ()) for name in ("flow", "node_country")}
     situation = situation.replace(country=country, trade_node=nodes, **empty)
-    question = replace(scenario.question(situation, "1", target, ("x",)), text="Where?")
+    question = replace(scenario.question(situation, "1", target), text="Where?")
     if not question.candidates or len(set(nodes["trade_node"])) < len(nodes):
         return
     if len(set(country["country_name"])) < len(country):
         return
-    written = QuestionSet(
-        "mine", (question, replace(question, id="2")), {situation.name: situation}
-    )
+    asked = [LabelledQuestion(replace(question, id=i), Truth(("x",))) for i in ("1", "2")]
+    written = QuestionSet.of("mine", asked, {situation.name: situation})
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         paths = write_release(written, one)
         again = write_release(written, other)
         assert [p.read_bytes() for p in paths] == [p.read_bytes() for p in again]
         for form in FORMS:
             read = read_release(one, form=form)
-            assert read.questions == written.questions
+            assert read.labelled == written.labelled
             assert read.situations == written.situations
 
 
@@ -138,7 +138,7 @@ def test_the_release_itself_can_be_written_again(release_dir: Path, tmp_path: Pa
     paths = write_release(question_set, tmp_path / "copy")
     assert list(paths) == sorted(paths)
     copy = read_release(tmp_path / "copy", strict=True)
-    assert copy.questions == question_set.questions
+    assert copy.labelled == question_set.labelled
     assert copy.situations == question_set.situations
 
 
@@ -177,7 +177,12 @@ def test_what_the_layout_has_no_room_for_is_refused(
 ) -> None:
     """Nothing is lost without a word, and nothing is written before all is known to fit."""
     question_set = read_release(write_locating(tmp_path / "in", [locating_entry()]))
-    question = replace(question_set.questions[0], **change)  # type: ignore[arg-type]
+    ((question, truth),) = question_set.labelled
+    if "answers" in change:
+        truth = Truth(change["answers"])  # type: ignore[arg-type]
+    else:
+        question = replace(question, **change)  # type: ignore[arg-type]
+    changed = QuestionSet.of("x", [LabelledQuestion(question, truth)], question_set.situations)
     with pytest.raises(DataError, match=message):
-        write_release(replace(question_set, questions=(question,)), tmp_path / "out")
+        write_release(changed, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -17,6 +17,7 @@ from langchain_core.tools import tool
 from dqa.core.errors import (
     ModelUnavailableError,
     ParseError,
+    RequestTooLongError,
     UnrecordedRequestError,
     UsageError,
 )
@@ -209,6 +210,25 @@ def test_a_failure_is_played_as_a_failure(tape: Path) -> None:
         ask(playing(tape), PROMPT)
     words = str(told.value)
     assert str(again.value) == words
+
+
+class ContextOverflowError(Exception):
+    """What providers' packages call a request that is too long."""
+
+
+class Overflowing(Counting):
+    """Takes no request."""
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        raise ContextOverflowError("8,000 tokens")
+
+
+def test_a_request_that_was_too_long_is_too_long_again(tape: Path) -> None:
+    """Its class comes back with the words, so that whoever can send less does."""
+    with pytest.raises(RequestTooLongError):
+        ask(recording(tape, Overflowing()), PROMPT)
+    with pytest.raises(RequestTooLongError, match="8,000 tokens"):
+        ask(playing(tape), PROMPT)
 
 
 def test_a_refused_setting_leaves_no_mark_on_a_cassette(tape: Path, tmp_path: Path) -> None:

@@ -26,12 +26,13 @@ from dqa.evaluation.plan import Pace, Setup, Target
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge, Outcome, Result
 from dqa.evaluation.store import RunStore, usage_so_far
-from dqa.loaders.generator import BuildingSize, generate
+from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
 from dqa.models.cassette import Cassette
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.recorded import recorded
+from dqa_simulators.building.generator import BuildingSize
 from tests.models.scripts import Moody
 
 NAME = "openai:test"

@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from dqa.models.scripted.conversation import read_conversation
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -19,11 +20,15 @@ from langchain_core.messages import (
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.deciders.base import Settings
-from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.generator import generate
 from dqa.models.scripted import check_agent, scripted_model
-from dqa.models.scripted.conversation import read_conversation
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 
-SCHEMA = "trade_node(trade_node: TEXT)\nflow(source: TEXT)\nnode_country(trade_node: TEXT)"
+SCHEMA = (
+    "country(country_name: TEXT)\ntrade_node(trade_node: TEXT)\nflow(source: TEXT)\n"
+    "node_country(trade_node: TEXT)"
+)
 RULES = (
     "With a merchant it is 1.05 * (base_trading_power + 2), and at an inland node "
     "1.05 * (base_trading_power + 2 + max(50, development)). The dest node's ingoing gains 1.05 "

@@ -22,12 +22,14 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.score import Judge
-from dqa.loaders.generator import BuildingSize, LocatingSize, generate
+from dqa.loaders.generator import generate
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted import scripted_model
 from dqa.models.testing import ModelServer, Trouble
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
 from tests.models.scripts import scripted
 
 RUNS = 1_000

@@ -33,9 +33,9 @@ def test_a_recorded_question_needs_an_outcome_of_every_candidate() -> None:
     first, second = [row[0] for row in situation["stock"].rows()][:2]
     target = {**asked.target, "symbols": f"{first}, {second}"}
     record = {str(first): 1.5, str(second): 0.5}
-    assert scenario.recorded(situation, "1", target, record).answers == (first,)
+    assert scenario.recorded(situation, "1", target, record).truth.answers == (first,)
     least = replace(scenario, goal="minimise")
-    assert least.recorded(situation, "1", target, record).answers == (second,)
+    assert least.recorded(situation, "1", target, record).truth.answers == (second,)
     with pytest.raises(DataError, match=f"no outcome of '{second}'"):
         scenario.recorded(situation, "1", target, {str(first): 1.5})
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Situation, Table
-from dqa.loaders.generator import LocatingSize, generate
-from dqa.scenarios.base import read_schema
+from dqa.loaders.generator import generate
+from dqa_simulators.locating.generator import LocatingSize
 
 HOSTILE = (
     "plain",
@@ -43,7 +44,7 @@ def questions() -> QuestionSet:
 
 def hostile_world() -> tuple[Question, Situation]:
     """Return a question about every hostile name, and a world that holds one name more."""
-    schema = read_schema("agriculture")
+    schema = plugins.scenario("agriculture").schema
     names = (*HOSTILE, "other")
     rows: dict[str, list[tuple[Cell, ...]]] = {
         "report": [("report", "all")],

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.situation import Cell, Schema, Situation, Table
-from dqa_simulators.building.scenario import BUILDING
-from dqa_simulators.locating.scenario import LOCATING
 
 Row = Sequence[Cell]
 
@@ -34,7 +33,7 @@ def world(
         "flow": [(source, dest, 0.0) for source, dest in flows],
         "node_country": [(*row, row[4]) for row in presence],
     }
-    return _situation(LOCATING.schema, rows, name)
+    return _situation(plugins.scenario("locating").schema, rows, name)
 
 
 def economy(
@@ -58,7 +57,7 @@ def economy(
         "supply": [(*row, levels.get(row[1], 1)) for row in supply],
         "demand": [(*row, 0.0, levels.get(row[1], 1)) for row in demand],
     }
-    return _situation(BUILDING.schema, rows, name)
+    return _situation(plugins.scenario("building").schema, rows, name)
 
 
 def _situation(schema: Schema, rows: dict[str, list[Row]], name: str) -> Situation:

@@ -17,7 +17,7 @@ from dqa.report.untrusted import visible
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
 
-__all__ = ["only_tree", "tree"]
+__all__ = ["tree"]
 
 
 def tree(  # noqa: PLR0913  (one parameter an option)
@@ -41,41 +41,40 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a DeLLMa decision rests on: beliefs, states, rankings, utilities, and why."""
-    from dqa_dellma.tree_reading import read_tree
+    from dqa.api.runs import read_run
+    from dqa_dellma.tree.reading import find_tree
 
     if html is not None and question is None and run.is_dir():
         _write_all(run, database, decider, html, as_json=as_json)
         return
     if html is not None and html.exists():
         raise UsageError(f"--html {html} exists already: name a new file.")
-    traces, _ = runs.read_runs(run, question)
-    found = read_tree(only_tree(runs.select_runs(traces, question, database, decider)))
+    found = find_tree(read_run(run).select(question, database, decider))
     if html is not None:
-        from dqa.report.pages import write_page
-        from dqa_dellma.tree_page import render_tree
+        from dqa_dellma.tree.page import write_tree
 
-        write_page(render_tree(found), html)
+        write_tree(found, html)
     if as_json:
         echo_json(found.to_json())
-        return
-    if html is not None:
+    elif html is not None:
         typer.echo(f"The page is in {html}.")
-        return
-    from dqa_dellma.tree_text import echo_tree
+    else:
+        from dqa_dellma.tree.text import echo_tree
 
-    echo_tree(found, full=full)
+        echo_tree(found, full=full)
 
 
 def _write_all(
     run: Path, database: str | None, decider: str | None, folder: Path, *, as_json: bool
 ) -> None:
-    from dqa_dellma.tree_report import INDEX, write_tree_report
+    from dqa.api.runs import read_run
+    from dqa_dellma.tree.report import INDEX, write_tree_report
 
     if as_json:
         raise UsageError("--json shows one tree: name its QUESTION, or leave --json away.")
-    traces, results = runs.read_runs(run, None)
-    wanted = runs.select_runs(traces, None, database, decider, several=True)
-    problems = write_tree_report(wanted, results, folder, watch=_watched)
+    read = read_run(run)
+    wanted = read.select(None, database, decider, several=True)
+    problems = write_tree_report(wanted, read.by_key, folder, watch=_watched)
     for problem in problems:
         typer.echo(f"left out: {visible(problem)}", err=True)
     typer.echo(f"The pages are in {folder}: open {folder / INDEX}.")
@@ -83,17 +82,3 @@ def _write_all(
 
 def _watched(traces: Sequence[Trace]) -> Iterator[Trace]:
     return shown(traces, "Writing")
-
-
-def only_tree(traces: list[Trace]) -> Trace:
-    """Return the one run that has a tree, or the first where none has one."""
-    from dqa_dellma.tree_reading import has_tree
-
-    trees = [trace for trace in traces if has_tree(trace)]
-    if len(trees) > 1:
-        held = ", ".join(f"{trace.decider} on {trace.database}" for trace in trees)
-        raise UsageError(
-            f"{trees[0].question} has {len(trees)} decision trees: {held}. Name one with --decider "
-            "and --database."
-        )
-    return (trees or traces)[0]

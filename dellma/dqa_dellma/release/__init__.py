@@ -1,31 +1,25 @@
-"""The reader of the DeLLMa release: its tables, beliefs, prompts and recorded answers."""
+"""The reader of the DeLLMa release: its tables, as questions with what came true."""
 
-from dqa_dellma.release.beliefs import read_beliefs
 from dqa_dellma.release.quantities import Quantity, Statistic
-from dqa_dellma.release.recordings import (
-    Instance,
-    Recording,
-    Run,
-    ShownPair,
-    find_runs,
-    read_pairs,
-)
-from dqa_dellma.release.tables import (
-    Agriculture,
-    CropReport,
-    Day,
-    Stocks,
-    read_agriculture,
-    read_stocks,
-)
-from dqa_dellma.release.truth import (
+from dqa_dellma.release.questions import (
     ASKED_YEAR,
     BOUGHT,
     FRUITS,
     KNOWN_YEAR,
     SOLD,
     SYMBOLS,
-    read_utilities,
+    agriculture_questions,
+    stocks_questions,
+)
+from dqa_dellma.release.reader import READER, DellmaReleaseReader
+from dqa_dellma.release.tables import (
+    Agriculture,
+    CropReport,
+    Day,
+    Stocks,
+    read_agriculture,
+    read_statistics,
+    read_stocks,
 )
 
 __all__ = [
@@ -33,22 +27,19 @@ __all__ = [
     "BOUGHT",
     "FRUITS",
     "KNOWN_YEAR",
+    "READER",
     "SOLD",
     "SYMBOLS",
     "Agriculture",
     "CropReport",
     "Day",
-    "Instance",
+    "DellmaReleaseReader",
     "Quantity",
-    "Recording",
-    "Run",
-    "ShownPair",
     "Statistic",
     "Stocks",
-    "find_runs",
+    "agriculture_questions",
     "read_agriculture",
-    "read_beliefs",
-    "read_pairs",
+    "read_statistics",
     "read_stocks",
-    "read_utilities",
+    "stocks_questions",
 ]

@@ -9,8 +9,6 @@ from dqa.evaluation.analysis.actions import Action, actions_in
 from dqa.evaluation.analysis.analyse import Analysis, analyse
 from dqa.evaluation.analysis.cases import Case, Cases, Share, read_cases
 from dqa.evaluation.analysis.critical_values import (
-    CRITICAL_VALUES,
-    Aggregated,
     CriticalValue,
     Found,
     found_values,
@@ -21,10 +19,8 @@ from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, questio
 from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
 
 __all__ = [
-    "CRITICAL_VALUES",
     "Action",
     "Aggregate",
-    "Aggregated",
     "Analysis",
     "Case",
     "Cases",

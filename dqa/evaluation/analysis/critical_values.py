@@ -3,96 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from dqa import plugins
 from dqa.core.evidence import SIMULATING
 from dqa.evaluation.analysis.statements import Aggregate, Column, Reading, read_statement
 from dqa.evaluation.traces import Trace
+from dqa.scenarios.document import Computed, CriticalValue
 
-__all__ = ["CRITICAL_VALUES", "Aggregated", "CriticalValue", "Found", "critical", "found_values"]
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregated:
-    """A sum or mean that gives the same value as a column, by the scenario's rules.
-
-    Attributes
-    ----------
-    function
-        ``"sum"`` or ``"avg"``.
-    table, columns
-        What its argument holds: these columns and no other.
-    by
-        The column that chooses or groups the rows; by no other of the table, so none is left out.
-    beside
-        A column that the same statement has to read, too; None where that is all.
-    """
-
-    function: str
-    table: str
-    columns: frozenset[str]
-    by: str
-    beside: Column | None = None
-
-    def matches(self, found: Aggregate, columns: frozenset[Column]) -> bool:
-        """Whether a statement worked this out."""
-        same = (found.function, found.table, found.columns, found.by)
-        wanted = (self.function, self.table, self.columns, frozenset({self.by}))
-        return same == wanted and (self.beside is None or self.beside in columns)
-
-
-@dataclass(frozen=True, slots=True)
-class CriticalValue:
-    """A value without which a question of a scenario cannot be answered well.
-
-    Attributes
-    ----------
-    name
-        What the paper calls it.
-    column
-        Where the database has it.
-    computed
-        How else it can be had; None where no rule gives it.
-    """
-
-    name: str
-    column: Column
-    computed: Aggregated | None = None
-
-
-CRITICAL_VALUES: Mapping[str, tuple[CriticalValue, ...]] = {
-    "locating": (
-        CriticalValue(
-            "IV",
-            ("trade_node", "ingoing"),
-            Aggregated("sum", "flow", frozenset({"flow"}), by="dest"),  # Eq. (2)
-        ),
-        CriticalValue(
-            "TP_total",
-            ("trade_node", "total_power"),
-            Aggregated(
-                "sum", "node_country", frozenset({"calculated_trading_power"}), by="trade_node"
-            ),
-        ),
-    ),
-    "building": (
-        CriticalValue(
-            "CO",
-            ("supply", "current_output"),
-            Aggregated(  # appendix A.4.2, line 16
-                "avg",
-                "demand",
-                frozenset({"current_input", "max_demand"}),
-                by="building_id",
-                beside=("supply", "max_supply"),
-            ),
-        ),
-        CriticalValue("PD", ("goods", "pop_demand")),
-    ),
-}
-"""The critical values that the paper counts, by scenario; another scenario can bring its own."""
+__all__ = ["CriticalValue", "Found", "critical", "found_values"]
 
 
 class Found(StrEnum):
@@ -104,11 +23,11 @@ class Found(StrEnum):
     MISSED = "missed"
 
 
-def critical(
-    scenario: str, known: Mapping[str, tuple[CriticalValue, ...]] = CRITICAL_VALUES
-) -> tuple[CriticalValue, ...]:
+def critical(scenario: str) -> tuple[CriticalValue, ...]:
     """Return a scenario's critical values; none where nobody named them or knows its tables."""
-    return known.get(scenario, ()) if scenario in plugins.names("scenario") else ()
+    if scenario not in plugins.names("scenario"):
+        return ()
+    return plugins.scenario(scenario).critical_values
 
 
 def found_values(
@@ -132,7 +51,7 @@ def found_values(
         return {}
     schema = plugins.scenario(scenario).schema
     readings: list[Reading] = []
-    waiting = {value.column for value in values}
+    waiting = {value.place for value in values}
     for evidence in trace.evidence:
         if evidence.tool not in SIMULATING and waiting:
             readings.append(read_statement(evidence, schema, trace.kind, trace.database))
@@ -142,13 +61,21 @@ def found_values(
 
 
 def _found(value: CriticalValue, readings: Sequence[Reading], *, simulated: bool) -> Found:
-    if any(value.column in reading.columns for reading in readings):
+    if any(value.place in reading.columns for reading in readings):
         return Found.QUERIED
     computed = value.computed
     if computed is not None and any(
-        computed.matches(aggregate, reading.columns)
+        _gives(aggregate, computed, reading.columns)
         for reading in readings
         for aggregate in reading.aggregates
     ):
         return Found.COMPUTED
     return Found.SIMULATED if simulated else Found.MISSED
+
+
+def _gives(found: Aggregate, wanted: Computed, columns: frozenset[Column]) -> bool:
+    """Whether a statement's aggregate is the wanted one, beside what it has to read with it."""
+    same = (found.function, found.table, found.columns, found.by)
+    if same != (wanted.function, wanted.table, wanted.columns, frozenset({wanted.by})):
+        return False
+    return wanted.beside is None or wanted.beside in columns

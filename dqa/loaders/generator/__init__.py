@@ -1,6 +1,11 @@
 """A seeded generator of situations and questions, at any size and difficulty."""
 
-from dqa.loaders.generator.generate import SCENARIOS, generate, generate_like_release
+from dqa.loaders.generator.generate import (
+    generate,
+    generate_like_release,
+    judged_scenarios,
+    size_of,
+)
 from dqa.loaders.generator.manifest import (
     GENERATOR_VERSION,
     MANIFEST,
@@ -8,28 +13,23 @@ from dqa.loaders.generator.manifest import (
     read_manifest,
     write_generated,
 )
-from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
-from dqa_simulators.steps import steps_to_target
-from dqa_simulators.uncertain import UncertainFactor, UncertainWorld
-from dqa_simulators.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
+from dqa.loaders.generator.simulated import SimulatedGenerator
+from dqa.scenarios.generation import Difficulty, Drawn, Generator, Request, Size
 
 __all__ = [
     "GENERATOR_VERSION",
     "MANIFEST",
-    "SCENARIOS",
-    "UNCERTAIN_SCENARIOS",
-    "BuildingSize",
     "Difficulty",
-    "LocatingSize",
+    "Drawn",
+    "Generator",
+    "Request",
+    "SimulatedGenerator",
     "Size",
-    "UncertainFactor",
-    "UncertainWorld",
-    "ask_world",
     "generate",
     "generate_like_release",
+    "judged_scenarios",
     "read_generated",
     "read_manifest",
-    "steps_to_target",
-    "uncertain_worlds",
+    "size_of",
     "write_generated",
 ]

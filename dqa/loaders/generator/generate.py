@@ -2,72 +2,37 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import count as numbers
-from statistics import NormalDist
-from typing import Any
-from zlib import crc32
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, cast
 
-import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator.names import stems
-from dqa.loaders.generator.options import BuildingSize, Difficulty, LocatingSize, Size
-from dqa.loaders.generator.questions import ask, targets_of
-from dqa_simulators.building.generator import build_building
-from dqa_simulators.locating.generator import build_locating
-from dqa_simulators.worlds import UNCERTAIN_SCENARIOS, ask_world, uncertain_worlds
+from dqa.scenarios.catalogue import scenarios as known_scenarios
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
-__all__ = ["SCENARIOS", "generate", "generate_like_release"]
-
-_ATTEMPTS = 40
-"""Worlds drawn for one database before the request is called impossible."""
-
-_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-_REALMS = 1000  # names of realms; beyond, only their years tell databases apart
+__all__ = ["generate", "generate_like_release", "judged_scenarios", "size_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Recipe:
-    """What is particular to generating one scenario."""
+def judged_scenarios() -> tuple[str, ...]:
+    """Return the scenarios that are generated unless others are named.
 
-    build: Callable[[np.random.Generator, str, Any, Difficulty], Situation]
-    size: Size
-    factor: Callable[[float], float]  # uniform quantile to a size factor of mean 1
-    per_database: int
-    name: str  # format of a situation's name; the one that the release's layout gives it
-    year: int  # of the first database
-    release: tuple[int, int]  # questions and databases of the release
-
-
-def _even(quantile: float) -> float:
-    return 0.75 + 0.5 * quantile
-
-
-def _lopsided(quantile: float) -> float:
-    """Log-normal, as few economies are large and many small."""
-    return math.exp(0.7 * NormalDist().inv_cdf(0.02 + 0.96 * quantile) - 0.2)
-
-
-_RECIPES = {
-    "locating": _Recipe(build_locating, LocatingSize(), _even, 20, "q{first}", 1450, (200, 7)),
-    "building": _Recipe(
-        build_building, BuildingSize(), _lopsided, 4, "{realm}{year}", 1850, (101, 37)
-    ),
-}
-
-SCENARIOS = tuple(_RECIPES)
-"""Scenarios whose worlds a simulator judges; those that are generated unless others are named."""
+    They are those whose answers a simulator judges, in their order.
+    """
+    return tuple(
+        found.name
+        for found in known_scenarios()
+        if found.generator is not None and found.outcomes.source != "recorded"
+    )
 
 
 def generate(  # noqa: PLR0913  (each is a question of its own to the user)
-    scenarios: Sequence[str] = SCENARIOS,
+    scenarios: Sequence[str] | None = None,
     count: int = 10,
     seed: int = 0,
     *,
@@ -84,28 +49,27 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Which; each of `SCENARIOS` or `UNCERTAIN_SCENARIOS`.
+        Which, of those that have a generator; by default `judged_scenarios`.
     count
         Questions of each scenario.
     seed
         Not negative.
     sizes
         At most one a scenario, for all its worlds. A scenario without one gets worlds of varied
-        sizes around the means of PlanRAG, Table 3.
+        sizes around what is usual for it.
     difficulty
         What makes the questions harder; by default nothing in particular. Worlds of known
         uncertainty know none.
     per_database
-        Most questions that share a world; by default 20 (Locating) and 4 (Building), about what
-        the release has, and 4 of `UNCERTAIN_SCENARIOS`.
+        Most questions that share a world; by default what is usual for the scenario.
 
     Returns
     -------
     QuestionSet
         Questions numbered from 1 in each scenario. Each has exactly one answer, the same under
-        the rule sets ``paper`` and ``released`` (in worlds of more than 100,000 rows: ``paper``).
-        In worlds of known uncertainty it has the highest true expected utility, and
-        `Truth.outcomes` are the expected utilities of all candidates (`UncertainWorld`).
+        every rule set of its generator (in worlds of more than 100,000 rows: under the first). In
+        worlds of known uncertainty it has the highest true expected utility, and `Truth.outcomes`
+        are the expected utilities of all candidates.
 
     Raises
     ------
@@ -115,40 +79,24 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     UnknownNameError
         A scenario that cannot be generated.
     """
-    _check(scenarios, count, seed, sizes, per_database)
-    if difficulty not in (None, Difficulty()):
-        _refuse_difficulty(scenarios)
+    wanted = tuple(dict.fromkeys(judged_scenarios() if scenarios is None else scenarios))
+    _check(wanted, count, seed, sizes, per_database)
+    difficulty = difficulty or Difficulty()
+    if difficulty != Difficulty():
+        _refuse_difficulty(wanted)
     fixed = {size.scenario: size for size in sizes}
-    questions: list[LabelledQuestion] = []
-    situations: dict[str, Situation] = {}
-    for scenario in dict.fromkeys(scenarios):
-        if scenario in UNCERTAIN_SCENARIOS:
-            questions.extend(_uncertain(scenario, count, seed, per_database, situations))
-            continue
-        recipe = _RECIPES[scenario]
-        series = _Series(scenario, seed, difficulty or Difficulty())
-        most = per_database or recipe.per_database
-        asked: list[LabelledQuestion] = []
-        for database in numbers():
-            if len(asked) >= count:
-                break
-            size = fixed.get(scenario) or recipe.size.scaled(series.factor(database))
-            draft = _Draft(database, len(asked) + 1, size, min(most, count - len(asked)), 1)
-            situation, found = series.database(draft)
-            situations[situation.name] = situation
-            asked.extend(found)
-        questions.extend(_numbered(asked))
-    return QuestionSet.of(f"generated-{seed}", questions, situations)
+    gathered = _Gathered()
+    for name in wanted:
+        request = Request(count, seed, fixed.get(name), difficulty, per_database)
+        gathered.add(plugins.generator(name).questions(plugins.scenario(name), request))
+    return gathered.named(f"generated-{seed}")
 
 
 def generate_like_release(seed: int = 0) -> QuestionSet:
     """Generate a question set with the official counts and mean sizes.
 
-    200 Locating questions on 7 databases and 101 Building questions on 37, like the release. The
-    sizes vary and are scaled so that their means over questions match Table 3 of PlanRAG: Locating
-    2,038.8 rows, 1,432.3 edges and 606.5 vertices; Building 579.0 rows, 374.7 edges and 204.3
-    vertices. (The Building files that were published have 545.7 rows on average; Table 3 is what
-    others cite, so it is what is matched.)
+    Each scenario whose generator knows a release gets as many questions and databases as that
+    has. The sizes vary and are scaled so that their means over questions are the release's.
 
     Parameters
     ----------
@@ -158,115 +106,77 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
     Returns
     -------
     QuestionSet
-        301 questions, labelled like those of `generate`.
+        Labelled like those of `generate`.
 
     Raises
     ------
     UsageError
         The seed is negative.
     """
-    _check(SCENARIOS, 1, seed, (), None)
-    questions: list[LabelledQuestion] = []
-    situations: dict[str, Situation] = {}
-    for scenario, recipe in _RECIPES.items():
-        series = _Series(scenario, seed, Difficulty(), variant=1)
-        total, databases = recipe.release
-        shares = [total // databases + (i < total % databases) for i in range(databases)]
-        factors = [series.factor(i) for i in range(databases)]
-        mean = sum(f * share for f, share in zip(factors, shares, strict=True)) / total
-        asked: list[LabelledQuestion] = []
-        for i, wanted in enumerate(shares):
-            size = recipe.size.scaled(factors[i] / mean)
-            draft = _Draft(i, len(asked) + 1, size, wanted, wanted)
-            situation, found = series.database(draft)
-            situations[situation.name] = situation
-            asked.extend(found)
-        questions.extend(_numbered(asked))
-    return QuestionSet.of(f"generated-like-release-{seed}", questions, situations)
+    _check(judged_scenarios(), 1, seed, (), None)
+    gathered = _Gathered()
+    for found in known_scenarios():
+        if found.generator is None:
+            continue
+        generator = plugins.generator(found.name)
+        if generator.release is not None:
+            gathered.add(generator.questions_like_release(found, seed))
+    return gathered.named(f"generated-like-release-{seed}")
 
 
-def _uncertain(
-    scenario: str,
-    count: int,
-    seed: int,
-    per_database: int | None,
-    situations: dict[str, Situation],
-) -> list[LabelledQuestion]:
-    """Return `count` questions about worlds of known uncertainty; add their `situations`."""
-    asked: list[LabelledQuestion] = []
-    for world, situation, rng in uncertain_worlds(scenario, seed):
-        asked.extend(ask_world(world, situation, rng, per_database))
-        situations[situation.name] = situation
-        if len(asked) >= count:
-            break
-    return _numbered(asked[:count])
+class _Gathered:
+    """The questions of several scenarios, and their situations."""
+
+    def __init__(self) -> None:
+        self._questions: list[LabelledQuestion] = []
+        self._situations: dict[str, Situation] = {}
+
+    def add(self, drawn: Iterable[Drawn]) -> None:
+        """Add a scenario's questions, numbered from 1."""
+        number = 0
+        for situation, asked in drawn:
+            self._situations[situation.name] = situation
+            for question, truth in asked:
+                number += 1
+                self._questions.append(LabelledQuestion(replace(question, id=str(number)), truth))
+
+    def named(self, name: str) -> QuestionSet:
+        """Return all of it."""
+        return QuestionSet.of(name, self._questions, self._situations)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A database to be drawn: its number, its first question's, and how many to ask."""
+def size_of(scenario: str, numbers: Mapping[str, str]) -> Size:
+    """Return the size of a scenario's worlds with some numbers of its own.
 
-    number: int
-    first: int
-    size: Size
-    wanted: int
-    at_least: int
+    Parameters
+    ----------
+    scenario
+        Name of a scenario that can be generated.
+    numbers
+        By field of its size, as text; the others are as usual.
 
-
-class _Series:
-    """The databases of one scenario that come from one seed."""
-
-    def __init__(self, scenario: str, seed: int, difficulty: Difficulty, variant: int = 0) -> None:
-        self._scenario = scenario
-        self._seed = seed
-        self._difficulty = difficulty
-        self._key = (crc32(scenario.encode()), variant)
-        rng = self._generator()
-        self._start = float(rng.random())
-        self._realms = stems(rng, _REALMS)
-
-    def _generator(self, *key: int) -> np.random.Generator:
-        seeds = np.random.SeedSequence(self._seed, spawn_key=(*self._key, *key))
-        return np.random.Generator(np.random.PCG64(seeds))
-
-    def factor(self, database: int) -> float:
-        """Give the size factor of a database.
-
-        Quantiles advance by the golden ratio, so those of any first few databases are spread
-        evenly and their mean is near 1.
-        """
-        return _RECIPES[self._scenario].factor((self._start + database * _GOLDEN) % 1.0)
-
-    def database(self, draft: _Draft) -> tuple[Situation, list[LabelledQuestion]]:
-        """Draw worlds until one has `at_least` questions; return it with at most `wanted`."""
-        recipe, simulator = _RECIPES[self._scenario], plugins.simulator(self._scenario)
-        year = recipe.year + draft.number
-        realm = self._realms[draft.number % _REALMS].capitalize()
-        name = recipe.name.format(realm=realm, year=year, first=draft.first)
-        for attempt in range(_ATTEMPTS):
-            building, asking = self._generator(draft.number, attempt).spawn(2)
-            world = recipe.build(building, name, draft.size, self._difficulty)
-            targets = targets_of(world, year, self._difficulty.distractors, asking)
-            if len(targets) < draft.at_least:
-                continue
-            question = plugins.scenario(self._scenario).question(world, "", targets[0])
-            situation = simulator.simulate(world, question, None, "paper")
-            del world  # a large world's tables need not stay beside those of the result
-            found = ask(situation, targets, draft.wanted, self._difficulty)
-            if len(found) >= draft.at_least:
-                return situation, found
+    Raises
+    ------
+    UnknownNameError
+        The scenario's size has no such field.
+    UsageError
+        Its worlds are of one size, a number is none, or no world has these numbers.
+    """
+    usual = plugins.generator(scenario).size
+    if usual is None:
+        raise UsageError(f"Worlds of '{scenario}' are of one size: leave out the sizes.")
+    known = asdict(cast("Any", usual))
+    for name in numbers:
+        if name not in known:
+            raise UnknownNameError(f"size of worlds of '{scenario}'", name, known)
+    try:
+        size: Size = TypeAdapter(type(usual)).validate_python({**known, **numbers})
+    except ValidationError as error:
+        wrong = str(error.errors(include_url=False)[0]["loc"][-1])
         raise UsageError(
-            f"{_ATTEMPTS} worlds of {draft.size} have no {draft.at_least} question(s) with one "
-            f"sure answer at {self._difficulty}. Ask for a larger world, fewer hops or rivals, or "
-            "wider margins."
-        )
-
-
-def _numbered(labelled: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
-    return [
-        LabelledQuestion(replace(question, id=str(i)), truth)
-        for i, (question, truth) in enumerate(labelled, start=1)
-    ]
+            f"The size {scenario}.{wrong} is '{numbers[wrong]}': give a whole number."
+        ) from error
+    return size
 
 
 def _check(
@@ -276,7 +186,7 @@ def _check(
     sizes: Sequence[Size],
     per_database: int | None,
 ) -> None:
-    known = (*SCENARIOS, *UNCERTAIN_SCENARIOS)
+    known = plugins.names("generator")
     for scenario in scenarios:
         if scenario not in known:
             raise UnknownNameError("scenario that can be generated", scenario, known)
@@ -298,8 +208,11 @@ def _check(
 
 def _refuse_difficulty(scenarios: Sequence[str]) -> None:
     for scenario in scenarios:
-        if scenario in UNCERTAIN_SCENARIOS:
+        if not plugins.generator(scenario).takes_difficulty:
+            others = [
+                name for name in judged_scenarios() if plugins.generator(name).takes_difficulty
+            ]
             raise UsageError(
                 f"Worlds of '{scenario}' know no difficulty: leave hops, margins, rivals and "
-                f"distractors away, or ask for {' or '.join(SCENARIOS)} alone."
+                f"distractors away, or ask for {' or '.join(others)} alone."
             )

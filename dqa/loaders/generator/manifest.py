@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,17 +14,21 @@ from typing import Any
 from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.generator.questions import label_rules
-from dqa.loaders.release import read_release
+from dqa.loaders.release import MANIFEST, read_release
+from dqa.loaders.release_layout import Form
 from dqa.loaders.release_writer import write_release
 
-__all__ = ["GENERATOR_VERSION", "MANIFEST", "read_generated", "read_manifest", "write_generated"]
+__all__ = [
+    "GENERATOR_VERSION",
+    "MANIFEST",
+    "READER",
+    "read_generated",
+    "read_manifest",
+    "write_generated",
+]
 
 GENERATOR_VERSION = 1
 """Raised whenever the same seed and options would give other questions."""
-
-MANIFEST = "manifest.json"
-"""The manifest's file name, at the top of a generated folder."""
 
 _FORMAT = "dqa-generated"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -113,8 +117,41 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return document
 
 
-def read_generated(folder: Path) -> QuestionSet:
+class GeneratedReader:
+    """Reads generated folders; see `dqa.loaders.base.QuestionReader`."""
+
+    name = "a generated folder"
+    rule_set = "paper"
+
+    def recognises(self, folder: Path) -> bool:
+        """Whether the manifest is there."""
+        return (folder / MANIFEST).is_file()
+
+    def read(
+        self,
+        folder: Path,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        strict: bool = False,
+    ) -> QuestionSet:
+        """Read a folder whose files are what was written; see `read_generated`."""
+        return read_generated(folder, scenarios=scenarios, form=form, strict=strict)
+
+
+READER = GeneratedReader()
+
+
+def read_generated(
+    folder: Path,
+    *,
+    scenarios: Sequence[str] | None = None,
+    form: Form = "relational",
+    strict: bool = False,
+) -> QuestionSet:
     """Read a generated folder, once every file has proved to be the one that was written.
+
+    The parameters are those of `dqa.loaders.release.read_release`.
 
     Raises
     ------
@@ -130,7 +167,7 @@ def read_generated(folder: Path) -> QuestionSet:
                 f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the file, "
                 "or generate the folder again."
             )
-    return read_release(folder)
+    return read_release(folder, form=form, strict=strict, scenarios=scenarios)
 
 
 def _digest(path: Path) -> str:
@@ -140,9 +177,12 @@ def _digest(path: Path) -> str:
 
 def _label_rules(question_set: QuestionSet) -> list[str]:
     """Rule sets under which every label holds that a simulator judges."""
-    simulated = set(plugins.names("simulator"))
-    used = {q.situation for q in question_set.questions if q.scenario in simulated}
-    rules = [set(label_rules(question_set.situations[name])) for name in sorted(used)]
+    judged = set(plugins.names("simulator")) & set(plugins.names("generator"))
+    used = {(q.scenario, q.situation) for q in question_set.questions if q.scenario in judged}
+    rules = [
+        set(plugins.generator(scenario).label_rules(question_set.situations[name]))
+        for scenario, name in sorted(used)
+    ]
     return sorted(set.intersection(*rules)) if rules else []
 
 

@@ -2,106 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import islice
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.generator.options import Difficulty
-from dqa_simulators.steps import steps_to_target
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.generation import Difficulty
 
-__all__ = ["SMALLEST_MARGIN", "ask", "label_rules", "targets_of"]
+__all__ = ["SMALLEST_MARGIN", "Asking", "Steps", "ask"]
 
 SMALLEST_MARGIN = 1e-6
 """Least lead of an answer over the runner-up, and over doing nothing, as a share of its value."""
+
+Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
 _LARGE = 100_000  # rows from which a world is called large
 _BATCH = 64  # most questions screened at once
 
 
-def label_rules(situation: Situation) -> tuple[str, ...]:
-    """Return the rule sets under which a label has to be the same.
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a question has to fulfil.
 
-    ``paper`` and ``released``; only ``paper`` for a large world, where a simulation takes seconds
-    and nobody compares with the official answers.
+    Attributes
+    ----------
+    rules
+        The rule sets under which its answer has to be the same.
+    difficulty
+        How hard it has to be, by the first of the rule sets.
+    steps
+        Counts the steps from each candidate to what the question is about.
+    at_once
+        Most questions that are simulated together; None for as many as are useful.
     """
-    return ("paper",) if situation.row_count > _LARGE else ("paper", "released")
 
+    rules: tuple[str, ...]
+    difficulty: Difficulty
+    steps: Steps
+    at_once: int | None = None
 
-def targets_of(
-    situation: Situation, year: int, distractors: int, rng: np.random.Generator
-) -> list[Mapping[str, str]]:
-    """List what may be asked about, in random order.
+    @classmethod
+    def about(
+        cls, situation: Situation, rules: tuple[str, ...], difficulty: Difficulty, steps: Steps
+    ) -> Self:
+        """Return what questions about a situation have to fulfil.
 
-    Locating: countries whose home some route leads to and who have no merchant yet. Building:
-    goods that some building makes. The last `distractors` countries or goods are left out.
-    """
-    if situation.schema.scenario == "locating":
-        country, presence = situation["country"], situation["node_country"]
-        busy = set(presence["country_name"][presence["has_merchant"]].tolist())
-        reached = set(situation["flow"]["dest"].tolist())
-        pairs = zip(country["country_name"].tolist(), country["home_node"].tolist(), strict=True)
-        targets = [
-            {"country": name, "home": home, "year": str(year)}
-            for name, home in islice(pairs, len(country) - distractors)
-            if name not in busy and home in reached
-        ]
-    else:
-        goods = situation["goods"]
-        made = np.isin(goods["code"], situation["supply"]["goods_id"])
-        targets = [
-            {"goods": name, "country": situation.name}
-            for name in goods["goods_name"][made][: int(made.sum()) - distractors].tolist()
-        ]
-    return [targets[i] for i in rng.permutation(len(targets))]
+        In a large world a simulation takes seconds, so one rule set has to do there.
+        """
+        if situation.row_count > _LARGE:
+            return cls(rules[:1], difficulty, steps, at_once=1)
+        return cls(rules, difficulty, steps)
 
 
 def ask(
+    scenario: Scenario,
     situation: Situation,
     targets: list[Mapping[str, str]],
     wanted: int,
-    difficulty: Difficulty,
+    asking: Asking,
 ) -> list[LabelledQuestion]:
     """Make the first `wanted` questions about `targets` that have one sure answer.
 
     The answer is unique, leads by at least `SMALLEST_MARGIN`, betters doing nothing by as much,
-    and is the same under each of `label_rules`, so that it hangs neither on the last bit of a sum
-    nor on what only one rule set counts. `difficulty` is measured under ``paper``.
+    and is the same under each rule set, so that it hangs neither on the last bit of a sum nor on
+    what only one rule set counts.
 
     Returns
     -------
     list[LabelledQuestion]
         At most `wanted`, in the order of `targets`; their ids are still to be given.
     """
-    spec = plugins.scenario(situation.schema.scenario)
-    large = situation.row_count > _LARGE
     found: list[LabelledQuestion] = []
     rest = iter(targets)
     while len(found) < wanted:
-        size = 1 if large else min(_BATCH, 2 * (wanted - len(found)) + 4)
-        batch = [spec.question(situation, "", target) for target in islice(rest, size)]
+        size = asking.at_once or min(_BATCH, 2 * (wanted - len(found)) + 4)
+        batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
-        found.extend(_sure(situation, batch, difficulty))
+        found.extend(_sure(situation, batch, asking))
     return found[:wanted]
 
 
 def _sure(
-    situation: Situation, questions: list[Question], difficulty: Difficulty
+    situation: Situation, questions: list[Question], asking: Asking
 ) -> list[LabelledQuestion]:
     """Keep the questions with one sure answer, each with that answer."""
     simulator = plugins.simulator(questions[0].scenario)
+    first, *others = asking.rules
+    difficulty = asking.difficulty
     sure: list[LabelledQuestion] = []
-    outcomes = simulator.outcomes(situation, questions, "paper")
+    outcomes = simulator.outcomes(situation, questions, first)
     for question, outcome in zip(questions, outcomes, strict=True):
         if _is_sure(outcome) and _is_within(outcome, difficulty):
             sure.append(LabelledQuestion(question, Truth((outcome.answer,))))
-    for rules in label_rules(situation)[1:]:
+    for rules in others:
         asked = [question for question, _ in sure]
         outcomes = simulator.outcomes(situation, asked, rules) if asked else []
         sure = [
@@ -110,7 +113,11 @@ def _sure(
             if _is_sure(outcome) and outcome.answer == labelled.truth.official
         ]
     if difficulty.hops > 1:
-        sure = [labelled for labelled in sure if _steps(situation, labelled) >= difficulty.hops]
+        sure = [
+            labelled
+            for labelled in sure
+            if _distance(situation, labelled, asking.steps) >= difficulty.hops
+        ]
     return sure
 
 
@@ -136,9 +143,9 @@ def _is_within(outcome: Outcomes, difficulty: Difficulty) -> bool:
     return within and rivals >= difficulty.rivals
 
 
-def _steps(situation: Situation, labelled: LabelledQuestion) -> float:
+def _distance(situation: Situation, labelled: LabelledQuestion, steps: Steps) -> float:
     """Count the steps from the answer to the target; no way at all counts as none."""
     question, truth = labelled
     candidates = question.candidates or ()
-    steps = steps_to_target(situation, question)[candidates.index(truth.answers[0])]
-    return float(steps) if np.isfinite(steps) else 0.0
+    distance = steps(situation, question)[candidates.index(truth.answers[0])]
+    return float(distance) if np.isfinite(distance) else 0.0

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from dqa import plugins
 from dqa.core.situation import Cell, Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.scenarios.base import read_schema
 from dqa_simulators.uncertain import UncertainFactor, UncertainWorld, draw_factor
+from dqa_simulators.worlds import UncertainGenerator
 
-__all__ = ["CROPS", "agriculture_target", "build_agriculture"]
+__all__ = ["CROPS", "GENERATOR", "agriculture_target", "build_agriculture"]
 
 CROPS = 7
 """Crops of a world, as many as the paper has fruits."""
@@ -84,7 +85,7 @@ def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWor
             for crop, amount, paid in zip(crops, acre_yield.tolist(), price.tolist(), strict=True)
         ],
     }
-    schema = read_schema("agriculture")
+    schema = plugins.scenario("agriculture").schema
     tables = {table.name: Table.from_rows(table, rows[table.name]) for table in schema.tables}
     return world, Situation(schema, name, tables)
 
@@ -116,3 +117,12 @@ def _outlook(factors: tuple[UncertainFactor, ...], crop: int) -> str:
             if changes:
                 sentences.append(f"With {factor.name} {value}: {', '.join(changes)}.")
     return " ".join(sentences) or "Nothing that is foreseen changes its yield or its price."
+
+
+GENERATOR = UncertainGenerator(
+    scenario="agriculture",
+    build=build_agriculture,
+    target=agriculture_target,
+    listed="crops",
+    name="valley{number}",
+)

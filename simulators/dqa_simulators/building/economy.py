@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.core.situation import Situation
-from dqa_simulators.building.scenario import LEVEL_INCREASE
 from dqa_simulators.checks import (
     FloatArray,
     IntArray,
@@ -19,9 +18,12 @@ from dqa_simulators.checks import (
     unique_pairs,
 )
 
-__all__ = ["CYCLES", "NOTHING", "RULE_SETS", "Economy", "Part", "Run", "prices"]
+__all__ = ["CYCLES", "LEVEL_INCREASE", "NOTHING", "RULE_SETS", "Economy", "Part", "Run", "prices"]
 
 RULE_SETS = ("released", "paper")
+
+LEVEL_INCREASE = 5
+"""Levels that the chosen building gains (PlanRAG, appendix A.2)."""
 
 CYCLES = 10
 """How often inputs and outputs follow each other (PlanRAG, appendix A.4.2: cycle_cnt)."""

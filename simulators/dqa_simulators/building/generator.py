@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dqa import plugins
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.loaders.generator.options import BuildingSize, Difficulty
 from dqa.loaders.generator.sampling import apportion, heavy_tailed, ragged
-from dqa.scenarios.base import read_schema
+from dqa.scenarios.generation import Difficulty, require
 
-__all__ = ["build_building"]
+__all__ = ["BuildingSize", "build_building"]
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -33,6 +33,55 @@ _GOODS_KINDS = (  # by tier, so that a name tells how refined the goods are
     ("parts", "dye", "glass", "fittings", "leather"),
     ("wares", "tools", "garments", "engines", "fine_ware"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class BuildingSize:
+    """Rows of a Building world; by default the means of PlanRAG, Table 3 (579 rows).
+
+    Attributes
+    ----------
+    goods, buildings, demands, supplies
+        Rows of the four tables.
+
+    Raises
+    ------
+    UsageError
+        No world has these numbers; the message says which bound is broken.
+    """
+
+    goods: int = 52
+    buildings: int = 152
+    demands: int = 121
+    supplies: int = 254
+
+    scenario: ClassVar[str] = "building"
+
+    def __post_init__(self) -> None:
+        require(self.goods >= 2, f"A Building world needs at least 2 goods, not {self.goods}.")
+        require(
+            self.buildings >= 2,
+            f"A Building world needs at least 2 buildings, not {self.buildings}.",
+        )
+        require(
+            self.demands >= 1 and self.supplies >= 1,
+            "A Building world needs at least 1 demand and 1 supply, "
+            f"not {self.demands} and {self.supplies}.",
+        )
+        most = self.goods * self.buildings
+        rows = self.demands + self.supplies
+        require(
+            rows <= most,
+            f"{self.buildings} buildings and {self.goods} goods have at most {most} demands and "
+            f"supplies together (no building needs what it makes), not {rows}.",
+        )
+
+    def scaled(self, factor: float) -> BuildingSize:
+        """Return the size with the buildings scaled; the goods stay as they are."""
+        buildings = max(4, round(self.buildings * factor))
+        demands = max(2, round(self.demands * factor))
+        supplies = max(4, round(self.supplies * factor))
+        return BuildingSize(self.goods, buildings, demands, supplies)
 
 
 def build_building(
@@ -243,7 +292,7 @@ def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -
 
 def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id: int) -> Situation:
     """Lay the economy out in tables; supplies and demands stand in the order of buildings."""
-    schema = read_schema("building")
+    schema = plugins.scenario("building").schema
     goods, buildings = len(economy.tier), economy.buildings
     words = stems(rng, goods)
     kinds = [kind for tier in _GOODS_KINDS for kind in tier]

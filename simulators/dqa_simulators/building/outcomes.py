@@ -42,8 +42,7 @@ from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
-from dqa_simulators.building.economy import NOTHING, RULE_SETS, Economy
-from dqa_simulators.building.scenario import LEVEL_INCREASE
+from dqa_simulators.building.economy import LEVEL_INCREASE, NOTHING, RULE_SETS, Economy
 from dqa_simulators.building.screen import screen
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, check_rules, index

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dqa import plugins
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.loaders.generator.options import Difficulty, LocatingSize
 from dqa.loaders.generator.sampling import contains, distinct_keys, heavy_tailed
-from dqa.scenarios.base import read_schema
+from dqa.scenarios.generation import Difficulty, require
 
-__all__ = ["build_locating"]
+__all__ = ["LocatingSize", "build_locating"]
 
 _REACH = 0.06  # mean length of a route, and of a country's reach, as a share of all nodes
 _INLAND = ("vale", "moor", "heath", "plain", "steppe", "ridge")
@@ -26,6 +26,61 @@ so their number must not grow with the world."""
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatingSize:
+    """Rows of a Locating world; by default the means of PlanRAG, Table 3 (2,039 rows).
+
+    Attributes
+    ----------
+    nodes, edges, countries, node_countries
+        Rows of `trade_node`, `flow`, `country` and `node_country`.
+
+    Raises
+    ------
+    UsageError
+        No world has these numbers; the message says which bound is broken.
+    """
+
+    nodes: int = 80
+    edges: int = 159
+    countries: int = 527
+    node_countries: int = 1273
+
+    scenario: ClassVar[str] = "locating"
+
+    def __post_init__(self) -> None:
+        require(self.nodes >= 3, f"A Locating world needs at least 3 nodes, not {self.nodes}.")
+        inner = self.nodes - self.end_nodes
+        most = inner * (inner - 1) // 2 + inner * self.end_nodes
+        require(
+            inner <= self.edges <= most,
+            f"A trade graph of {self.nodes} nodes, {self.end_nodes} of them end nodes, has "
+            f"between {inner} and {most} edges, not {self.edges}.",
+        )
+        require(
+            self.countries >= 1,
+            f"A Locating world needs at least 1 country, not {self.countries}.",
+        )
+        most = self.countries * self.nodes
+        require(
+            self.countries <= self.node_countries <= most,
+            f"{self.countries} countries at {self.nodes} nodes have between {self.countries} (each "
+            f"at its home) and {most} node_countries, not {self.node_countries}.",
+        )
+
+    @property
+    def end_nodes(self) -> int:
+        """Nodes that no route leaves."""
+        return max(1, self.nodes // 26)
+
+    def scaled(self, factor: float) -> LocatingSize:
+        """Return the size with the countries scaled; the map stays as it is."""
+        countries = max(1, round(self.countries * factor))
+        rows = round(self.node_countries * factor)
+        rows = min(max(rows, countries), countries * self.nodes)
+        return LocatingSize(self.nodes, self.edges, countries, rows)
 
 
 def build_locating(
@@ -246,7 +301,7 @@ def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_
 
     `order` lists the nodes' positions in table order; routes and presences follow the nodes'.
     """
-    schema = read_schema("locating")
+    schema = plugins.scenario("locating").schema
     countries, nodes = len(world.homes), len(order)
     country_words, node_words = words[::2][:countries], words[1::2][:nodes]
     country_names = np.array([word.capitalize() for word in country_words], dtype=object)

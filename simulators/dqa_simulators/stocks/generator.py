@@ -9,12 +9,13 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from dqa import plugins
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems
-from dqa.scenarios.base import read_schema
 from dqa_simulators.uncertain import UncertainWorld, draw_factor
+from dqa_simulators.worlds import UncertainGenerator
 
-__all__ = ["STOCKS", "build_stocks", "stocks_target"]
+__all__ = ["GENERATOR", "STOCKS", "build_stocks", "stocks_target"]
 
 STOCKS = 7
 """Stocks of a world, as many as the paper has."""
@@ -124,7 +125,7 @@ def _situation(
     days: list[date],
     quotes: dict[str, NDArray[np.float64] | NDArray[np.int64]],
 ) -> Situation:
-    schema = read_schema("stocks")
+    schema = plugins.scenario("stocks").schema
     symbols, dates = [word.upper() for word in words], [day.isoformat() for day in days]
     stock = {"symbol": symbols, "name": [f"{word.capitalize()} Group" for word in words]}
     quote = {
@@ -138,3 +139,13 @@ def _situation(
         "quote": Table(schema.table("quote"), quote),
     }
     return Situation(schema, name, tables)
+
+
+GENERATOR = UncertainGenerator(
+    scenario="stocks",
+    build=build_stocks,
+    target=stocks_target,
+    listed="symbols",
+    name="market{number}",
+    stake=1.0,
+)

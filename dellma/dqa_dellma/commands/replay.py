@@ -1,0 +1,71 @@
+"""``dqa dellma replay``: the authors' recorded answers, scored anew.
+
+The replay reproduces another program's figures, down to its rounding, and nothing else uses it. So
+it lies in the project's checkout (``benchmarks/reproductions/dellma``) and not in the package.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import typer
+
+from dqa.cli import options
+from dqa.core.errors import UsageError
+
+__all__ = ["load_replay", "replay"]
+
+_FOLDER = Path("benchmarks", "reproductions", "dellma")
+_NAME = "dqa_dellma_replay"
+
+
+def replay(
+    *,
+    release: Annotated[
+        Path, typer.Option("--release", metavar="DIR", help="Folder of the DeLLMa release to read.")
+    ],
+    rules: Annotated[
+        str,
+        typer.Option(
+            "--rules",
+            metavar="NAME",
+            help="How rankings are scored: 'released', or 'paper' for one softmax everywhere.",
+        ),
+    ] = "released",
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Score the recorded GPT-4 answers of a DeLLMa release, beside the published figures."""
+    load_replay().show(release, rules, verbose=verbose, as_json=as_json)
+
+
+def load_replay(checkout: Path = Path(__file__).parents[3]) -> ModuleType:
+    """Return the replay's package: its ``replay`` gives scores, and its ``show`` prints them.
+
+    Parameters
+    ----------
+    checkout
+        The project's folder; the one that this package lies in by default.
+
+    Raises
+    ------
+    UsageError
+        There is no replay: this is an installed package.
+    """
+    if _NAME in sys.modules:
+        return sys.modules[_NAME]
+    folder = checkout / _FOLDER
+    spec = spec_from_file_location(_NAME, folder / "__init__.py")
+    if spec is None or spec.loader is None or not (folder / "__init__.py").is_file():
+        raise UsageError(
+            "The replay is a part of the project's source and not of the installed package: unpack "
+            "the source distribution of dqa ('pip download --no-binary dqa --no-deps dqa'), or "
+            f"clone its repository, and run 'dqa dellma replay' there ({_FOLDER.as_posix()})."
+        )
+    module = sys.modules[_NAME] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,318 @@
+"""DeLLMa's own events: what its steps found, as a trace holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dqa.core.events import Event
+from dqa.core.question import Candidate
+from dqa_dellma.settings import Attitude, Elicitation, Rule, Scale
+
+__all__ = [
+    "EVENTS",
+    "ActionFigures",
+    "AskedFor",
+    "ConfidenceEvent",
+    "ContextEvent",
+    "FactorsEvent",
+    "Finding",
+    "ForecastEvent",
+    "Likelihood",
+    "Method",
+    "OnlyActionEvent",
+    "PairsEvent",
+    "RankingEvent",
+    "UtilitiesEvent",
+    "VotesEvent",
+]
+
+Number: TypeAlias = Annotated[int, Field(ge=0)]
+"""Of a state, a value, an action or an item, from 0; or how many there are."""
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ContextEvent(Event):
+    """What was read, and what is compared.
+
+    Attributes
+    ----------
+    actions
+        Those that are compared.
+    left_out
+        Those that no row names, where rows name two at least.
+    text
+        The rows as every prompt has them.
+    summarised, rules_summarised
+        Whether rows, and rules, were too long and are the model's summaries.
+    failed, cut
+        How many queries could not run, and how many results a limit cut.
+    """
+
+    kind: Literal["context"] = "context"
+    actions: tuple[Candidate, ...]
+    left_out: tuple[Candidate, ...] = ()
+    text: str
+    summarised: bool
+    rules_summarised: bool = False
+    failed: Number
+    cut: Number
+
+
+class Finding(Event):
+    """What a step found: a run that begins anew finds it anew.
+
+    Steps return findings without caring for `step`: `at` gives it to them.
+    """
+
+    def at(self, step: int) -> Self:
+        """Return the same finding, after reply number `step`."""
+        return self.model_copy(update={"step": step})
+
+
+class OnlyActionEvent(Finding):
+    """The one action that there is: nothing was asked."""
+
+    kind: Literal["only_action"] = "only_action"
+    action: Candidate
+
+
+class AskedFor(_Told):
+    """How many factors, and values of each, a model was asked for; 0 where none was asked."""
+
+    factors: Number = 0
+    values: Number = 0
+
+
+class FactorsEvent(Finding):
+    """The latent factors: what the first step finds.
+
+    Attributes
+    ----------
+    factors
+        The values of each, k factors of about l values.
+    asked
+        How many were asked for.
+    left_out, values_left_out
+        What was named beyond that: factors, and values by factor.
+    unusable
+        Entries that are no factor.
+    """
+
+    kind: Literal["factors"] = "factors"
+    factors: Mapping[str, tuple[str, ...]]
+    asked: AskedFor = AskedFor()
+    left_out: tuple[str, ...] = ()
+    values_left_out: Mapping[str, tuple[str, ...]] = {}
+    unusable: Number = 0
+
+
+class Likelihood(_Told):
+    """How likely a value is, in one of the six words and as a probability."""
+
+    words: str
+    probability: float
+
+
+class ForecastEvent(Finding):
+    """What is believed: what the second step finds.
+
+    Attributes
+    ----------
+    beliefs
+        By factor, how likely each value is.
+    ignored
+        Names in a model's reply that nobody asked about.
+    """
+
+    kind: Literal["forecast"] = "forecast"
+    beliefs: Mapping[str, Mapping[str, Likelihood]]
+    ignored: tuple[str, ...] = ()
+
+
+class PairsEvent(Finding):
+    """State-action pairs of one draw.
+
+    Attributes
+    ----------
+    states
+        For each state the number of every factor's value.
+    state_of, action_of
+        For each item its state and its action. Items and states of a later draw are numbered on.
+    """
+
+    kind: Literal["pairs"] = "pairs"
+    states: tuple[tuple[Number, ...], ...]
+    state_of: tuple[Number, ...]
+    action_of: tuple[Number, ...]
+
+
+class RankingEvent(Finding):
+    """A minibatch's items from best to worst, as far as they were ranked.
+
+    Attributes
+    ----------
+    shown
+        The minibatch: numbers of all items that it could have ranked, in the order shown.
+    items
+        Those that it ranks, best first, each once.
+    omitted, repeated, invented
+        How many items were left out, how many places named an item again, and how many named none.
+    problem
+        Why nothing was ranked, where a model's replies could not be read; else empty.
+    """
+
+    kind: Literal["ranking"] = "ranking"
+    shown: tuple[Number, ...]
+    items: tuple[Number, ...]
+    omitted: Number = 0
+    repeated: Number = 0
+    invented: Number = 0
+    problem: str = ""
+
+    @property
+    def oddities(self) -> str:
+        """What is wrong with it, as the end of a sentence; empty where nothing is."""
+        counts = {"omitted": self.omitted, "repeated": self.repeated, "invented": self.invented}
+        return "".join(f", {count} {name}" for name, count in counts.items() if count)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not set(self.items) <= set(self.shown):
+            raise ValueError("a ranking ranks what it was not shown")
+        return self
+
+
+class ConfidenceEvent(Finding):
+    """Where an adaptive run stands after a round of rankings.
+
+    Attributes
+    ----------
+    probability
+        That the action that leads is the best.
+    contenders
+        The actions that go on.
+    calls, calls_saved
+        Minibatches ranked so far, and those that are spared by stopping here.
+    """
+
+    kind: Literal["confidence"] = "confidence"
+    probability: float
+    contenders: tuple[Candidate, ...]
+    calls: Number
+    calls_saved: Number
+
+
+class ActionFigures(_Told):
+    """What the rankings say of an action: see `dqa_dellma.utilities.maximisation.Maximised`."""
+
+    action: Candidate
+    expected_utility: float | None
+    value: float | None
+    estimate: float | None
+    interval: tuple[float | None, float | None]
+    chance_best: float
+    ranked: Number
+
+
+class Method(_Told):
+    """How utilities came about.
+
+    Attributes
+    ----------
+    objective
+        What the scores minimise.
+    aversion
+        None where the attitude has none.
+    state_spread
+        How much log utilities of one action differ between states.
+    factor_effects
+        Whether the posterior knows effects of factors' values.
+    elicitation, alpha, scale, temperature, rule, attitude
+        As in `dqa_dellma.settings.DellmaSettings`.
+    """
+
+    elicitation: Elicitation
+    objective: str
+    alpha: float
+    scale: Scale
+    temperature: float
+    rule: Rule
+    attitude: Attitude
+    aversion: float | None
+    state_spread: float
+    factor_effects: bool
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.aversion is None) != (self.attitude == "mean"):
+            raise ValueError("every attitude but the mean has an aversion")
+        return self
+
+
+class UtilitiesEvent(Finding, Method):
+    """What the rankings say of every action, and which is chosen.
+
+    Attributes
+    ----------
+    actions
+        The figures of each.
+    level
+        Posterior probability of their intervals.
+    scores, utilities
+        By item; the utility is None where no ranking showed it.
+    unranked
+        How many have none.
+    chosen, why
+        The decision, and the sentence for it.
+    """
+
+    kind: Literal["utilities"] = "utilities"
+    actions: tuple[ActionFigures, ...]
+    level: float
+    scores: tuple[float, ...]
+    utilities: tuple[float | None, ...]
+    unranked: Number
+    chosen: Candidate
+    why: str
+
+
+class VotesEvent(Finding):
+    """How several answers agree.
+
+    Attributes
+    ----------
+    votes
+        How many name each action.
+    asked
+        How many were asked for.
+    unreadable
+        How many name no action, or several, or could not be read.
+    tied
+        The actions with as many votes as the first of them, which counts; empty where one leads.
+    """
+
+    kind: Literal["votes"] = "votes"
+    votes: Mapping[str, Number]
+    asked: Number
+    unreadable: Number
+    tied: tuple[str, ...]
+
+
+EVENTS: tuple[type[Event], ...] = (
+    ContextEvent,
+    OnlyActionEvent,
+    FactorsEvent,
+    ForecastEvent,
+    PairsEvent,
+    RankingEvent,
+    ConfidenceEvent,
+    UtilitiesEvent,
+    VotesEvent,
+)
+"""What the entry point ``dqa.events`` names."""

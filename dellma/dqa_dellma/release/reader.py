@@ -1,0 +1,116 @@
+"""The reader of the DeLLMa release, as the entry point ``dqa.readers`` names it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from dqa.core.errors import ParseError, UnknownNameError
+from dqa.core.question_set import Defect, QuestionSet
+from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion
+from dqa.loaders.release_layout import Form
+from dqa_dellma.release.questions import agriculture_questions, stocks_questions
+from dqa_dellma.release.tables import read_agriculture, read_stocks
+
+__all__ = ["READER", "DellmaReleaseReader"]
+
+_Asked: TypeAlias = tuple[tuple[LabelledQuestion, ...], Situation, tuple[Defect, ...]]
+
+
+class DellmaReleaseReader:
+    """Reads the 240 questions of the DeLLMa release, with what happened.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    rule_set
+        The rule set that its answers follow.
+    """
+
+    name = "the DeLLMa release"
+    rule_set = "released"
+
+    def recognises(self, folder: Path) -> bool:
+        """Whether a folder looks like it: with statistics of crops, or files of prices."""
+        prices = folder / "data" / "stocks"
+        return (folder / "data" / "agriculture" / "stats").is_dir() or any(prices.glob("*.csv"))
+
+    def read(
+        self,
+        folder: Path,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        strict: bool = False,
+    ) -> QuestionSet:
+        """Read the questions.
+
+        Parameters
+        ----------
+        folder
+            The release: the folder that holds ``data``.
+        scenarios
+            ``agriculture``, ``stocks``; None for those whose data are there. Others are passed
+            over.
+        form
+            Of no use here: the release has one form of its data.
+        strict
+            Raise at the first defect of the files instead of reporting it.
+
+        Returns
+        -------
+        QuestionSet
+            Questions by scenario, number of candidates and name, e.g.
+            ``agriculture/apple-avocado``. `Truth.outcomes` are dollars an acre in 2022, and what a
+            dollar gained from 2023-12-01 (open) to 2023-12-29 (close).
+
+        Raises
+        ------
+        ParseError
+            A file is missing or cannot be read; under `strict`, any defect.
+        DataError
+            A fruit or stock lacks the figures that its questions stand on.
+        UnknownNameError
+            The release has none of `scenarios`.
+        """
+        del form
+        asked = [_READERS[name](folder) for name in _wanted(folder, scenarios)]
+        defects = tuple(defect for _, _, found in asked for defect in found)
+        if strict and defects:
+            first = defects[0]
+            raise ParseError(
+                first.file, first.line, f"{first.problem} (without strict: {first.action})"
+            )
+        return QuestionSet.of(
+            folder.resolve().name,
+            [question for questions, _, _ in asked for question in questions],
+            {situation.name: situation for _, situation, _ in asked},
+            defects,
+        )
+
+
+READER = DellmaReleaseReader()
+
+
+def _wanted(folder: Path, scenarios: Sequence[str] | None) -> Sequence[str]:
+    if scenarios is None:
+        return [n for n in _READERS if (folder / "data" / n).is_dir()] or list(_READERS)
+    if wanted := [name for name in _READERS if name in scenarios]:
+        return wanted
+    raise UnknownNameError("scenario of the DeLLMa release", ", ".join(scenarios), _READERS)
+
+
+def _agriculture(folder: Path) -> _Asked:
+    data = read_agriculture(folder)
+    return *agriculture_questions(data), data.defects
+
+
+def _stocks(folder: Path) -> _Asked:
+    data = read_stocks(folder)
+    return *stocks_questions(data), data.defects
+
+
+_READERS: Mapping[str, Callable[[Path], _Asked]] = {"agriculture": _agriculture, "stocks": _stocks}

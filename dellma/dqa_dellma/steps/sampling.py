@@ -1,0 +1,222 @@
+"""Which state-action pairs are ranked, and when there are enough (section 3.3, and past it).
+
+The paper ranks all of them. With `DellmaSettings.confidence` below 1 they come in rounds instead:
+after each, actions that have next to no chance of being the best are dropped, and no more is asked
+once one action is the best with that probability. The trace says how many calls that saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import DataError, UnparsableReplyError
+from dqa.models.conversation import Conversation
+from dqa_dellma.context.problem import Problem
+from dqa_dellma.events import ConfidenceEvent, Finding, RankingEvent
+from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.steps.elicitation import Ranker
+from dqa_dellma.utilities.beliefs import Beliefs
+from dqa_dellma.utilities.maximisation import Maximised, maximise
+from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states, step_of
+
+__all__ = ["Maximisation", "UtilityElicitation"]
+
+_ROUNDS = 4
+"""Rounds in which the state samples of an adaptive run are drawn."""
+_HOPELESS = 0.02
+"""Chance of being the best below which an action is not ranked any further."""
+
+
+class Maximisation(Protocol):
+    """The fourth step: rankings to what they say of every action, and which is the best."""
+
+    def __call__(
+        self,
+        pairs: Pairs,
+        rankings: Sequence[RankingEvent],
+        actions: int,
+        settings: DellmaSettings,
+        /,
+    ) -> Maximised:
+        """Find the best action, as `dqa_dellma.utilities.maximisation.maximise` does.
+
+        Raises
+        ------
+        DataError
+            The rankings give no figures to decide by.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UtilityElicitation:
+    """Pairs are ranked, and the fourth step is asked what follows: once, or after every round.
+
+    Attributes
+    ----------
+    ranker
+        Ranks a minibatch.
+    settings
+        How many samples, in which minibatches, until when.
+    maximisation
+        Says which action is the best, and how sure that is.
+    """
+
+    ranker: Ranker
+    settings: DellmaSettings
+    maximisation: Maximisation = maximise
+
+    def elicit(
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        conversation: Conversation,
+        rng: np.random.Generator,
+    ) -> Maximised:
+        """Rank state-action pairs, and decide by the rankings.
+
+        Parameters
+        ----------
+        problem, beliefs
+            What is decided, and what is believed.
+        conversation
+            What the ranker asks in; what was drawn and ranked is recorded there.
+        rng
+            Draws states and shuffles pairs.
+
+        Raises
+        ------
+        UnparsableReplyError
+            No minibatch was ranked, or no figures follow from the rankings.
+        """
+        settings, count = self.settings, len(problem.actions)
+        if settings.shared and settings.confidence < 1.0:
+            return self._in_rounds(problem, beliefs, conversation, rng)
+        draw = shared_states if settings.shared else separate_states
+        pairs = draw(beliefs, count, settings.samples, rng)
+        _note(conversation, pairs.to_event())
+        # States of their own link no two actions, so those pairs are ranked in one go.
+        size = settings.batch if settings.shared else len(pairs)
+        rankings = [
+            self._ranked(problem, beliefs, pairs, batch, conversation)
+            for batch in minibatches(len(pairs), size, settings.overlap)
+        ]
+        return self._maximised(pairs, rankings, count)
+
+    def _in_rounds(
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        conversation: Conversation,
+        rng: np.random.Generator,
+    ) -> Maximised:
+        """Rank a share of the states a round, only for the actions that may still be the best.
+
+        Minibatches are those of a run without rounds as long as no action drops out: a round ranks
+        the full ones and leaves the rest to the next, so rounds cost no call of their own.
+        """
+        settings, count = self.settings, len(problem.actions)
+        planned = len(minibatches(count * settings.samples, settings.batch, settings.overlap))
+        contenders = np.arange(count)
+        pairs, rankings = Pairs.none(len(beliefs)), list[RankingEvent]()
+        queue = _Queue(settings)
+        rounds = min(_ROUNDS, planned, settings.samples)
+        for number, share in enumerate(np.array_split(np.arange(settings.samples), rounds), 1):
+            fresh = shared_states(beliefs, len(contenders), len(share), rng)
+            fresh = replace(fresh, action_of=contenders[fresh.action_of])
+            queue.waiting += range(len(pairs), len(pairs) + len(fresh))
+            pairs = pairs.joined(fresh)
+            _note(conversation, fresh.to_event())
+            due = queue.due(last=number == rounds)
+            rankings += [
+                self._ranked(problem, beliefs, pairs, batch, conversation) for batch in due
+            ]
+            if number < rounds and not (due and _comparing(rankings)):
+                continue
+            found = self._maximised(pairs, rankings, count)
+            sure = float(found.chances[found.best])
+            # The point estimate's best stays in, whatever the posterior says of it.
+            contenders = np.union1d(np.flatnonzero(found.chances >= _HOPELESS), [found.best])
+            standing = ConfidenceEvent(
+                probability=sure,
+                contenders=tuple(problem.actions[action] for action in contenders),
+                calls=len(rankings),
+                calls_saved=max(0, planned - len(rankings)),
+            )
+            _note(conversation, standing)
+            if sure >= settings.confidence or len(contenders) < 2:
+                break
+            queue.keep(np.isin(pairs.action_of, contenders))
+        return found
+
+    def _ranked(
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
+    ) -> RankingEvent:
+        found = self.ranker.rank(problem, beliefs, pairs, batch, conversation)
+        _note(conversation, found)
+        return found
+
+    def _maximised(self, pairs: Pairs, rankings: Sequence[RankingEvent], actions: int) -> Maximised:
+        if not _comparing(rankings):
+            raise UnparsableReplyError(f"None of {len(rankings)} minibatches was ranked.")
+        try:
+            return self.maximisation(pairs, rankings, actions, self.settings)
+        except (DataError, ArithmeticError, np.linalg.LinAlgError) as error:
+            # Every ranking is paid for by now: the run ends with its trace, and the others go on.
+            raise UnparsableReplyError(
+                f"No figures to decide by follow from {len(rankings)} rankings: {error}"
+            ) from error
+
+
+@dataclass
+class _Queue:
+    """Items in the order in which they are shown, over several rounds.
+
+    Attributes
+    ----------
+    settings
+        How large minibatches are, and how many items lead over from one to the next.
+    shown, waiting
+        Items that a minibatch held already, and those that none has held yet.
+    """
+
+    settings: DellmaSettings
+    shown: list[int] = field(default_factory=list)
+    waiting: list[int] = field(default_factory=list)
+
+    def due(self, *, last: bool) -> list[list[int]]:
+        """Return the minibatches that are full, or all there are where nothing comes after."""
+        size, overlap = self.settings.batch, self.settings.overlap
+        # Items that were shown lead over to the others, so that all stay comparable.
+        leading = self.shown[max(0, len(self.shown) - size + step_of(size, overlap)) :]
+        items = [*leading, *self.waiting]
+        runs = minibatches(len(items), size, overlap)
+        if not last and len(runs[-1]) < size:
+            runs.pop()
+        end = runs[-1].stop if runs else len(leading)
+        self.shown += items[len(leading) : end]
+        self.waiting = items[end:]
+        return [[items[place] for place in run] for run in runs]
+
+    def keep(self, wanted: NDArray[np.bool_]) -> None:
+        """Forget the items that are not wanted any longer; shape (items,)."""
+        self.shown = [item for item in self.shown if wanted[item]]
+        self.waiting = [item for item in self.waiting if wanted[item]]
+
+
+def _note(conversation: Conversation, finding: Finding) -> None:
+    conversation.recorder.note(finding.at(conversation.recorder.steps))
+
+
+def _comparing(rankings: Sequence[RankingEvent]) -> bool:
+    return any(len(ranking.items) > 1 for ranking in rankings)

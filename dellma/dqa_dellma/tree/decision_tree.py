@@ -1,0 +1,324 @@
+"""The auditable tree of a DeLLMa decision: what it rests on, from the decision to the states.
+
+`dqa_dellma.tree.reading` builds it from a trace alone, so anybody can check it against what was
+asked and answered. Text in it was written by models and databases, and none of it can be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dqa.core.question import Candidate
+from dqa_dellma.events import ConfidenceEvent, Method, RankingEvent
+from dqa_dellma.utilities.pairs import Pairs
+
+__all__ = [
+    "DEFECTS",
+    "Argument",
+    "ComparedAction",
+    "DecisionTree",
+    "JudgedFactor",
+    "JudgedValue",
+    "RankedPlace",
+    "ReadContext",
+    "ReadStatement",
+    "SampledState",
+    "TriedState",
+    "UnusableReply",
+]
+
+DEFECTS: Mapping[str, str] = MappingProxyType(
+    {
+        "queries_failed": "queries of the context that failed",
+        "results_cut": "results of the context cut by a limit",
+        "actions_left_out": "actions left out, as no row names them",
+        "factors_left_out": "factors left out, as they were more than asked for",
+        "factors_unusable": "factors without a name or values, or named twice",
+        "factors_short": "factors with fewer values than asked for",
+        "values_left_out": "values left out, as a factor had more than asked for",
+        "beliefs_ignored": "beliefs about what nobody asked for",
+        "omitted": "items omitted from rankings",
+        "repeated": "items repeated in rankings",
+        "invented": "items invented in rankings",
+        "unreadable": "rankings that could not be read",
+        "replies_without_summary": "replies without a usable summary",
+        "replies_without_factors": "replies that named no factor",
+        "replies_without_beliefs": "replies that did not judge every value in one of the six words",
+        "replies_without_ranking": "replies that ranked nothing",
+        "replies_unusable": "other replies that could not be used",
+    }
+)
+"""What is counted of what the database and the model gave, and in words.
+
+Each reply that could not be used counts, refusals among them, also where a later one mended it: its
+`UnusableReply` says what was wrong.
+"""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class JudgedValue(_Part):
+    """A value of a factor: how likely it is, in words (None where nobody judged it) and scaled."""
+
+    name: str
+    words: str | None = None
+    probability: float | None = None
+
+
+class JudgedFactor(_Part):
+    """A latent factor with its values."""
+
+    name: str
+    values: tuple[JudgedValue, ...]
+
+
+class SampledState(_Part):
+    """A sampled state.
+
+    Attributes
+    ----------
+    values
+        The value of each factor, in the factors' order.
+    probability
+        Of this state under the beliefs, where factors are independent.
+    """
+
+    values: tuple[str, ...]
+    probability: float
+
+
+class RankedPlace(_Part):
+    """Where a ranking put an item: 1 is the best; of the `of` items that it ranked."""
+
+    ranking: int
+    place: int
+    of: int
+
+
+class TriedState(_Part):
+    """An action in a sampled state: an item that was ranked.
+
+    Attributes
+    ----------
+    item, state
+        Numbers from 0: of the item, and of the state in `DecisionTree.states`.
+    utility
+        None where no ranking holds it.
+    places
+        What every minibatch that showed it, and ranked it, made of it.
+    """
+
+    item: int
+    state: int
+    utility: float | None
+    places: tuple[RankedPlace, ...]
+
+
+class ComparedAction(_Part):
+    """What could be chosen.
+
+    Attributes
+    ----------
+    action
+        Its name.
+    expected_utility
+        The mean of its samples' utilities; None where none was ranked.
+    value
+        What the attitude to risk makes of it, by the scores.
+    estimate
+        The posterior mean of that value.
+    decisive
+        What decided: `value`, or `estimate` by the posterior's rule.
+    interval
+        Where the posterior has it, with probability `DecisionTree.level`.
+    chance_best
+        Posterior probability that no other action's value is larger.
+    samples
+        By state.
+    """
+
+    action: Candidate
+    expected_utility: float | None = None
+    value: float | None = None
+    estimate: float | None = None
+    decisive: float | None = None
+    interval: tuple[float, float] | None = None
+    chance_best: float | None = None
+    samples: tuple[TriedState, ...]
+
+
+class UnusableReply(_Part):
+    """A reply that could not be used, so that it was asked for again, if it was not the last try.
+
+    Attributes
+    ----------
+    step
+        Which reply.
+    purpose
+        What it was asked for, as the trace has it; empty where that does not tell.
+    problem
+        What was wrong with it, in the words that the model was told.
+    """
+
+    step: int
+    purpose: str
+    problem: str
+
+
+class Argument(_Part):
+    """A value that widens the choice's lead over the runner-up, or narrows it.
+
+    Attributes
+    ----------
+    factor, value
+        Their names.
+    lead, elsewhere
+        The lead in mean utility over the states with that value, and over those without.
+    states
+        How many ranked states of the choice have it.
+    """
+
+    factor: str
+    value: str
+    lead: float
+    elsewhere: float
+    states: int
+
+
+class ReadStatement(_Part):
+    """A statement as written, what it returned, and the class of its error or None."""
+
+    statement: str
+    observation: str
+    error: str | None
+
+
+class ReadContext(_Part):
+    """What was read; the fields are those of `dqa_dellma.events.ContextEvent`."""
+
+    statements: tuple[ReadStatement, ...]
+    text: str = ""
+    summarised: bool = False
+    rules_summarised: bool = False
+    left_out: tuple[Candidate, ...] = ()
+
+
+class DecisionTree(_Part):
+    """A decision with everything that it rests on.
+
+    Attributes
+    ----------
+    question, database, decider, model
+        Who decided what.
+    chosen, why
+        The decision and the sentence for it; None and what ended the run where there is none.
+    runner_up
+        The ranked action that came next by what decided, or None.
+    actions
+        The chosen one first, then by what decided.
+    factors, states
+        What was believed, and the states that were drawn from it; none of what a run did not reach.
+    rankings, rounds
+        In the order in which they were asked for; rounds only where a run is adaptive.
+    failures
+        The replies that could not be used, also those that a later one mended.
+    speaking
+        What speaks for the choice and, at the end, against it.
+    context
+        What was read from the database.
+    method
+        How utilities came about; None where a run ended before.
+    level
+        Posterior probability of the intervals.
+    calls, calls_saved
+        Replies of the model to everything, and rankings that an adaptive run spared.
+    defects
+        How often something was not as it was asked for, by the names of `DEFECTS`, all of them.
+    """
+
+    question: str
+    database: str
+    decider: str
+    model: str
+    chosen: Candidate | None
+    why: str
+    runner_up: Candidate | None
+    actions: tuple[ComparedAction, ...]
+    factors: tuple[JudgedFactor, ...]
+    states: tuple[SampledState, ...]
+    rankings: tuple[RankingEvent, ...]
+    failures: tuple[UnusableReply, ...]
+    rounds: tuple[ConfidenceEvent, ...]
+    speaking: tuple[Argument, ...]
+    context: ReadContext
+    method: Method | None
+    level: float | None
+    calls: int
+    calls_saved: int
+    defects: Mapping[str, int]
+
+    @property
+    def run(self) -> str:
+        """Who decided what, on which database, in words."""
+        return f"{self.question} by {self.decider} on {self.database}"
+
+    @property
+    def by_posterior(self) -> bool:
+        """Whether the posterior mean decided, and not the value of the scores."""
+        return self.method is not None and self.method.rule == "posterior"
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether the posterior tells values; with utilities scaled by action it does not."""
+        return any(action.interval is not None for action in self.actions)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not as it was asked for, in words, with how often; empty where all was."""
+        return tuple(f"{DEFECTS[name]}: {count}" for name, count in self.defects.items() if count)
+
+    def sampled(self) -> tuple[Pairs, NDArray[np.float64]]:
+        """Return the state-action pairs, actions numbered as in `actions`, and their utilities.
+
+        The utilities have shape (n,), with NaN for pairs that no ranking holds.
+        """
+        found = [(n, sample) for n, action in enumerate(self.actions) for sample in action.samples]
+        utilities = [np.nan if s.utility is None else s.utility for _, s in found]
+        pairs = Pairs(
+            states=np.zeros((len(self.states), 0), dtype=np.int64),
+            state_of=np.array([sample.state for _, sample in found], dtype=np.int64),
+            action_of=np.array([number for number, _ in found], dtype=np.int64),
+        )
+        return pairs, np.array(utilities, dtype=np.float64)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of what `to_json` returns."""
+        schema = cls.model_json_schema(mode="serialization")
+        for event, left_out in (("RankingEvent", {"kind"}), ("ConfidenceEvent", {"kind", "step"})):
+            described = schema["$defs"][event]
+            for name in left_out:
+                del described["properties"][name]
+            described["required"] = [n for n in described["required"] if n not in left_out]
+        none_yet = {"type": "object", "maxProperties": 0}
+        schema["properties"]["method"] = {"anyOf": [{"$ref": "#/$defs/Method"}, none_yet]}
+        schema["properties"]["warnings"] = {"type": "array", "items": {"type": "string"}}
+        schema["required"].append("warnings")
+        return schema
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; what is not known is None."""
+        of_events = {
+            "rankings": {"__all__": {"kind"}},
+            "rounds": {"__all__": {"kind", "step"}},
+        }
+        told = self.model_dump(exclude=of_events)
+        return told | {"method": told["method"] or {}, "warnings": self.warnings}

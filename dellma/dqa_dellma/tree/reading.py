@@ -1,0 +1,313 @@
+"""The tree of a DeLLMa decision, read from the events of its trace."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from typing import TypeVar
+
+import numpy as np
+
+from dqa.core.errors import UsageError
+from dqa.core.events import (
+    CORE_EVENTS,
+    Event,
+    OtherEvent,
+    ParseFailureEvent,
+    PromptEvent,
+    RetrievalEvent,
+    kinds_of,
+)
+from dqa.evaluation.traces import Trace
+from dqa_dellma.events import (
+    EVENTS,
+    ActionFigures,
+    ConfidenceEvent,
+    ContextEvent,
+    FactorsEvent,
+    ForecastEvent,
+    Method,
+    OnlyActionEvent,
+    PairsEvent,
+    RankingEvent,
+    UtilitiesEvent,
+)
+from dqa_dellma.tree.decision_tree import (
+    DEFECTS,
+    Argument,
+    ComparedAction,
+    DecisionTree,
+    JudgedFactor,
+    JudgedValue,
+    RankedPlace,
+    ReadContext,
+    ReadStatement,
+    SampledState,
+    TriedState,
+    UnusableReply,
+)
+from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.why import influences
+
+__all__ = ["find_tree", "has_tree", "read_tree"]
+
+_Event = TypeVar("_Event", bound=Event)
+_KNOWN = frozenset(kind for event in (*CORE_EVENTS, *EVENTS) for kind in kinds_of(event))
+_UNUSABLE = {
+    "summary": "replies_without_summary",
+    "state enumeration": "replies_without_factors",
+    "state forecasting": "replies_without_beliefs",
+    "utility elicitation": "replies_without_ranking",
+}
+"""What a reply that cannot be used counts as, by what was asked for."""
+_OURS = "dellma-"
+"""What DeLLMa's own deciders begin with."""
+
+
+def has_tree(trace: Trace) -> bool:
+    """Whether a trace tells of a DeLLMa decision, or of the beginning of one."""
+    kinds = {event.kind for event in trace.events}
+    purposes = {event.purpose for event in trace.events if isinstance(event, PromptEvent)}
+    if kinds & {"factors", "only_action"} or "state enumeration" in purposes:
+        return True
+    # The baselines read the same context, and have it summarised: only the name tells them apart.
+    return trace.decider.startswith(_OURS) and ("context" in kinds or "summary" in purposes)
+
+
+def find_tree(traces: Sequence[Trace]) -> DecisionTree:
+    """Build the tree of the one decision that has one.
+
+    Raises
+    ------
+    UsageError
+        Several have one, none has, or it cannot be read.
+    """
+    with_tree = [trace for trace in traces if has_tree(trace)]
+    if len(with_tree) > 1:
+        held = ", ".join(f"{trace.decider} on {trace.database}" for trace in with_tree)
+        raise UsageError(
+            f"{with_tree[0].question} has {len(with_tree)} decision trees: {held}. Name one with "
+            "--decider and --database."
+        )
+    return read_tree((with_tree or traces)[0])
+
+
+def read_tree(trace: Trace) -> DecisionTree:
+    """Build the tree of a decision.
+
+    A run that ended early has a tree of what there was until then.
+
+    Raises
+    ------
+    UsageError
+        The trace tells of no DeLLMa decision, or not as this version writes it.
+    """
+    run = f"{trace.question} by {trace.decider} on {trace.database}"
+    if not has_tree(trace):
+        ended = f" It ended early: {trace.error}" if trace.error else ""
+        why = f"only DeLLMa's deciders ({_OURS}*) write down beliefs and rankings"
+        if trace.decider.startswith(_OURS):
+            why = "it did not come as far as its context"
+        raise UsageError(
+            f"{run} has no decision tree: {why}. 'dqa trace' shows what it did.{ended}"
+        )
+    try:
+        return _Reader(trace).tree()
+    except (IndexError, ValueError) as error:
+        raise UsageError(
+            f"{run} was not written by this version of DeLLMa's deciders: {error}. Decide it "
+            "anew, or read it with 'dqa trace'."
+        ) from error
+
+
+class _Reader:
+    """The events of a trace by what they tell, and the tree that they make together."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        for event in trace.events:
+            if isinstance(event, OtherEvent) and event.kind in _KNOWN:
+                raise ValueError(f"its event '{event.kind}' of step {event.step} has other fields")
+        self._context = self._last(ContextEvent)
+        self._factors = self._last(FactorsEvent)
+        self._forecast = self._last(ForecastEvent)
+        self._only = self._last(OnlyActionEvent)
+        self._found = self._last(UtilitiesEvent)
+        self._rankings = tuple(self._all(RankingEvent))
+        self._failures = tuple(_failures(trace.events))
+        drawn = [Pairs.of(event) for event in self._all(PairsEvent)]
+        self._pairs = reduce(Pairs.joined, drawn) if drawn else Pairs.none(0)
+        unknown: list[float | None] = [None] * len(self._pairs)
+        self._utilities = self._found.utilities if self._found else unknown
+
+    def tree(self) -> DecisionTree:
+        trace, found = self._trace, self._found
+        factors = tuple(self._judged())
+        actions = self._actions()
+        runner_up = actions[1] if len(actions) > 1 and actions[1].decisive is not None else None
+        rounds = tuple(self._all(ConfidenceEvent))
+        method = found.model_dump(include=set(Method.model_fields)) if found else None
+        return DecisionTree(
+            question=trace.question,
+            database=trace.database,
+            decider=trace.decider,
+            model=trace.model,
+            chosen=self._chosen,
+            why=self._why(),
+            runner_up=runner_up.action if runner_up and found else None,
+            actions=actions,
+            factors=factors,
+            states=tuple(self._states(factors)),
+            rankings=self._rankings,
+            failures=self._failures,
+            rounds=rounds,
+            speaking=tuple(self._arguments(factors, actions)),
+            context=self._read(),
+            method=Method(**method) if method else None,
+            level=found.level if found else None,
+            calls=trace.steps,
+            calls_saved=rounds[-1].calls_saved if rounds else 0,
+            defects=self._defects(),
+        )
+
+    def _all(self, kind: type[_Event]) -> Iterator[_Event]:
+        return (event for event in self._trace.events if isinstance(event, kind))
+
+    def _last(self, kind: type[_Event]) -> _Event | None:
+        return next((e for e in reversed(self._trace.events) if isinstance(e, kind)), None)
+
+    @property
+    def _chosen(self) -> str | int | None:
+        if self._found is not None:
+            return self._found.chosen
+        return None if self._only is None else self._only.action
+
+    def _why(self) -> str:
+        if self._found is not None:
+            return self._found.why
+        if self._only is not None:
+            return f"{self._only.action} was chosen: there was no other action."
+        problem = f": {self._trace.error}" if self._trace.error else "."
+        return f"Nothing was chosen; the run ended as {self._trace.ending.value}{problem}"
+
+    def _judged(self) -> Iterator[JudgedFactor]:
+        listed = self._factors.factors if self._factors else {}
+        beliefs = self._forecast.beliefs if self._forecast else {}
+        for name, values in listed.items():
+            said = beliefs.get(name, {})
+            judged = ((value, said.get(value)) for value in values)
+            yield JudgedFactor(
+                name=name,
+                values=tuple(
+                    JudgedValue(name=value, **(likely.model_dump() if likely else {}))
+                    for value, likely in judged
+                ),
+            )
+
+    def _states(self, factors: Sequence[JudgedFactor]) -> Iterator[SampledState]:
+        for state in self._pairs.states.tolist():
+            values = [f.values[index] for f, index in zip(factors, state, strict=True)]
+            probability = math.prod(value.probability or 0.0 for value in values)
+            yield SampledState(values=tuple(v.name for v in values), probability=probability)
+
+    def _actions(self) -> tuple[ComparedAction, ...]:
+        # A run may end while its context is summarised, before anything says what is compared.
+        listed = self._context.actions if self._context else ()
+        figures = {one.action: one for one in self._found.actions} if self._found else {}
+        names = tuple(figures) or listed
+        samples: list[list[TriedState]] = [[] for _ in names]
+        for item, sample in enumerate(self._samples()):
+            samples[int(self._pairs.action_of[item])].append(sample)
+        made = [
+            self._action(name, figures.get(name), sorted(own, key=lambda sample: sample.state))
+            for name, own in zip(names, samples, strict=True)
+        ]
+        # A sort is stable: actions that nothing tells apart stay as they were listed.
+        return tuple(sorted(made, key=self._order))
+
+    def _order(self, action: ComparedAction) -> tuple[bool, float]:
+        least = math.inf if action.decisive is None else -action.decisive
+        chosen = self._found is not None and action.action == self._found.chosen
+        return not chosen, least
+
+    def _action(
+        self, name: str | int, figures: ActionFigures | None, samples: Sequence[TriedState]
+    ) -> ComparedAction:
+        if figures is None or self._found is None:
+            return ComparedAction(action=name, samples=tuple(samples))
+        low, high = figures.interval
+        return ComparedAction(
+            **figures.model_dump(exclude={"interval", "ranked"}),
+            decisive=figures.value if self._found.rule == "paper" else figures.estimate,
+            interval=None if low is None or high is None else (low, high),
+            samples=tuple(samples),
+        )
+
+    def _samples(self) -> Iterator[TriedState]:
+        places: list[list[RankedPlace]] = [[] for _ in range(len(self._pairs))]
+        for number, ranking in enumerate(self._rankings, start=1):
+            for place, item in enumerate(ranking.items, start=1):
+                ranked = RankedPlace(ranking=number, place=place, of=len(ranking.items))
+                places[item].append(ranked)
+        listed = zip(self._pairs.state_of.tolist(), self._utilities, places, strict=True)
+        for item, (state, utility, placed) in enumerate(listed):
+            yield TriedState(item=item, state=state, utility=utility, places=tuple(placed))
+
+    def _arguments(
+        self, factors: Sequence[JudgedFactor], actions: Sequence[ComparedAction]
+    ) -> Iterator[Argument]:
+        if self._found is None or len(actions) < 2 or actions[1].decisive is None:
+            return
+        names = [figures.action for figures in self._found.actions]
+        first, rival = names.index(actions[0].action), names.index(actions[1].action)
+        utilities = np.array(self._utilities, dtype=np.float64)
+        sizes = [len(factor.values) for factor in factors]
+        for one in influences(self._pairs, utilities, sizes, first, rival):
+            factor = factors[one.factor]
+            yield Argument(
+                factor=factor.name,
+                value=factor.values[one.value].name,
+                lead=one.there,
+                elsewhere=one.elsewhere,
+                states=one.states,
+            )
+
+    def _read(self) -> ReadContext:
+        fields = set(ReadContext.model_fields)
+        told = self._context.model_dump(include=fields) if self._context else {}
+        of_each = set(ReadStatement.model_fields)
+        read = (event.model_dump(include=of_each) for event in self._all(RetrievalEvent))
+        return ReadContext(statements=tuple(ReadStatement(**one) for one in read), **told)
+
+    def _defects(self) -> Mapping[str, int]:
+        counted = Counter(_UNUSABLE.get(one.purpose, "replies_unusable") for one in self._failures)
+        if context := self._context:
+            counted["queries_failed"], counted["results_cut"] = context.failed, context.cut
+            counted["actions_left_out"] = len(context.left_out)
+        if factors := self._factors:
+            counted["factors_left_out"] = len(factors.left_out)
+            counted["factors_unusable"] = factors.unusable
+            counted["factors_short"] = sum(
+                len(values) < factors.asked.values for values in factors.factors.values()
+            )
+            counted["values_left_out"] = sum(map(len, factors.values_left_out.values()))
+        if self._forecast:
+            counted["beliefs_ignored"] = len(self._forecast.ignored)
+        for ranking in self._rankings:
+            counted["omitted"] += ranking.omitted
+            counted["repeated"] += ranking.repeated
+            counted["invented"] += ranking.invented
+            counted["unreadable"] += bool(ranking.problem)
+        return {name: counted[name] for name in DEFECTS}
+
+
+def _failures(events: Sequence[Event]) -> Iterator[UnusableReply]:
+    """Yield the replies that could not be used: each answered the latest prompt before it."""
+    purpose = ""
+    for event in events:
+        if isinstance(event, PromptEvent):
+            purpose = event.purpose or ""
+        elif isinstance(event, ParseFailureEvent):
+            yield UnusableReply(step=event.step, purpose=purpose, problem=event.problem)

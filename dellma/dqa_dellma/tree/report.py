@@ -1,0 +1,157 @@
+"""The trees of a whole run as pages: one a decision, and an index that links them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dqa.core.errors import UsageError
+from dqa.core.question import Candidate
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.traces import Trace
+from dqa.models.registry import is_scripted
+from dqa.report.pages import rendered, write_page
+from dqa_dellma.tree.decision_tree import DecisionTree
+from dqa_dellma.tree.page import write_tree
+from dqa_dellma.tree.reading import has_tree, read_tree
+
+__all__ = ["INDEX", "write_tree_report"]
+
+INDEX = "index.html"
+_LONGEST = 80
+_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A decision in the index.
+
+    Attributes
+    ----------
+    question, database, decider, model
+        Who decided what.
+    page
+        The file with its tree; None where there is none for `problem`.
+    chosen
+        The decision, or None.
+    chance
+        That it is the best by the posterior, or None.
+    warnings
+        What was not as it was asked for, each with its count.
+    outcome
+        What it is worth, or None where it was not judged.
+    best
+        What would have been right, where it was wrong.
+    problem
+        Why the tree cannot be shown; empty where it is.
+    """
+
+    question: str
+    database: str
+    decider: str
+    model: str
+    page: str | None
+    chosen: Candidate | None
+    chance: float | None
+    warnings: tuple[str, ...]
+    outcome: Outcome | None
+    best: tuple[Candidate, ...]
+    problem: str
+
+
+def write_tree_report(
+    traces: Sequence[Trace],
+    results: Mapping[tuple[str, str, str], Result],
+    folder: Path,
+    watch: Callable[[Sequence[Trace]], Iterable[Trace]] = iter,
+) -> tuple[str, ...]:
+    """Write a page for every tree of a run, and `INDEX`, which links them.
+
+    Every file is whole in itself, and opens offline. Its name is a number with whatever is safe of
+    question, database and decider, so two runs of the same plan name it alike.
+
+    Parameters
+    ----------
+    traces
+        The run; those without a tree are counted in the index.
+    results
+        What is known of the decisions' worth, by the traces' keys.
+    folder
+        Where to write; made where it is missing.
+    watch
+        Passes on the traces while somebody looks on.
+
+    Returns
+    -------
+    Of each tree that cannot be shown, why; the index has these sentences too.
+
+    Raises
+    ------
+    UsageError
+        No trace has a tree, the folder holds something, or it cannot be written.
+    """
+    wanted = [trace for trace in traces if has_tree(trace)]
+    if not wanted:
+        raise UsageError(
+            f"None of {len(traces)} runs has a decision tree: only DeLLMa's deciders (dellma-*) "
+            "write one down, once they have read their context. 'dqa trace' shows what was done."
+        )
+    _make_empty(folder)
+    width = len(str(len(wanted)))
+    rows = []
+    for number, trace in enumerate(watch(wanted), start=1):
+        name = f"{number:0{width}}-{_safe('-'.join(trace.key))}.html"
+        rows.append(_written(trace, results.get(trace.key), folder / name))
+    judged = [row.outcome for row in rows if row.outcome is not None and row.outcome.judged]
+    page = rendered(
+        "dqa_dellma",
+        "tree/report.html",
+        rows=rows,
+        models=sorted({row.model for row in rows}),
+        scripted=any(is_scripted(row.model) for row in rows),
+        treeless=len(traces) - len(wanted),
+        judged=len(judged),
+        correct=judged.count(Outcome.CORRECT),
+    )
+    write_page(page, folder / INDEX)
+    return tuple(row.problem for row in rows if row.problem)
+
+
+def _written(trace: Trace, result: Result | None, file: Path) -> _Row:
+    """Write a tree's page and return its row; one that cannot be read costs no other its page."""
+    tree: DecisionTree | None = None
+    problem = ""
+    try:
+        tree = read_tree(trace)
+    except UsageError as error:
+        problem = str(error)
+    if tree is not None:
+        write_tree(tree, file, INDEX)
+    has_choice = tree is not None and tree.chosen is not None
+    return _Row(
+        *trace.key,
+        model=trace.model,
+        page=None if tree is None else file.name,
+        chosen=trace.choice if tree is None else tree.chosen,
+        chance=tree.actions[0].chance_best if tree is not None and has_choice else None,
+        warnings=() if tree is None else tree.warnings,
+        outcome=None if result is None else result.outcome,
+        best=result.ties if result is not None and result.outcome is Outcome.WRONG else (),
+        problem=problem,
+    )
+
+
+def _make_empty(folder: Path) -> None:
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(f"{folder} is not empty: name a new folder for --html.")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+
+
+def _safe(name: str) -> str:
+    """Return a name that every file system takes, however odd it was."""
+    return _UNSAFE.sub("-", name).strip("-")[:_LONGEST].rstrip("-").lower() or "tree"

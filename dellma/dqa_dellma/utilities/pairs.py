@@ -1,0 +1,103 @@
+"""State-action pairs and the minibatches they are ranked in (section 3.3, Algorithm 2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import UsageError
+from dqa_dellma.events import PairsEvent
+from dqa_dellma.utilities.beliefs import Beliefs, sample_states
+
+__all__ = ["Pairs", "minibatches", "separate_states", "shared_states", "step_of"]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """State-action pairs, the items that are ranked, in the order in which they are shown.
+
+    Attributes
+    ----------
+    states
+        Shape (S, k): the states that occur, as `sample_states` draws them.
+    state_of, action_of
+        Shape (n,) each: which state, and which action, an item pairs.
+    """
+
+    states: NDArray[np.int64]
+    state_of: NDArray[np.int64]
+    action_of: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.state_of)
+
+    @classmethod
+    def of(cls, event: PairsEvent) -> Self:
+        """Return the pairs of one draw, as a trace holds them."""
+        numbers = (event.states, event.state_of, event.action_of)
+        return cls(*(np.array(one, dtype=np.int64) for one in numbers))
+
+    def to_event(self) -> PairsEvent:
+        """Return what a trace holds of them."""
+        told = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
+        return PairsEvent(**{name: one.tolist() for name, one in told.items()})
+
+    @classmethod
+    def none(cls, factors: int) -> Self:
+        """Return no pairs, of states of k factors."""
+        empty = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros((0, factors), dtype=np.int64), empty, empty)
+
+    def joined(self, other: Pairs) -> Pairs:
+        """Return these pairs with those of another draw behind them."""
+        return Pairs(
+            np.concatenate([self.states, other.states]),
+            np.concatenate([self.state_of, other.state_of + len(self.states)]),
+            np.concatenate([self.action_of, other.action_of]),
+        )
+
+
+def shared_states(beliefs: Beliefs, actions: int, samples: int, rng: np.random.Generator) -> Pairs:
+    """Pair every action with the same `samples` states, shuffled (variance reduction)."""
+    states = sample_states(beliefs, samples, rng)
+    order = rng.permutation(samples * actions)
+    return Pairs(states, order // actions, order % actions)
+
+
+def separate_states(beliefs: Beliefs, actions: int, total: int, rng: np.random.Generator) -> Pairs:
+    """Draw `total` states and pair each with one action, all actions alike often (DeLLMa-Naive)."""
+    states = sample_states(beliefs, total, rng)
+    chosen = rng.permutation(np.arange(total) % actions)
+    return Pairs(states, np.arange(total), chosen)
+
+
+def step_of(size: int, overlap: float) -> int:
+    """Return how many items lie between the beginnings of two minibatches, at least one."""
+    # 10 * (1 - 0.8) is 1.9999999999999996 to a computer, and 2 items to everybody else.
+    return max(1, math.floor(round(size * (1.0 - overlap), 9)))
+
+
+def minibatches(count: int, size: int, overlap: float) -> list[range]:
+    """Cut `count` items into runs of `size`, neighbours sharing a proportion `overlap`.
+
+    The step is ``floor(size * (1 - overlap))``; the run that reaches the last item is the last, and
+    holds at least two where there are two: a lone item could not be ranked.
+
+    Raises
+    ------
+    UsageError
+        The size is below 2, or the overlap not in [0, 1).
+    """
+    if size < 2 or not 0.0 <= overlap < 1.0:
+        raise UsageError(
+            f"Minibatches need a size of at least 2 and an overlap from 0 to below 1, not {size} "
+            f"and {overlap}."
+        )
+    step = step_of(size, overlap)
+    last = max(0, count - size)
+    starts = (min(start, max(0, count - 2)) for start in range(0, last + step, step))
+    return [range(start, min(start + size, count)) for start in starts] if count else []

@@ -1,0 +1,50 @@
+"""How a failure ends a decision: the one mapping, for every method and for the run around it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dqa.core.decision import Ending, Outage
+from dqa.core.errors import (
+    BudgetSpentError,
+    DatabaseUnavailableError,
+    InfrastructureError,
+    UnparsableReplyError,
+)
+from dqa.core.secrets import redact
+
+__all__ = ["EXPECTED_FAILURES", "FailedEnding", "ending_of"]
+
+EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError)
+"""What ends a decision although nobody made a mistake of use and nothing is broken."""
+
+
+class FailedEnding(NamedTuple):
+    """How a failure ends a decision.
+
+    Attributes
+    ----------
+    ending
+        Never `Ending.ANSWERED`.
+    problem
+        What went wrong, in one line.
+    outage
+        What failed where infrastructure did; None everywhere else.
+    """
+
+    ending: Ending
+    problem: str
+    outage: Outage | None = None
+
+
+def ending_of(error: Exception) -> FailedEnding:
+    """Return how `error` ends a decision; what is not in `EXPECTED_FAILURES` is a crash."""
+    if isinstance(error, UnparsableReplyError):
+        return FailedEnding(Ending.UNPARSABLE, str(error))
+    if isinstance(error, BudgetSpentError):
+        return FailedEnding(Ending.BUDGET, str(error))
+    if isinstance(error, InfrastructureError):
+        outage: Outage = "database" if isinstance(error, DatabaseUnavailableError) else "model"
+        return FailedEnding(Ending.INFRASTRUCTURE, str(error), outage)
+    words = redact(" ".join(str(error).split()))
+    return FailedEnding(Ending.CRASHED, f"{type(error).__name__}: {words}".rstrip(": "))

@@ -1,0 +1,84 @@
+"""What happens while a decision is made, and the `Decision` that is made of it."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from dqa.core.decision import Decision, Ending, Outage, Usage
+from dqa.core.endings import ending_of
+from dqa.core.events import AnswerEvent, EndingEvent, Event, event_of
+from dqa.core.evidence import Evidence
+from dqa.core.question import Candidate
+
+__all__ = ["Recorder"]
+
+
+class Recorder:
+    """Keeps what happens in one decision; its clock starts when it is made. Used by one thread.
+
+    Attributes
+    ----------
+    events
+        What happened, in order.
+    evidence
+        What was asked of the database or another tool, and what came back.
+    plans
+        The plan and each one that replaced it.
+    usage
+        Tokens and calls so far.
+    steps
+        Replies of the deciding model so far.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.evidence: list[Evidence] = []
+        self.plans: list[str] = []
+        self.usage = Usage()
+        self.steps = 0
+        self._began = perf_counter()
+
+    def note(self, event: Event) -> None:
+        """Add an event."""
+        self.events.append(event)
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Add what a tool returned, with its event."""
+        self.evidence.append(evidence)
+        self.note(event_of(evidence, self.steps))
+
+    def answered(self, answer: str, choice: Candidate | None) -> Decision:
+        """Return the decision of a run that ended with an answer."""
+        self.note(AnswerEvent(step=self.steps, text=answer))
+        return self._decision(Ending.ANSWERED, answer=answer, choice=choice)
+
+    def ended(self, ending: Ending, problem: str, outage: Outage | None = None) -> Decision:
+        """Return the decision of a run that ended without an answer."""
+        self.note(EndingEvent.of(ending, self.steps, problem))
+        return self._decision(ending, problem=problem, outage=outage)
+
+    def failed(self, error: Exception) -> Decision:
+        """Return the decision of a run that `error` ended; see `dqa.core.endings.ending_of`."""
+        return self.ended(*ending_of(error))
+
+    def _decision(
+        self,
+        ending: Ending,
+        answer: str = "",
+        choice: Candidate | None = None,
+        problem: str | None = None,
+        outage: Outage | None = None,
+    ) -> Decision:
+        return Decision(
+            ending=ending,
+            answer=answer,
+            choice=choice,
+            evidence=tuple(self.evidence),
+            plans=tuple(self.plans),
+            usage=self.usage,
+            steps=self.steps,
+            seconds=perf_counter() - self._began,
+            error=problem,
+            outage=outage,
+            trace=tuple(self.events),
+        )

@@ -1,0 +1,44 @@
+"""Settings that a scenario's authors chose for a decider, where nobody gives others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision
+from dqa.core.question import Question
+
+__all__ = ["ByScenario"]
+
+
+class ByScenario(Decider):
+    """Has each question decided with the settings that its scenario has for the decider.
+
+    Parameters
+    ----------
+    make
+        Makes the decider from a scenario's settings, by name, which those that a user gave
+        override; `UsageError` for settings that cannot be.
+    """
+
+    def __init__(self, make: Callable[[Mapping[str, str]], Decider]) -> None:
+        self._make = make
+        # Made before there is a question: what cannot be is refused before anything is asked.
+        self._usual = make({})
+        self.name = self._usual.name
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Decide one question; see `dqa.core.decider.Decider`."""
+        return self._decider_of(question).decide(question, database)
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question that could never be decided."""
+        self._decider_of(question).check(question)
+
+    def _decider_of(self, question: Question) -> Decider:
+        if question.scenario not in plugins.names("scenario"):
+            return self._usual
+        settings = plugins.scenario(question.scenario).settings
+        return self._make(settings) if settings else self._usual

@@ -1,0 +1,103 @@
+"""A decider's own settings: a pydantic model, listed, and read from what is given by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from dqa.core.errors import UnknownNameError, UsageError
+
+__all__ = ["SettingInfo", "read_settings", "setting_infos"]
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_KINDS: Mapping[str, str] = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+}
+_BOUNDS: Mapping[str, str] = {
+    "minimum": "{:g} or more",
+    "exclusiveMinimum": "above {:g}",
+    "maximum": "at most {:g}",
+    "exclusiveMaximum": "below {:g}",
+}
+"""JSON Schema's words for bounds, and ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """One setting of a decider, as lists show it.
+
+    Attributes
+    ----------
+    name
+        What it is called where it is given.
+    default
+        What counts where nobody gives it.
+    accepts
+        What it may be, in words.
+    choices
+        Its values, where only some are accepted; else empty.
+    description
+        What it is for.
+    """
+
+    name: str
+    default: Any
+    accepts: str
+    choices: tuple[Any, ...]
+    description: str
+
+
+def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[SettingInfo, ...]:
+    """Describe settings by what they are called; `names` holds the field of each."""
+    fields = model.model_json_schema()["properties"]
+    return tuple(_info(name, fields[field]) for name, field in names.items())
+
+
+def read_settings(
+    model: type[_Model], given: Mapping[str, Any], names: Mapping[str, str], decider: str
+) -> _Model:
+    """Make settings from what is given by field; the others have their defaults.
+
+    Parameters
+    ----------
+    model
+        What the settings are.
+    given
+        Values by field, as texts or as what they are.
+    names
+        What the user calls these fields.
+    decider
+        Whose settings they are.
+
+    Raises
+    ------
+    UsageError
+        A setting does not accept its value, or the settings do not go together.
+    """
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+    if not problem["loc"]:
+        words = str(problem["msg"]).removeprefix("Value error, ")
+        raise UsageError(f"The settings of '{decider}' do not go together: {words}")
+    field = str(problem["loc"][0])
+    name, value = names.get(field, field), given.get(field)
+    (info,) = setting_infos(model, {name: field})
+    if info.choices:
+        raise UnknownNameError(f"value of {name}", str(value), map(str, info.choices))
+    raise UsageError(f"{name} has to be {info.accepts}, not '{value}'.")
+
+
+def _info(name: str, schema: Mapping[str, Any]) -> SettingInfo:
+    choices = tuple(schema.get("enum", ()))
+    words = [_KINDS.get(schema.get("type", ""), "a value")]
+    words += [said.format(schema[bound]) for bound, said in _BOUNDS.items() if bound in schema]
+    accepts = f"one of {', '.join(map(str, choices))}" if choices else ", ".join(words)
+    return SettingInfo(name, schema.get("default"), accepts, choices, schema.get("description", ""))

@@ -1,0 +1,184 @@
+"""A generator for scenarios with a simulator: worlds in a series, questions with sure answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count as numbers
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa import plugins
+from dqa.core.errors import UsageError
+from dqa.core.question import Question
+from dqa.core.situation import Situation
+from dqa.loaders.generator.names import stems
+from dqa.loaders.generator.questions import Asking, ask
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
+
+__all__ = ["SimulatedGenerator"]
+
+_ATTEMPTS = 40
+"""Worlds drawn for one database before the request is called impossible."""
+
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_REALMS = 1000  # names of realms; beyond, only their years tell databases apart
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedGenerator:
+    """What is particular to a scenario, and how questions come of it.
+
+    Attributes
+    ----------
+    build
+        Draws a world of a name, a size and a difficulty; what a simulation computes is still to
+        be filled in.
+    targets
+        Lists what a world can be asked about: of the year of its series, without its last
+        distractors.
+    steps
+        Counts, for each candidate of a question, the steps to what it is about; infinite where no
+        way leads there.
+    size
+        The usual size of a world.
+    factor
+        Gives the size of a world, as a factor with a mean near 1, of its quantile.
+    per_database
+        Most questions that share a world, unless a request says another number.
+    name
+        Format of a situation's name over ``realm``, ``year`` and ``first`` (its first question).
+    year
+        Of the first database.
+    release
+        As `Generator`.
+    rules
+        The rule sets under which an answer has to be the same. By the first, difficulty is
+        measured, and it alone counts for large worlds, where a simulation takes seconds.
+    """
+
+    build: Callable[[np.random.Generator, str, Any, Difficulty], Situation]
+    targets: Callable[[Situation, int, int], list[Mapping[str, str]]]
+    steps: Callable[[Situation, Question], NDArray[np.float64]]
+    size: Size
+    factor: Callable[[float], float]
+    per_database: int
+    name: str
+    year: int
+    release: tuple[int, int] | None = None
+    rules: tuple[str, ...] = ("paper", "released")
+    takes_difficulty: bool = True
+
+    def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
+        """Yield worlds with questions; see `Generator`."""
+        series = _Series(self, scenario, request.seed, request.difficulty)
+        most = request.per_database or self.per_database
+        asked = 0
+        for database in numbers():
+            if asked >= request.count:
+                break
+            size = request.size or self.size.scaled(series.factor(database))
+            wanted = min(most, request.count - asked)
+            drawn = series.database(_Draft(database, asked + 1, size, wanted, 1))
+            asked += len(drawn.questions)
+            yield drawn
+
+    def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
+        """Yield what the release has, scaled so that sizes have its mean over questions."""
+        series = _Series(self, scenario, seed, Difficulty(), variant=1)
+        total, databases = self.release or (0, 0)
+        shares = [total // databases + (i < total % databases) for i in range(databases)]
+        factors = [series.factor(i) for i in range(databases)]
+        mean = sum(f * share for f, share in zip(factors, shares, strict=True)) / max(total, 1)
+        asked = 0
+        for i, wanted in enumerate(shares):
+            size = self.size.scaled(factors[i] / mean)
+            drawn = series.database(_Draft(i, asked + 1, size, wanted, wanted))
+            asked += len(drawn.questions)
+            yield drawn
+
+    def label_rules(self, situation: Situation) -> tuple[str, ...]:
+        """Return the rule sets under which the answers about a world hold."""
+        return self._asking(situation, Difficulty()).rules
+
+    def _asking(self, situation: Situation, difficulty: Difficulty) -> Asking:
+        return Asking.about(situation, self.rules, difficulty, self.steps)
+
+
+class _Draft(NamedTuple):
+    """A database to be drawn: its number, its first question's, and how many to ask."""
+
+    number: int
+    first: int
+    size: Size
+    wanted: int
+    at_least: int
+
+
+class _Series:
+    """The databases of one scenario that come from one seed.
+
+    Every database has random streams of its own, so neither another scenario nor a larger count
+    changes a question that was there before.
+    """
+
+    def __init__(
+        self,
+        generator: SimulatedGenerator,
+        scenario: Scenario,
+        seed: int,
+        difficulty: Difficulty,
+        variant: int = 0,
+    ) -> None:
+        self._generator = generator
+        self._scenario = scenario
+        self._seed = seed
+        self._difficulty = difficulty
+        self._key = (crc32(scenario.name.encode()), variant)
+        rng = self._stream()
+        self._start = float(rng.random())
+        self._realms = stems(rng, _REALMS)
+
+    def _stream(self, *key: int) -> np.random.Generator:
+        seeds = np.random.SeedSequence(self._seed, spawn_key=(*self._key, *key))
+        return np.random.Generator(np.random.PCG64(seeds))
+
+    def factor(self, database: int) -> float:
+        """Give the size factor of a database.
+
+        Quantiles advance by the golden ratio, so those of any first few databases are spread
+        evenly and their mean is near 1.
+        """
+        return self._generator.factor((self._start + database * _GOLDEN) % 1.0)
+
+    def database(self, draft: _Draft) -> Drawn:
+        """Draw worlds until one has `at_least` questions; return it with at most `wanted`."""
+        generator, scenario = self._generator, self._scenario
+        simulator = plugins.simulator(scenario.name)
+        year = generator.year + draft.number
+        realm = self._realms[draft.number % _REALMS].capitalize()
+        name = generator.name.format(realm=realm, year=year, first=draft.first)
+        for attempt in range(_ATTEMPTS):
+            drawing, asking = self._stream(draft.number, attempt).spawn(2)
+            world = generator.build(drawing, name, draft.size, self._difficulty)
+            listed = generator.targets(world, year, self._difficulty.distractors)
+            targets = [listed[i] for i in asking.permutation(len(listed))]
+            if len(targets) < draft.at_least:
+                continue
+            question = scenario.question(world, "", targets[0])
+            situation = simulator.simulate(world, question, None, generator.rules[0])
+            del world  # a large world's tables need not stay beside those of the result
+            how = Asking.about(situation, generator.rules, self._difficulty, generator.steps)
+            found = ask(scenario, situation, targets, draft.wanted, how)
+            if len(found) >= draft.at_least:
+                return Drawn(situation, found)
+        raise UsageError(
+            f"{_ATTEMPTS} worlds of {draft.size} have no {draft.at_least} question(s) with one "
+            f"sure answer at {self._difficulty}. Ask for a larger world, fewer hops or rivals, or "
+            "wider margins."
+        )

@@ -1,0 +1,161 @@
+"""The scenarios that there are: those of this project, of other packages, and of users' folders.
+
+Ours are the folders of ``schemas/`` that hold a ``scenario.toml``. A package adds its own by an
+entry point in the group ``dqa.scenarios``, whose object is the folder. A folder that nobody
+installed is known to a process that was told of it by `register`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError, UsageError
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.reading import DOCUMENT, read_scenario
+
+__all__ = ["GROUP", "known_as", "register", "registered", "scenario", "scenario_names", "scenarios"]
+
+GROUP = "dqa.scenarios"
+"""The group of entry points whose objects are scenarios' folders."""
+
+_registered: dict[str, tuple[Path, Scenario]] = {}
+
+
+@cache
+def _shipped() -> dict[str, Traversable]:
+    """Return this project's folders: inside an installed `dqa`, or beside it in a checkout."""
+    home: Traversable = files("dqa") / "schemas"
+    if not home.is_dir():
+        home = Path(__file__).parents[2] / "schemas"
+    if not home.is_dir():
+        raise PluginError("The scenarios are missing from this installation; install dqa again.")
+    return {folder.name: folder for folder in home.iterdir() if (folder / DOCUMENT).is_file()}
+
+
+@cache
+def _added() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def scenario_names() -> tuple[str, ...]:
+    """Return the names of all scenarios that are known, sorted; none of them is read for that."""
+    return tuple(sorted({*_shipped(), *_added(), *_registered}))
+
+
+def scenarios() -> tuple[Scenario, ...]:
+    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
+    found = []
+    for name in scenario_names():
+        try:
+            found.append(scenario(name))
+        except (PluginError, ParseError):
+            continue
+    return tuple(sorted(found, key=lambda one: (one.order is None, one.order or 0, one.name)))
+
+
+def scenario(name: str) -> Scenario:
+    """Return the scenario called `name`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none.
+    PluginError
+        A package's folder cannot be found, or two have the same name.
+    ParseError
+        Its folder is wrong; names file, line and field.
+    """
+    if name in _registered:
+        return _registered[name][1]
+    return _installed(name)
+
+
+@cache
+def _installed(name: str) -> Scenario:
+    shipped, added = _shipped().get(name), _added().get(name)
+    if shipped is not None and added is not None:
+        raise PluginError(
+            f"The scenario '{name}' is there twice: this project has it, and {added.value} is "
+            f"registered under the same name. Rename that one."
+        )
+    if added is not None:
+        shipped = _folder_of(added)
+    if shipped is None:
+        raise UnknownNameError("scenario", name, scenario_names())
+    found = read_scenario(shipped)
+    if found.name != name:
+        raise PluginError(
+            f"The folder {shipped} calls its scenario '{found.name}' and is known as '{name}': "
+            f"give both the same name."
+        )
+    return found
+
+
+def _folder_of(point: EntryPoint) -> Traversable:
+    try:
+        folder = point.load()
+    except DqaError:
+        raise
+    except Exception as error:  # whatever a package raises when it is imported
+        raise PluginError(
+            f"The scenario '{point.name}' is registered as {point.value}, which cannot be loaded: "
+            f"{type(error).__name__}: {error}. Mend or remove the package that registers it."
+        ) from error
+    if isinstance(folder, str):
+        folder = Path(folder)
+    if not isinstance(folder, Traversable) or not (folder / DOCUMENT).is_file():
+        raise PluginError(
+            f"The scenario '{point.name}' is registered as {point.value}, which is no folder with "
+            f"a {DOCUMENT}."
+        )
+    return folder
+
+
+def register(folder: Path | str) -> Scenario:
+    """Make a folder's scenario known to this process, by its name.
+
+    A folder that is registered again is read again.
+
+    Raises
+    ------
+    ParseError
+        The folder is wrong.
+    UsageError
+        Another scenario has the name.
+    """
+    path = Path(folder).resolve()
+    found = read_scenario(path)
+    before = _registered.get(found.name)
+    taken = found.name in {*_shipped(), *_added()}
+    if taken or (before is not None and before[0] != path):
+        whose = "this installation has" if before is None else f"{before[0]} has"
+        raise UsageError(
+            f"{path / DOCUMENT} calls its scenario '{found.name}', as one that {whose} is called: "
+            "choose another name."
+        )
+    _registered[found.name] = path, found
+    return found
+
+
+def registered() -> dict[str, Path]:
+    """Return the folders that this process was told of, by the name of their scenario."""
+    return {name: folder for name, (folder, _) in _registered.items()}
+
+
+def known_as(name: str) -> str:
+    """Return the name of a scenario, of which `name` is the name or the folder.
+
+    What a user writes in place of a scenario's name may be a folder, which is registered.
+
+    Raises
+    ------
+    ParseError, UsageError
+        As `register` does.
+    """
+    if name not in scenario_names() and (Path(name) / DOCUMENT).is_file():
+        return register(name).name
+    return name

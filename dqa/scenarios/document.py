@@ -1,0 +1,300 @@
+"""``scenario.toml`` as typed data: what is not code, text or statements.
+
+The classes are the format: a field that none of them has is an error, and `dqa.scenarios.reading`
+says where it stands and how to mend it.
+"""
+
+from __future__ import annotations
+
+from string import Template
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from dqa.core.situation import ColumnType
+
+__all__ = [
+    "CandidatesPart",
+    "Computed",
+    "CriticalValue",
+    "EntryPointText",
+    "Listing",
+    "OutcomesPart",
+    "Parameter",
+    "ReleasePart",
+    "ScenarioDocument",
+    "TablePart",
+]
+
+Goal: TypeAlias = Literal["maximise", "minimise"]
+Name = Annotated[str, StringConstraints(min_length=1)]
+PlainName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")]
+EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+"""Where Python has something: ``package.module:OBJECT``."""
+
+
+class Part(BaseModel):
+    """What all parts of the document have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class ColumnPart(Part):
+    """A column of a table."""
+
+    name: Name
+    type: ColumnType
+    description: str = ""
+
+
+class TablePart(Part):
+    """A table, its columns and its primary key."""
+
+    name: Name
+    columns: tuple[ColumnPart, ...] = Field(min_length=1)
+    key: tuple[str, ...] = Field(min_length=1)
+    description: str = ""
+
+
+class NodePart(Part):
+    """How a table's rows read as nodes of a graph: properties by name, each with its column."""
+
+    label: Name
+    table: str
+    key: str
+    properties: dict[str, str] = Field(min_length=1)
+
+
+class EdgePart(Part):
+    """How a table's rows read as edges: an end is a node's label and the column with its key."""
+
+    label: Name
+    table: str
+    source: tuple[str, str]
+    target: tuple[str, str]
+    properties: dict[str, str] = {}
+
+
+class Listing(Part):
+    """Where a list of values comes from: a column of a table, or a statement.
+
+    Attributes
+    ----------
+    table, column
+        The column whose values are listed, in the order of the rows.
+    where
+        Keep the rows in which each of these columns has the value of this parameter.
+    sql, cypher
+        Statements, as templates over the parameters, whose first column lists the values. Either
+        serves a situation in memory; a live database is asked in its own language.
+    """
+
+    table: str | None = None
+    column: str | None = None
+    where: dict[str, str] = {}
+    sql: str | None = None
+    cypher: str | None = None
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether statements list the values."""
+        return self.sql is not None or self.cypher is not None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything lists values at all."""
+        return self.is_statement or self.table is not None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The parameters that have to be known before anything can be listed."""
+        statements = [Template(text) for text in (self.sql, self.cypher) if text is not None]
+        named = [name for statement in statements for name in statement.get_identifiers()]
+        return frozenset((*self.where.values(), *named))
+
+
+class Parameter(Listing):
+    """One thing that a question is about: a key of its target.
+
+    Attributes
+    ----------
+    description
+        What it is, for people.
+    type
+        What its text has to be; ``list`` is several names separated by ``", "``.
+    optional
+        Whether a question may leave it out.
+    follows
+        What its one value is, once the parameters that this listing needs are known.
+    """
+
+    description: str = ""
+    type: Literal["text", "integer", "date", "list"] = "text"
+    optional: bool = False
+    follows: Listing | None = None
+
+
+class CandidatesPart(Listing):
+    """What can be chosen.
+
+    Attributes
+    ----------
+    noun
+        What one of them is, e.g. ``"trade node"``.
+    called
+        Other nouns by which an answer may call one, e.g. ``"node"``.
+    type
+        ``text`` or ``integer``; by default what the listed column holds.
+    except_
+        The parameter whose value cannot be chosen; ``except`` in the file.
+    listed_in
+        The parameter that lists which of them a question lets choose.
+    """
+
+    noun: Name
+    called: tuple[str, ...] = ()
+    type: Literal["text", "integer"] | None = None
+    except_: str | None = Field(default=None, alias="except")
+    listed_in: str | None = None
+
+
+class OutcomesPart(Part):
+    """What a decision leads to, and where that comes from.
+
+    Attributes
+    ----------
+    unit
+        What the outcome is, e.g. ``"profit"``.
+    goal
+        Whether more or less of it is better.
+    source
+        ``python``: a simulator (`dqa.core.simulator.Simulator`) at `python`. ``query``:
+        ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value.
+        ``formula``: `formula` over the columns of `table`, whose `key` names the candidate.
+        ``recorded``: every question brings what its candidates led to.
+    baseline
+        The outcome of deciding nothing, where a query or a formula tells the others.
+    """
+
+    unit: Name
+    goal: Goal
+    source: Literal["python", "query", "formula", "recorded"]
+    python: EntryPointText | None = None
+    table: str | None = None
+    key: str | None = None
+    formula: str | None = None
+    baseline: float = 0.0
+
+
+class Computed(Part):
+    """A sum or mean that gives the same value as a column, by the scenario's rules.
+
+    Attributes
+    ----------
+    function
+        What sums up.
+    table, columns
+        What its argument holds: these columns and no other.
+    by
+        The column that chooses or groups the rows; by no other of the table, so none is left out.
+    beside
+        ``(table, column)`` that the same statement has to read, too.
+    """
+
+    function: Literal["sum", "avg"]
+    table: str
+    columns: frozenset[str] = Field(min_length=1)
+    by: str
+    beside: tuple[str, str] | None = None
+
+
+class CriticalValue(Part):
+    """A value without which a question cannot be answered well (PlanRAG, section 5.2).
+
+    Attributes
+    ----------
+    name
+        What reports call it.
+    table, column
+        Where the database has it.
+    computed
+        How else it can be had; None where no rule gives it.
+    """
+
+    name: Name
+    table: str
+    column: str
+    computed: Computed | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Table and column, as statements are read."""
+        return self.table, self.column
+
+
+class ReleasePart(Part):
+    """The files of a release that hold the scenario, below ``data/NAME``.
+
+    Attributes
+    ----------
+    questions
+        The file of questions, below ``questions``.
+    database
+        The name of a database's file without its ending, below ``queries/SQL_format`` and
+        ``queries/LPG_format``: ``q{question_num}`` where every question has its own, or one
+        parameter in braces, whose value names the database.
+    constants
+        What else every question's entry holds when it is written. Reading passes over it.
+    """
+
+    questions: Name = "questions.json"
+    database: Name
+    constants: dict[str, str] = {}
+
+
+class GeneratorPart(Part):
+    """Where the scenario's generator is (`dqa.scenarios.generation.Generator`)."""
+
+    python: EntryPointText
+
+
+class ScenarioDocument(Part):
+    """The whole of ``scenario.toml``.
+
+    Attributes
+    ----------
+    name
+        What commands call the scenario.
+    order
+        Where it stands among others; scenarios without a number come last, by name.
+    tables, nodes, edges
+        Its data, and how they read as a graph.
+    parameters
+        What a question is about, by key of its target.
+    candidates, outcomes
+        What can be chosen, and what it leads to.
+    critical_values
+        What the analysis of a run looks for.
+    release
+        How a release's files hold it; None where no file of questions does.
+    generator
+        None where no questions are generated.
+    scripts
+        Scripted analysts by name.
+    settings
+        Of deciders, by name as ``--set`` has them, where they differ from what is usual.
+    """
+
+    name: PlainName
+    order: int | None = None
+    tables: tuple[TablePart, ...] = Field(min_length=1)
+    nodes: tuple[NodePart, ...] = ()
+    edges: tuple[EdgePart, ...] = ()
+    parameters: dict[str, Parameter] = {}
+    candidates: CandidatesPart
+    outcomes: OutcomesPart
+    critical_values: tuple[CriticalValue, ...] = ()
+    release: ReleasePart | None = None
+    generator: GeneratorPart | None = None
+    scripts: dict[str, EntryPointText] = {}
+    settings: dict[str, str | int | float | bool] = {}

@@ -1,0 +1,235 @@
+"""Reads a scenario's folder, wherever it lies.
+
+The folder holds
+
+``scenario.toml``
+    what is data: tables, graph, parameters, candidates, outcomes (`dqa.scenarios.document`);
+``rules.md``
+    the business rules;
+``question.txt``
+    what is asked, a `string.Template` over the question's target and, below an empty line, how it
+    is to be answered;
+``context.sql``, ``context.cypher``
+    where deciders are told what to read, statements whose rows bear on a question;
+``candidates.sql``, ``candidates.cypher``
+    where a statement lists what can be chosen;
+``outcomes.sql``, ``outcomes.cypher``
+    where a statement tells what each candidate leads to.
+
+Statements are templates over the target and, but for those of the candidates, ``$candidates``. Of
+candidates and outcomes one language is enough.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from dqa.core.errors import ParseError
+from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.checks import problems, unknown_places, unknown_word
+from dqa.scenarios.document import CandidatesPart, ScenarioDocument
+from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
+from dqa.scenarios.toml_lines import Place, line_of, lines_of
+
+__all__ = ["DOCUMENT", "read_scenario"]
+
+DOCUMENT = "scenario.toml"
+"""The file by which a scenario's folder is known."""
+
+
+def read_scenario(folder: Traversable | Path | str) -> Scenario:
+    """Read the scenario that a folder holds.
+
+    Raises
+    ------
+    ParseError
+        A file is missing or wrong; names the file, its line and field, and how to mend it.
+    """
+    place: Traversable = Path(folder) if isinstance(folder, str) else folder
+    document = _document(place)
+    files = {stem: _statements(place, stem) for stem in ("context", "candidates", "outcomes")}
+    _check(place, document, files)
+    asked, _, answer_form = _text(place, "question.txt").partition("\n\n")
+    outcomes = document.outcomes
+    return Scenario(
+        name=document.name,
+        schema=_schema(document),
+        rules=_text(place, "rules.md").strip(),
+        template=Template(asked.strip()),
+        goal=outcomes.goal,
+        unit=outcomes.unit,
+        candidate_noun=document.candidates.noun,
+        listing=_listing(document.candidates, files["candidates"]),
+        outcomes=outcomes,
+        outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
+        parameters=document.parameters,
+        contexts=files["context"],
+        answer_form=answer_form.strip(),
+        candidate_nouns=(document.candidates.noun, *document.candidates.called),
+        critical_values=document.critical_values,
+        release=document.release,
+        generator=None if document.generator is None else document.generator.python,
+        scripts=document.scripts,
+        settings={name: str(value) for name, value in document.settings.items()},
+        order=document.order,
+    )
+
+
+def _text(folder: Traversable, name: str) -> str:
+    file = folder / name
+    try:
+        return file.read_text("utf-8")
+    except FileNotFoundError:
+        raise ParseError(str(file), None, "the file is missing; add it") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParseError(str(file), None, f"it cannot be read as UTF-8 text: {error}") from error
+
+
+# --- the document ---
+
+
+def _document(folder: Traversable) -> ScenarioDocument:
+    file, text = str(folder / DOCUMENT), _text(folder, DOCUMENT)
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParseError(file, None, f"it is not TOML: {error}") from error
+    try:
+        return ScenarioDocument.model_validate(values)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        raise _refused(folder, [(detail["loc"], _problem(detail)) for detail in found]) from error
+
+
+def _problem(detail: ErrorDetails) -> str:
+    """Return what is wrong and how to mend it, in words of the file's."""
+    name = str(detail["loc"][-1]) if detail["loc"] else ""
+    if detail["type"] == "missing":
+        return "it is missing; add it"
+    if detail["type"] == "extra_forbidden":
+        return unknown_word("field", name, _fields(detail["loc"][:-1]))
+    return f"{detail['msg'][:1].lower()}{detail['msg'][1:]}, but it is {_shown(detail['input'])}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _fields(place: Place) -> list[str]:
+    """Return the names of the fields that the part at a place may have."""
+    part: type[BaseModel] = ScenarioDocument
+    for key in place:
+        named = {f.alias or name: f for name, f in part.model_fields.items()}
+        if key in named:
+            part = next(_parts(named[str(key)].annotation), part)
+    return [f.alias or name for name, f in part.model_fields.items()]
+
+
+def _parts(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  (any type expression)
+    """Yield the parts that a field's type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _parts(argument)
+
+
+def _refused(folder: Traversable, found: list[tuple[Place, str]]) -> ParseError:
+    """Return the error that names the first problem's line and field."""
+    place, problem = found[0]
+    lines = lines_of(_text(folder, DOCUMENT))
+    more = f" (and {len(found) - 1} more to mend)" if len(found) > 1 else ""
+    field = ".".join(map(str, place)) or "the file"
+    return ParseError(str(folder / DOCUMENT), line_of(place, lines), f"{field}: {problem}{more}")
+
+
+# --- statements and texts ---
+
+
+def _statements(folder: Traversable, stem: str) -> dict[Kind, tuple[Template, ...]]:
+    found: dict[Kind, tuple[Template, ...]] = {}
+    for kind, suffix in SUFFIXES.items():
+        file = folder / f"{stem}{suffix}"
+        if not file.is_file():
+            continue
+        _text(folder, file.name)
+        found[kind] = read_statements(file)
+        if stem != "context" and len(found[kind]) != 1:
+            raise ParseError(
+                str(file), None, f"it holds {len(found[kind])} statements; write exactly one"
+            )
+    return found
+
+
+def _check(
+    folder: Traversable,
+    document: ScenarioDocument,
+    files: Mapping[str, Mapping[Kind, tuple[Template, ...]]],
+) -> None:
+    """Hold the parts of a scenario against one another; `ParseError` names the first misfit."""
+    found = list(problems(document, {stem: bool(files[stem]) for stem in files}))
+    if found:
+        raise _refused(folder, found)
+    known = [*document.parameters]
+    asked = Template(_text(folder, "question.txt"))
+    _check_template(folder, "question.txt", asked, known)
+    for stem, by_kind in files.items():
+        allowed = known if stem == "candidates" else [*known, "candidates"]
+        for kind, templates in by_kind.items():
+            for template in templates:
+                _check_template(folder, f"{stem}{SUFFIXES[kind]}", template, allowed)
+
+
+def _check_template(
+    folder: Traversable, name: str, template: Template, known: Iterable[str]
+) -> None:
+    problem = unknown_places(template, known)
+    if problem is None:
+        return
+    unknown = [place for place in template.get_identifiers() if place not in known]
+    lines = _text(folder, name).splitlines()
+    wrong = (number for number, line in enumerate(lines, 1) if unknown and unknown[0] in line)
+    raise ParseError(str(folder / name), next(wrong, None), problem)
+
+
+def _listing(
+    candidates: CandidatesPart, files: Mapping[Kind, tuple[Template, ...]]
+) -> CandidatesPart:
+    """Return the candidates with the statements of their files."""
+    fields: Mapping[Kind, str] = {"relational": "sql", "graph": "cypher"}
+    found = {fields[kind]: templates[0].template for kind, templates in files.items()}
+    return candidates.model_copy(update=found)
+
+
+def _schema(document: ScenarioDocument) -> Schema:
+    return Schema(
+        scenario=document.name,
+        tables=tuple(
+            TableSchema(
+                name=table.name,
+                columns=tuple(Column(c.name, c.type, c.description) for c in table.columns),
+                key=table.key,
+                description=table.description,
+            )
+            for table in document.tables
+        ),
+        nodes=tuple(
+            NodeSchema(node.label, node.table, node.key, tuple(node.properties.items()))
+            for node in document.nodes
+        ),
+        edges=tuple(
+            EdgeSchema(
+                edge.label, edge.table, edge.source, edge.target, tuple(edge.properties.items())
+            )
+            for edge in document.edges
+        ),
+    )

@@ -1,0 +1,75 @@
+"""What a generated Building world is asked about, and its generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.question import Question
+from dqa.core.situation import Situation
+from dqa.loaders.generator.simulated import SimulatedGenerator
+from dqa_simulators.building.generator import BuildingSize, build_building
+from dqa_simulators.distances import distances, place_of, places_of
+
+__all__ = ["GENERATOR", "steps_to_goods"]
+
+
+def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
+    """List the goods that some building makes."""
+    del year  # it is part of the situation's name
+    goods = situation["goods"]
+    made = np.isin(goods["code"], situation["supply"]["goods_id"])
+    return [
+        {"goods": name, "country": situation.name}
+        for name in goods["goods_name"][made][: int(made.sum()) - distractors].tolist()
+    ]
+
+
+def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float64]:
+    """Count the steps from every building to the goods that are asked about.
+
+    A building that makes them is 1 step away, one that makes something such a building needs is 2
+    steps away, and so on.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (n,), in table order; infinite where no way leads there.
+
+    Raises
+    ------
+    UnknownNameError
+        The situation does not hold the goods.
+    """
+    codes, ids = situation["goods"]["code"], situation["building"]["id"]
+    made, maker, needed, user = (
+        places_of(situation[table][column], keys)
+        for table in ("supply", "demand")
+        for keys, column in ((codes, "goods_id"), (ids, "building_id"))
+    )
+    asked = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
+    first = len(codes)  # buildings are numbered after the goods
+    links = distances([made, first + user], [first + maker, needed], first + len(ids), asked)
+    return (links[first:] + 1.0) / 2.0  # two links, over a building to what it needs, are a step
+
+
+def _lopsided(quantile: float) -> float:
+    """Log-normal, as few economies are large and many small."""
+    return math.exp(0.7 * NormalDist().inv_cdf(0.02 + 0.96 * quantile) - 0.2)
+
+
+GENERATOR = SimulatedGenerator(
+    build=build_building,
+    targets=_targets,
+    steps=steps_to_goods,
+    size=BuildingSize(),
+    factor=_lopsided,
+    per_database=4,
+    name="{realm}{year}",
+    year=1850,
+    release=(101, 37),
+)

@@ -1,0 +1,67 @@
+"""What a generated Locating world is asked about, and its generator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.question import Question
+from dqa.core.situation import Situation
+from dqa.loaders.generator.simulated import SimulatedGenerator
+from dqa_simulators.distances import distances, place_of, places_of
+from dqa_simulators.locating.generator import LocatingSize, build_locating
+
+__all__ = ["GENERATOR", "steps_to_home"]
+
+
+def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
+    """List the countries whose home some route leads to and who have no merchant yet."""
+    country, presence = situation["country"], situation["node_country"]
+    busy = set(presence["country_name"][presence["has_merchant"]].tolist())
+    reached = set(situation["flow"]["dest"].tolist())
+    pairs = zip(country["country_name"].tolist(), country["home_node"].tolist(), strict=True)
+    return [
+        {"country": name, "home": home, "year": str(year)}
+        for name, home in islice(pairs, len(country) - distractors)
+        if name not in busy and home in reached
+    ]
+
+
+def steps_to_home(situation: Situation, question: Question) -> NDArray[np.float64]:
+    """Count the routes from every candidate down to the home.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (n,), one for each node but the home in table order; infinite where no route leads
+        there.
+
+    Raises
+    ------
+    UnknownNameError
+        The situation does not hold the home.
+    """
+    nodes = situation["trade_node"]["trade_node"]
+    source, dest = (places_of(situation["flow"][end], nodes) for end in ("source", "dest"))
+    home = place_of(question.target["home"], nodes, "trade node")
+    return np.delete(distances([dest], [source], len(nodes), home), home)
+
+
+def _even(quantile: float) -> float:
+    return 0.75 + 0.5 * quantile
+
+
+GENERATOR = SimulatedGenerator(
+    build=build_locating,
+    targets=_targets,
+    steps=steps_to_home,
+    size=LocatingSize(),
+    factor=_even,
+    per_database=20,
+    name="q{first}",  # the name that the release's layout gives it
+    year=1450,
+    release=(200, 7),
+)

@@ -1,0 +1,102 @@
+"""The commands on a scenario that is a folder of somebody else's: nothing of it is installed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.loaders.reading import read_questions
+from dqa.models.testing import ModelServer
+from dqa.scenarios import catalogue, register
+
+Command = Callable[..., Any]
+
+FIFTH = Path(__file__).parents[1] / "scenarios" / "fifth"
+SUPPLIERS, RELEASE = FIFTH / "suppliers", FIFTH / "release"
+STATEMENT = "SELECT o.supplier, o.unit_price FROM offer o"
+
+
+@pytest.fixture(autouse=True)
+def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget, after each test, what it registered."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def buyer(request: dict[str, Any]) -> str:
+    """Look at the prices once, forget the shipping, and choose the cheapest piece."""
+    observed = "Observation:" in str(request["messages"][-1]["content"])
+    if observed:
+        return "Thought: The cheapest piece.\nFinal Answer: Arnold"
+    return f"Thought: What does a piece cost?\nAction: query_database\nAction Input: {STATEMENT}"
+
+
+def test_a_strangers_scenario_is_evaluated_scored_shown_and_analysed(
+    dqa: Command, tmp_path: Path
+) -> None:
+    """By its folder in place of a name; the best is known by its query."""
+    run = tmp_path / "run"
+    with ModelServer(buyer) as server:
+        ran = dqa(
+            *("eval", "--release", RELEASE, "--scenarios", SUPPLIERS, "--databases", "sqlite"),
+            *("--deciders", "oracle,first,iterrag", "--model", "openai:buyer"),
+            *("--base-url", server.url, "--out", run),
+        )
+    assert ran.code == 0, ran.err
+    lines = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
+    found = {(line["decider"], line["question"]): line for line in lines}
+    for number in (1, 2, 3):
+        assert found["oracle", f"suppliers/{number}"]["outcome"] == "correct"
+    bought = found["iterrag", "suppliers/1"]
+    assert (bought["outcome"], bought["choice"], bought["regret"]) == ("wrong", "Arnold", 15.0)
+    assert found["iterrag", "suppliers/3"]["outcome"] in {"no_candidate", "unparsable"}
+
+    analysed = json.loads(dqa("analyse", run, "--json").out)
+    missed = {run["question"]: run["critical_values"] for run in analysed["runs"]}
+    assert missed["suppliers/1"] == {"price": "queried", "shipping": "missed"}
+    assert "bill" in dqa("trace", run, "suppliers/1", "--decider", "iterrag").out
+
+
+def test_a_question_is_shown_with_what_can_be_chosen(dqa: Command) -> None:
+    """Its text is the release's, and its candidates are the query's."""
+    register(SUPPLIERS)
+    shown = json.loads(dqa("show", "suppliers/2", "--release", RELEASE, "--json").out)
+    assert shown["candidates"] == ["Arnold", "O'Hara"]
+    annotated = dqa("annotate", "--release", RELEASE)
+    assert "suppliers: 3 of 3 official answers agree" in annotated.out
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
+def test_a_question_of_ones_own_is_asked_about_a_database(
+    dqa: Command, tmp_path: Path, backend: str
+) -> None:
+    """The folder makes question, rules and candidates; its query finds the best."""
+    register(SUPPLIERS)
+    situation = read_questions(RELEASE).situations["north"]
+    file = tmp_path / f"north.{'db' if backend == 'sqlite' else 'lbug'}"
+    plugins.backend(backend).load(situation, str(file)).close()
+    catalogue._registered.clear()
+    asked = ("ask", "--database", file, "--scenario", SUPPLIERS, "--decider", "oracle", "--json")
+    target = ("--target", "part=bolt", "--target", "pieces=20", "--target", "days=5")
+    ran = dqa(*asked, *target)
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["choice"] == "Bell and Sons"
+
+
+def test_a_folder_with_an_error_is_one_line(dqa: Command, tmp_path: Path) -> None:
+    """File, line and field, and how to mend it."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for file in SUPPLIERS.iterdir():
+        text = file.read_text("utf-8").replace('unit = "bill"', 'units = "bill"')
+        (folder / file.name).write_text(text, "utf-8")
+    ran = dqa("eval", "--release", RELEASE, "--scenarios", folder, "--deciders", "first")
+    assert ran.code == 1
+    (line,) = ran.err.strip().splitlines()
+    assert "scenario.toml:" in line
+    assert "outcomes" in line

@@ -1,0 +1,94 @@
+"""What is recorded while a decision is made, and how failures end it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.decision import Ending, Usage
+from dqa.core.endings import EXPECTED_FAILURES, ending_of
+from dqa.core.errors import (
+    BudgetSpentError,
+    DatabaseUnavailableError,
+    DataError,
+    InfrastructureError,
+    ModelUnavailableError,
+    RequestTooLongError,
+    UnparsableReplyError,
+)
+from dqa.core.evidence import COMPARE, Evidence
+from dqa.core.recorder import Recorder
+
+
+@pytest.mark.parametrize(
+    ("error", "ending", "outage"),
+    [
+        (UnparsableReplyError("x"), Ending.UNPARSABLE, None),
+        (BudgetSpentError("x"), Ending.BUDGET, None),
+        (DatabaseUnavailableError("x"), Ending.INFRASTRUCTURE, "database"),
+        (ModelUnavailableError("x"), Ending.INFRASTRUCTURE, "model"),
+        (RequestTooLongError("x"), Ending.INFRASTRUCTURE, "model"),
+        (InfrastructureError("x"), Ending.INFRASTRUCTURE, "model"),
+    ],
+)
+def test_every_expected_failure_has_its_ending(
+    error: Exception, ending: Ending, outage: str | None
+) -> None:
+    """With the words of the error."""
+    assert isinstance(error, EXPECTED_FAILURES)
+    assert ending_of(error) == (ending, "x", outage)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("division\nby zero"), DataError("x")])
+def test_anything_else_is_a_crash_that_says_its_class(error: Exception) -> None:
+    """In one line."""
+    assert not isinstance(error, EXPECTED_FAILURES)
+    ending, problem, outage = ending_of(error)
+    assert (ending, outage) == (Ending.CRASHED, None)
+    assert problem == f"{type(error).__name__}: {' '.join(str(error).split())}"
+    assert ending_of(KeyError()).problem == "KeyError"
+
+
+def test_a_crash_tells_no_secret() -> None:
+    """An exception may quote the address that it failed at."""
+    problem = ending_of(ValueError("mysql://me:pass-word-1@host/x")).problem
+    assert "pass-word-1" not in problem
+    assert "ValueError" in problem
+
+
+def recorded() -> Recorder:
+    """A record of one look and one comparison."""
+    recorder = Recorder()
+    recorder.steps = 2
+    recorder.usage += Usage(5, 1, 2)
+    recorder.add_evidence(Evidence("SELECT 1", "[1]", 1))
+    recorder.add_evidence(Evidence("all", "[2]", 1, tool=COMPARE))
+    recorder.add_evidence(Evidence("{}", "sunny", tool="weather"))
+    recorder.plans.append("1. look")
+    return recorder
+
+
+def test_a_decision_is_made_of_the_record() -> None:
+    """The answer is its last event."""
+    decision = recorded().answered("Genoa.", "genoa")
+    assert (decision.ending, decision.answer, decision.choice) == (
+        Ending.ANSWERED,
+        "Genoa.",
+        "genoa",
+    )
+    assert [event.kind for event in decision.trace] == [
+        *("retrieval", "simulation", "tool", "answer")
+    ]
+    assert {event.step for event in decision.trace} == {2}
+    assert (decision.steps, decision.usage, decision.plans) == (2, Usage(5, 1, 2), ("1. look",))
+    assert len(decision.evidence) == 3
+    assert decision.seconds > 0.0
+    assert decision.error is None
+
+
+def test_a_decision_without_an_answer_says_why() -> None:
+    """In the decision and as its last event."""
+    decision = recorded().failed(DatabaseUnavailableError("the server went away"))
+    assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "database")
+    assert (decision.answer, decision.choice) == ("", None)
+    assert decision.error == decision.trace[-1].data["problem"] == "the server went away"
+    assert decision.trace[-1].kind == "infrastructure"

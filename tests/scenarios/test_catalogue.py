@@ -1,0 +1,137 @@
+"""Which scenarios there are: ours, those of other packages, and folders that were named."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dqa import plugins
+from dqa.core.errors import ParseError, PluginError, UnknownNameError, UsageError
+from dqa.scenarios import catalogue, known_as, register, registered, scenarios
+from tests.scenarios.conftest import FIFTH
+
+SUPPLIERS = FIFTH / "suppliers"
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Give a package whose attributes entry points may name."""
+    module = SimpleNamespace(FOLDER=SUPPLIERS, TEXT=str(SUPPLIERS), NOTHING=3)
+    monkeypatch.setitem(__import__("sys").modules, "a_package", module)
+    return module
+
+
+def added(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
+    """Declare entry points."""
+    found = {name: EntryPoint(name, value, catalogue.GROUP) for name, value in points.items()}
+    monkeypatch.setattr(catalogue, "_added", lambda: found)
+    monkeypatch.setattr(catalogue, "_installed", catalogue._installed.__wrapped__)
+
+
+@pytest.mark.parametrize("value", ["a_package:FOLDER", "a_package:TEXT"])
+def test_a_package_adds_a_folder(
+    package: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """As a path or as its text."""
+    added(monkeypatch, suppliers=value)
+    assert plugins.scenario("suppliers").unit == "bill"
+    assert scenarios()[-1].name == "suppliers"
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ({"suppliers": "no_such_package:X"}, "cannot be loaded: ModuleNotFoundError"),
+        ({"suppliers": "a_package:LOST"}, "cannot be loaded: AttributeError"),
+        ({"suppliers": "a_package:NOTHING"}, "is no folder with a scenario.toml"),
+        ({"sellers": "a_package:FOLDER"}, "calls its scenario 'suppliers'"),
+        ({"locating": "a_package:FOLDER"}, "is there twice"),
+    ],
+)
+def test_a_broken_plug_in_is_one_line_and_hides_no_other(
+    package: SimpleNamespace,
+    monkeypatch: pytest.MonkeyPatch,
+    points: dict[str, str],
+    words: str,
+) -> None:
+    """It says which entry point is wrong."""
+    added(monkeypatch, **points)
+    (name,) = points
+    with pytest.raises(PluginError, match=words) as caught:
+        plugins.scenario(name)
+    assert "\n" not in str(caught.value)
+    assert name in plugins.names("scenario")
+    assert "building" in {found.name for found in scenarios()}
+    assert "building" in plugins.names("simulator")
+
+
+def test_a_folder_can_be_registered_again_and_is_read_again(tmp_path: Path) -> None:
+    """So that who writes one sees its changes."""
+    folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
+    assert register(folder).unit == "bill"
+    text = (folder / "scenario.toml").read_text("utf-8")
+    (folder / "scenario.toml").write_text(text.replace('"bill"', '"sum"'), "utf-8")
+    assert register(folder).unit == plugins.scenario("suppliers").unit == "sum"
+    assert registered() == {"suppliers": folder.resolve()}
+
+
+def test_two_scenarios_cannot_share_a_name(tmp_path: Path) -> None:
+    """Nobody's questions are asked by another one's rules."""
+    register(SUPPLIERS)
+    folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
+    with pytest.raises(UsageError, match="choose another name"):
+        register(folder)
+    text = (folder / "scenario.toml").read_text("utf-8")
+    (folder / "scenario.toml").write_text(text.replace('"suppliers"', '"stocks"', 1), "utf-8")
+    with pytest.raises(UsageError, match="'stocks', as one that this installation has"):
+        register(folder)
+
+
+def test_a_folder_may_stand_for_a_name() -> None:
+    """And a name for itself, known or not."""
+    assert known_as(str(SUPPLIERS)) == "suppliers"
+    assert known_as("suppliers") == "suppliers"
+    assert known_as("locating") == "locating"
+    assert known_as("nobody") == "nobody"
+
+
+def test_a_folder_that_is_wrong_is_not_registered(tmp_path: Path) -> None:
+    """Its error is the reader's."""
+    with pytest.raises(ParseError, match="the file is missing"):
+        register(tmp_path)
+    assert registered() == {}
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("simulator", "no_such_package:X", "simulator of scenario 'locating' is no_such_package:X"),
+        ("simulator", "builtins:len", "breaks its contract"),
+        ("generator", "builtins:len", "breaks its contract"),
+        ("generator", "dqa.plugins:LOST", "cannot be loaded: AttributeError"),
+    ],
+)
+def test_code_that_a_scenario_names_and_that_is_not_there_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, part: str, value: str, words: str
+) -> None:
+    """It says which part of which scenario."""
+    from dataclasses import replace
+
+    found = plugins.scenario("locating")
+    outcomes = found.outcomes.model_copy(update={"python": value})
+    broken = replace(found, outcomes=outcomes, generator=value)
+    monkeypatch.setattr(plugins, "scenario", lambda _: broken)
+    with pytest.raises(PluginError, match=words):
+        getattr(plugins, part)("locating")
+
+
+def test_an_unknown_scenario_is_told_which_there_are() -> None:
+    """Also one without a simulator."""
+    with pytest.raises(UnknownNameError, match="Did you mean 'stocks'"):
+        plugins.scenario("stock")
+    with pytest.raises(UnknownNameError, match="There are: building, locating"):
+        plugins.simulator("stocks")

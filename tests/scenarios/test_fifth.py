@@ -1,0 +1,168 @@
+"""A scenario of somebody else's: a folder without Python, read and used as ours are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from string import Template
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Database, Kind
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.question_set import QuestionSet
+from dqa.deciders.baselines import Oracle
+from dqa.deciders.simulation import Simulation
+from dqa.evaluation.analysis.critical_values import critical
+from dqa.evaluation.annotate import annotate
+from dqa.evaluation.score import Judge
+from dqa.loaders import asked as asking
+from dqa.loaders.asked import ask_scenario
+from dqa.loaders.reading import read_questions, reader_of
+from dqa.loaders.release_writer import write_release
+from dqa.scenarios import Scenario
+from tests.scenarios.conftest import FIFTH
+
+ANSWERS = {"suppliers/1": "O'Hara", "suppliers/2": "O'Hara", "suppliers/3": "Castle"}
+EMBEDDED = ("sqlite", "duckdb", "ladybug")
+
+
+@pytest.fixture
+def questions(suppliers: Scenario) -> QuestionSet:
+    """Read the release of the registered scenario."""
+    del suppliers
+    return read_questions(FIFTH / "release", strict=True)
+
+
+@pytest.fixture(params=EMBEDDED)
+def database(request: pytest.FixtureRequest, questions: QuestionSet) -> Iterator[Database]:
+    """Give the first question's data in each embedded database in turn."""
+    situation = questions.situation_of(questions.questions[0])
+    with closing(plugins.backend(request.param).load(situation)) as opened:
+        yield opened
+
+
+def test_no_scenario_is_known_before_somebody_names_its_folder() -> None:
+    """And its release is none."""
+    assert "suppliers" not in plugins.names("scenario")
+    with pytest.raises(UnknownNameError, match="no scenario 'suppliers'"):
+        plugins.scenario("suppliers")
+    with pytest.raises(DataError, match=r"no DQA release.*questions of 'suppliers': name the"):
+        read_questions(FIFTH / "release")
+
+
+def test_it_is_listed_like_any_other(suppliers: Scenario) -> None:
+    """As a scenario and as a simulator, and not among those that are generated."""
+    assert plugins.scenario("suppliers") is suppliers
+    assert {"agriculture", "suppliers"} <= {*plugins.names("scenario")}
+    assert plugins.names("simulator") == ("building", "locating", "suppliers")
+    assert "suppliers" not in plugins.names("generator")
+    with pytest.raises(UnknownNameError, match="can be generated 'suppliers'"):
+        plugins.generator("suppliers")
+
+
+def test_a_release_in_its_own_layout_is_read(questions: QuestionSet) -> None:
+    """Candidates come of a query: one has too few gears, so it cannot be chosen."""
+    assert reader_of(FIFTH / "release").rule_set == "released"
+    assert {q.key: questions.truth_of(q).official for q in questions.questions} == ANSWERS
+    first, second, third = questions.questions
+    assert first.candidates == ("Arnold", "Bell and Sons", "O'Hara")
+    assert second.candidates == ("Arnold", "O'Hara")
+    assert third.situation == "south"
+    assert first.target == {"part": "bolt", "pieces": "100", "days": "5", "warehouse": "north"}
+
+
+def test_what_is_written_reads_back(
+    questions: QuestionSet, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """In both forms, though the stranger's release has one only."""
+    folder = tmp_path_factory.mktemp("copy") / "release"
+    write_release(questions, folder)
+    for form in ("relational", "graph"):
+        copy = read_questions(folder, form=form, strict=True)
+        assert copy.labelled == questions.labelled
+        assert copy.situations == questions.situations
+
+
+def test_outcomes_by_query_are_the_ground_truth(questions: QuestionSet) -> None:
+    """Every answer is the best; a bill of the same sum is a tie."""
+    annotations = annotate(questions, "released")
+    assert all(annotation.agrees for annotation in annotations)
+    assert [annotation.value for annotation in annotations] == [75.0, 937.5, 90.0]
+    assert annotations[2].ties == ("Castle", "Dove")
+
+
+def test_decisions_are_scored_by_what_they_cost(questions: QuestionSet) -> None:
+    """Regret is the money that a worse supplier takes."""
+    judge = Judge(questions, "released")
+    question = questions.questions[0]
+    right = judge.judge(question, Decision(Ending.ANSWERED, answer="O'Hara", choice="O'Hara"))
+    assert (right.outcome, right.regret, right.goal) == ("correct", 0.0, "minimise")
+    wrong = judge.judge(question, Decision(Ending.ANSWERED, answer="Arnold", choice="Arnold"))
+    assert (wrong.outcome, wrong.regret, wrong.rank) == ("wrong", 15.0, 3)
+
+
+def test_a_live_database_is_asked_itself(
+    questions: QuestionSet, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is read back: oracle, simulations and candidates are statements in its language."""
+    monkeypatch.setattr("dqa.deciders.simulation.read_situation", None)
+    monkeypatch.setattr(asking, "read_situation", None)
+    question = questions.questions[0]
+    assert Oracle(None).decide(question, database).choice == "O'Hara"
+    compared = Simulation.of(question, database).compare()
+    assert compared.observation.splitlines()[1] == '["O\'Hara", 75.0, 75.0]'
+    target = {"part": "bolt", "pieces": "500", "days": "5"}
+    again = ask_scenario(plugins.scenario("suppliers"), database, target)
+    assert again.candidates == ("Arnold", "Bell and Sons")
+    assert again.text.startswith('You need 500 pieces of "bolt" within 5 days')
+
+
+def test_a_query_in_another_language_is_asked_of_what_is_read_back(
+    questions: QuestionSet, suppliers: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQL alone is enough for a graph."""
+    bare = suppliers.listing.model_copy(update={"cypher": None})
+    sql: dict[Kind, Template] = {"relational": suppliers.outcome_queries["relational"]}
+    only = replace(suppliers, listing=bare, outcome_queries=sql)
+    monkeypatch.setattr(plugins, "scenario", lambda _: only)
+    question = questions.questions[0]
+    situation = questions.situation_of(question)
+    with closing(plugins.backend("ladybug").load(situation)) as graph:
+        assert Simulation.of(question, graph).outcomes().answer == "O'Hara"
+        target = {"part": "bolt", "pieces": "500", "days": "5"}
+        assert ask_scenario(only, graph, target).candidates == ("Arnold", "Bell and Sons")
+
+
+def test_a_target_has_the_types_of_its_parameters(database: Database, suppliers: Scenario) -> None:
+    """A part has to be there and a number has to be one; what is missing is named."""
+    target = {"part": "bolt", "pieces": "5", "days": "5"}
+    with pytest.raises(DataError, match="'pieces' is 'many' and has to be a whole number"):
+        ask_scenario(suppliers, database, {**target, "pieces": "many"})
+    with pytest.raises(UnknownNameError, match=r"no part in .* 'bold'.*Did you mean 'bolt'"):
+        ask_scenario(suppliers, database, {**target, "part": "bold"})
+    with pytest.raises(UnknownNameError, match=r"target of the scenario 'suppliers' 'warehouse'"):
+        ask_scenario(suppliers, database, {**target, "warehouse": "north"})
+    with pytest.raises(UsageError, match=r'--target pieces="\.\.\." --target days="\.\.\."'):
+        ask_scenario(suppliers, database, {"part": "bolt"})
+
+
+def test_it_names_critical_values_of_its_own(suppliers: Scenario) -> None:
+    """The analysis looks for what the folder says."""
+    assert [value.name for value in critical("suppliers")] == ["price", "shipping"]
+    assert critical("suppliers")[0].place == ("offer", "unit_price")
+    assert suppliers.candidate_nouns == ("supplier",)
+
+
+def test_the_context_is_asked_about_its_parameters(questions: QuestionSet) -> None:
+    """Integers are numbers in a statement, and names are text."""
+    question = questions.questions[0]
+    (context,) = plugins.scenario("suppliers").context(question, "relational")
+    assert "o.part = 'bolt'" in context
+    assert "'O''Hara'" in context
+    (template,) = [plugins.scenario("suppliers").outcome_queries["relational"]]
+    filled = plugins.scenario("suppliers").filled_for(question, "relational", template)
+    assert "100 * o.unit_price" in filled

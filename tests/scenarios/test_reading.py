@@ -1,0 +1,170 @@
+"""A scenario's folder is read, or refused with file, line, field and how to mend it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from dqa.core.errors import ParseError
+from dqa.scenarios import read_scenario
+from tests.scenarios.conftest import FIFTH
+
+SUPPLIERS = FIFTH / "suppliers"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Copy the stranger's scenario to where it can be changed."""
+    return Path(shutil.copytree(SUPPLIERS, tmp_path / "suppliers"))
+
+
+def change(folder: Path, before: str, after: str, name: str = "scenario.toml") -> None:
+    """Change a file at one place."""
+    text = (folder / name).read_text("utf-8")
+    assert before in text
+    (folder / name).write_text(text.replace(before, after, 1), "utf-8")
+
+
+def line_of(folder: Path, text: str, name: str = "scenario.toml") -> int:
+    """Return the line in which a text stands."""
+    lines = (folder / name).read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.mark.parametrize("name", plugins.names("scenario"))
+def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
+    """What is installed is what its folder says."""
+    root = Path(__file__).parents[2] / "schemas" / name
+    one, other = read_scenario(root), plugins.scenario(name)
+    assert one.schema == other.schema
+    assert (one.rules, one.goal, one.unit) == (other.rules, other.goal, other.unit)
+    assert one.critical_values == other.critical_values
+    assert one.name == name
+
+
+def test_the_shipped_scenarios_keep_their_order() -> None:
+    """Question sets of several scenarios come in it."""
+    from dqa.scenarios import scenarios
+
+    assert [s.name for s in scenarios()] == ["locating", "building", "agriculture", "stocks"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field", "words"),
+    [
+        ('unit = "bill"', 'units = "bill"', "outcomes.unit", "it is missing; add it"),
+        ('goal = "minimise"', 'goal = "min"', "outcomes.goal", "'maximise' or 'minimise'"),
+        ('noun = "supplier"', 'noun = ""', "candidates.noun", "at least 1 character"),
+        ('type = "integer"', 'type = "number"', "parameters.pieces.type", "but it is 'number'"),
+        ('key = ["part"]', "key = []", "tables.0.key", "at least 1 item"),
+        ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
+        ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),
+        ('source = "query"', 'source = "recorded"', "outcomes.source", "belong together"),
+        (
+            'source = "query"',
+            'source = "query"\npython = "a.b:C"',
+            "outcomes.python",
+            "belongs to the source 'python'; remove it",
+        ),
+        ('noun = "supplier"', 'noun = "s"\ntable = "part"', "candidates", "keep one"),
+        ('noun = "supplier"', 'noun = "s"\nlisted_in = "parts"', "candidates.listed_in", "'part'?"),
+        ('table = "part"\n', 'table = "parts"\n', "parameters.part.column", "no table 'parts'"),
+        ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
+        ('column = "unit_price"', 'column = "price"', "critical_values.0.column", "'unit_price'?"),
+        ('database = "{warehouse}"', 'database = "{where}"', "release.database", "'where'"),
+        ('database = "{warehouse}"', 'database = "x"', "release.database", "one parameter"),
+        (
+            'properties = { name = "part" }',
+            'properties = { name = "prt" }',
+            "nodes.0.properties.name",
+            "did you mean 'part'?",
+        ),
+        ('["Supplier", "supplier"]', '["Seller", "supplier"]', "edges.0.source", "node 'Seller'"),
+        ('key = "name"', 'key = "names"', "nodes.0.key", "did you mean 'name'?"),
+        ('name = "offer"', 'name = "part"', "tables.2.name", "is there twice"),
+        ('name = "suppliers"', 'name = "Our Suppliers"', "name", "match pattern"),
+        (
+            '[parameters.part]\ndescription = "the part that is needed"\n',
+            '[parameters.part]\nsql = "SELECT 1"\n',
+            "parameters.part",
+            "keep one of the two",
+        ),
+        ('"the part that is needed"', '""\nwhere = { part = "x" }', "parameters.part.where", "'x'"),
+    ],
+)
+def test_an_error_names_its_line_and_field_and_how_to_mend_it(
+    folder: Path, before: str, after: str, field: str, words: str
+) -> None:
+    """One line, whatever is wrong."""
+    change(folder, before, after)
+    with pytest.raises(ParseError) as caught:
+        read_scenario(folder)
+    told = str(caught.value)
+    assert "\n" not in told
+    assert f"{folder / 'scenario.toml'}:{caught.value.line}: {field}" in told
+    assert words in told
+    # The line is that of the field, or of the part around it.
+    part = (folder / "scenario.toml").read_text("utf-8").splitlines()[(caught.value.line or 0) - 1]
+    names = [name for name in field.split(".") if not name.isdigit()]
+    assert any(name in part for name in names), part
+
+
+def test_an_unknown_field_is_told_what_there_is(folder: Path) -> None:
+    """The closest name is proposed."""
+    change(folder, "optional = true", "optionel = true")
+    with pytest.raises(ParseError, match=r"no field 'optionel'.*did you mean 'optional'"):
+        read_scenario(folder)
+    change(folder, "optionel = true", "")
+    change(folder, "[outcomes]", "[outcome]")
+    with pytest.raises(ParseError, match=r"and 1 more to mend"):
+        read_scenario(folder)
+
+
+def test_toml_that_is_none_is_told_where(folder: Path) -> None:
+    """As the parser says it."""
+    change(folder, 'unit = "bill"', 'unit = "bill')
+    with pytest.raises(ParseError, match=r"it is not TOML: .*line \d+"):
+        read_scenario(folder)
+
+
+@pytest.mark.parametrize("name", ["scenario.toml", "rules.md", "question.txt"])
+def test_a_missing_file_is_named(folder: Path, name: str) -> None:
+    """With nothing else."""
+    (folder / name).unlink()
+    with pytest.raises(ParseError, match=rf"{name}: the file is missing; add it"):
+        read_scenario(folder)
+
+
+def test_a_file_that_is_no_text_is_named(folder: Path) -> None:
+    """Bytes of another encoding cannot be guessed at."""
+    (folder / "rules.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(ParseError, match=r"rules\.md: it cannot be read as UTF-8"):
+        read_scenario(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "words"),
+    [
+        ("question.txt", "$pieces", "$piece", "there is no parameter 'piece'"),
+        ("question.txt", "$pieces", "$ pieces", "write '$$' for the sign itself"),
+        ("candidates.sql", "$days", "$day", "did you mean 'days'"),
+        ("candidates.sql", "$days", "$candidates", "there is no parameter 'candidates'"),
+        ("outcomes.cypher", "$part", "$prat", "did you mean 'part'"),
+        ("context.sql", "$part", "$prat", "did you mean 'part'"),
+        ("outcomes.sql", "SELECT", "SELECT 1;\nSELECT", "it holds 2 statements; write exactly one"),
+    ],
+)
+def test_a_name_that_nothing_fills_in_is_found_at_once(
+    folder: Path, name: str, before: str, after: str, words: str
+) -> None:
+    """Not only when the first question is asked."""
+    change(folder, before, after, name)
+    with pytest.raises(ParseError) as caught:
+        read_scenario(folder)
+    assert name in str(caught.value)
+    assert words in str(caught.value)
+    if "parameter '" in words:
+        assert caught.value.line == line_of(folder, after, name)

@@ -1,0 +1,111 @@
+"""Every field of a TOML file is found at its line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.scenarios.toml_lines import Place, line_of, lines_of
+
+SHIPPED = sorted((Path(__file__).parents[2] / "schemas").glob("*/scenario.toml"))
+
+ODD = '''# A remark with [brackets] and a = sign.
+title = "a # no remark"
+"quoted key" = 'literal # [x]'
+text = """
+one = 1
+[no.table]
+""" # the end
+raw = \'\'\'
+two = "2\'\'\'
+dotted.key.here = 1
+numbers = [
+  1, 2, # a remark, with a comma
+  [3, 4],
+]
+when = 1979-05-27T07:32:00Z
+inline = { a = 1, "b c" = [ { d = "}" }, { d = ']' } ], e.f = 2 }
+
+[one.two]
+x = 1
+
+[[many]]
+name = "first"
+[many.part]
+y = 1
+[[many.deep]]
+z = 1
+[[many.deep]]
+z = 2
+
+[[many]]
+name = "second"
+[[many.deep]]
+z = 3
+'''
+
+
+def places(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Yield every place in a read document."""
+    if place:
+        yield place
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, inner in items:
+        yield from places(inner, (*place, key))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ODD,
+        *(
+            p.read_text("utf-8")
+            for p in (Path(__file__).parents[2] / "schemas").glob("*/scenario.toml")
+        ),
+    ],
+)
+def test_every_field_that_tomllib_reads_has_a_line(text: str) -> None:
+    """And nothing else has."""
+    lines = lines_of(text)
+    assert set(places(tomllib.loads(text))) == set(lines)
+    for place, number in lines.items():
+        if isinstance(place[-1], str):
+            assert (
+                place[-1] in text.splitlines()[number - 1] or "[" in text.splitlines()[number - 1]
+            )
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (("quoted key",), "literal"),
+        (("raw",), "raw ="),
+        (("dotted", "key", "here"), "dotted"),
+        (("numbers", 2), "[3, 4]"),
+        (("inline", "b c", 1, "d"), "inline"),
+        (("one", "two", "x"), "x = 1"),
+        (("many", 0, "part", "y"), "y = 1"),
+        (("many", 0, "deep", 1, "z"), "z = 2"),
+        (("many", 1, "deep", 0, "z"), "z = 3"),
+        (("many", 1, "lost"), "[[many]]"),
+    ],
+)
+def test_a_line_is_that_of_the_field_or_of_what_holds_it(place: Place, words: str) -> None:
+    """A field that is missing is told at its part."""
+    number = line_of(place, lines_of(ODD))
+    assert number is not None
+    assert words in ODD.splitlines()[number - 1]
+
+
+def test_what_is_nowhere_has_no_line() -> None:
+    """The file alone is named then."""
+    assert line_of(("nothing",), lines_of(ODD)) is None
+    assert lines_of("") == {}

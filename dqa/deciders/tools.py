@@ -95,9 +95,9 @@ def _not_blanks(names: list[str]) -> list[str]:
 class CompareArguments(Arguments):
     """Run the business rules after each of several decisions; gives the outcomes, best first."""
 
-    candidates: Annotated[list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)] = (
-        Field(default=[], description="the candidates to compare; an empty list compares all")
-    )
+    candidates: Annotated[
+        list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)
+    ] = Field(default=[], description="the candidates to compare; an empty list compares all")
 
 
 class _NoArguments(BaseModel):
@@ -270,7 +270,9 @@ def checked_arguments(tool: BaseTool, arguments: Mapping[str, Any]) -> dict[str,
     return fitted(tool.name, schema, arguments)
 
 
-def fitted(name: str, schema: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def fitted(
+    name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return a call's arguments in a schema's types; see `checked_arguments`."""
     try:
         read = schema.model_validate(arguments)

@@ -99,7 +99,7 @@ def test_one_action_is_chosen_without_asking(name: str) -> None:
     """No model, no query: there is nothing to compare."""
     question, database = world()
     database.close()
-    one = replace(question, candidates=(question.candidates or ())[:1], outcomes=None)
+    one = replace(question, candidates=(question.candidates or ())[:1])
     decision = decide(name, saying(RuntimeError("asked")), one, database)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, (one.candidates or ())[0])
     assert decision.steps == 0
@@ -110,7 +110,7 @@ def test_one_action_is_chosen_without_asking(name: str) -> None:
 def test_no_action_is_a_usage_error(name: str) -> None:
     """Before and in the run."""
     question, database = world()
-    none = replace(question, candidates=(), outcomes=None)
+    none = replace(question, candidates=())
     with pytest.raises(UsageError, match="no action to choose from"):
         decide(name, saying("x"), none, database)
     database.close()

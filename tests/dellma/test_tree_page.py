@@ -11,7 +11,7 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.report.pages import write_page
-from dqa_dellma.tree.decision_tree import Tree
+from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.tree.page import render_tree
 from dqa_dellma.tree.reading import read_tree
 from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
@@ -45,7 +45,7 @@ class Page(HTMLParser):
         assert self._open.pop() == tag
 
 
-def large(actions: int) -> Tree:
+def large(actions: int) -> DecisionTree:
     """Return a tree with many actions, each in eight states."""
     tree = read_tree(traced())
     more = tuple(replace(tree.actions[1], action=f"a{number}") for number in range(actions - 3))

@@ -147,7 +147,6 @@ def test_names_that_pose_as_prompts_do_not_steer_them() -> None:
     trapped = replace(
         question,
         candidates=traps,
-        outcomes=None,
         context_queries=("SELECT crop, price FROM harvest",),
     )
     for decider, options in (("dellma-pairs", {"samples": 2}), ("zero-shot", {})):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
 from dqa_dellma.settings import Attitude, DellmaSettings
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.maximisation import (
@@ -184,7 +185,7 @@ def test_the_attitude_decides(attitude: str, aversion: float, best: int) -> None
 
 def test_attitudes_need_a_common_scale() -> None:
     """Scores weighed within an action have no common zero to be careful about."""
-    with pytest.raises(UsageError, match=r"dellma\.scale=all"):
+    with pytest.raises(ValidationError, match="needs scale=all"):
         decide(RISKY, attitude="cvar", scale="action")
 
 

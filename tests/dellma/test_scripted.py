@@ -126,7 +126,9 @@ def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:
     right = dict.fromkeys(("dellma-pairs", "zero-shot"), 0)
     for question in worlds.questions:
         database = plugins.backend("sqlite").load(worlds.situation_of(question))
-        true = dict(zip(question.candidates or (), question.outcomes or (), strict=True))
+        true = dict(
+            zip(question.candidates or (), worlds.truth_of(question).outcomes or (), strict=True)
+        )
         for name in right:
             settings = Settings(options={"dellma.samples": "16"} if "dellma" in name else {})
             decision = plugins.decider(name)(scripted_model("analyst"), settings)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -180,17 +182,20 @@ def test_a_python_caller_may_give_them_typed() -> None:
     """What it set goes before the scenario's, and options before that."""
     assert overlaps("stocks", own=DellmaSettings(overlap=0.0)) == {0}
     assert overlaps("stocks", own=DellmaSettings(seed=1)) == {4}
-    assert overlaps("stocks", own=DellmaSettings(overlap=0.0), **{".overlap": "0.25"}) == {2}
+    assert overlaps("stocks", {"dellma.overlap": "0.25"}, DellmaSettings(overlap=0.0)) == {2}
     with pytest.raises(UsageError, match="has other settings than VotingSettings"):
         DELLMA_PAIRS(saying("x"), Settings(own=VotingSettings()))
 
 
-def overlaps(scenario: str, own: DellmaSettings | None = None, **given: str) -> set[int]:
+def overlaps(
+    scenario: str,
+    given: Mapping[str, str] = MappingProxyType({}),
+    own: DellmaSettings | None = None,
+) -> set[int]:
     """Return by how many items the minibatches overlap with which a question is decided."""
     question, database = world(scenario)
     usual = {"dellma.samples": "12", "dellma.batch": "8"}
-    options = usual | {f"dellma{name}": value for name, value in given.items()}
-    settings = Settings(options=options, own=own)
+    settings = Settings(options={**usual, **given}, own=own)
     decider = plugins.decider("dellma-pairs")(scripted_model("analyst"), settings)
     decision = decider.decide(question, database)
     database.close()
@@ -203,8 +208,8 @@ def test_a_scenario_has_settings_of_its_own_that_given_ones_override() -> None:
     """The paper has minibatches of stocks share a half, and others a quarter."""
     assert overlaps("agriculture") == {2}
     assert overlaps("stocks") == {4}
-    assert overlaps("stocks", **{".overlap": "0.25"}) == {2}
-    assert overlaps("stocks", **{"-pairs.overlap": "0.0"}) == {0}
+    assert overlaps("stocks", {"dellma.overlap": "0.25"}) == {2}
+    assert overlaps("stocks", {"dellma-pairs.overlap": "0.0"}) == {0}
 
 
 def test_the_settings_of_scenarios_are_those_of_deciders() -> None:
@@ -219,8 +224,7 @@ def test_a_setting_may_be_for_one_decider_only() -> None:
     """It overrides the one for all, in whichever order they are given."""
     given = {"dellma-pairs.overlap": "0.0", "dellma.overlap": "0.5"}
     for options in (given, dict(reversed(given.items()))):
-        suffixes = {name.removeprefix("dellma"): value for name, value in options.items()}
-        assert overlaps("agriculture", **suffixes) == {0}
+        assert overlaps("agriculture", options) == {0}
     with pytest.raises(UsageError, match=r"dellma-naive\.samples has to be a whole number"):
         DELLMA_NAIVE(saying("x"), Settings(options={"dellma-naive.samples": "x"}))
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
-from dqa.deciders.candidates import noun_of
+from dqa.deciders.candidates import nouns_of
 
 __all__ = ["choice_of", "read_answer"]
 
@@ -72,10 +72,12 @@ def choice_of(
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
-    return read_answer(answer, candidates, noun_of(question)) if candidates else None
+    return read_answer(answer, candidates, nouns_of(question)) if candidates else None
 
 
-def read_answer(answer: str, candidates: Sequence[Candidate], noun: str = "candidate") -> Candidate:
+def read_answer(
+    answer: str, candidates: Sequence[Candidate], nouns: Sequence[str] = ("candidate",)
+) -> Candidate:
     """Return the candidate that an answer names, by the rule in this module's docstring.
 
     Parameters
@@ -84,8 +86,8 @@ def read_answer(answer: str, candidates: Sequence[Candidate], noun: str = "candi
         What a decider, or its model, says.
     candidates
         What can be chosen.
-    noun
-        What a candidate is called, such as "trade node".
+    nouns
+        What a candidate may be called, such as "trade node"; messages use the first.
 
     Raises
     ------
@@ -97,11 +99,11 @@ def read_answer(answer: str, candidates: Sequence[Candidate], noun: str = "candi
     if said in names.verbatim:
         return names.verbatim[said]
     answer_text = _Text.of(_after_label(unicodedata.normalize("NFKC", answer)))
-    opened = answer_text.opening(names, frozenset(_words(noun)) | _LEADING)
+    opened = answer_text.opening(names, frozenset(_words(" ".join(nouns))) | _LEADING)
     mentioned = tuple(answer_text.mentions(names))
     if opened is not None and set(mentioned) == {opened}:
         return opened
-    raise _invalid(said, mentioned, candidates, noun)
+    raise _invalid(said, mentioned, candidates, nouns[0])
 
 
 def _shortened(text: str) -> str:

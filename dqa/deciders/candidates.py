@@ -7,15 +7,17 @@ from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError, UsageError
 from dqa.core.question import Candidate, Question
 
-__all__ = ["candidates_of", "noun_of", "queried_candidates"]
+__all__ = ["candidates_of", "nouns_of", "queried_candidates"]
 
 _MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
 
 
-def noun_of(question: Question) -> str:
-    """Return what a question's candidates are called, such as "trade node"."""
-    known = question.scenario in plugins.names("scenario")
-    return plugins.scenario(question.scenario).candidate_noun if known else "candidate"
+def nouns_of(question: Question) -> tuple[str, ...]:
+    """Return what a question's candidates may be called, such as "trade node"; the usual first."""
+    if question.scenario not in plugins.names("scenario"):
+        return ("candidate",)
+    scenario = plugins.scenario(question.scenario)
+    return scenario.candidate_nouns or (scenario.candidate_noun,)
 
 
 def candidates_of(question: Question, database: Database) -> tuple[Candidate, ...] | None:

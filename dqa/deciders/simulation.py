@@ -24,6 +24,7 @@ from dqa.core.simulator import Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.rows import collect
 from dqa.deciders.answers import read_answer
+from dqa.deciders.candidates import nouns_of
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.outcomes import StatedOutcomes
 
@@ -45,6 +46,7 @@ class Simulation:
     ) -> None:
         scenario = plugins.scenario(question.scenario)
         self.noun, self.unit = scenario.candidate_noun, scenario.unit
+        self._nouns = nouns_of(question)
         self.rules = rules
         self._question = question
         self._database = database
@@ -212,7 +214,7 @@ class Simulation:
         wrong: list[InvalidAnswerError] = []
         for name in names:
             try:
-                chosen.add(read_answer(name, candidates, self.noun))
+                chosen.add(read_answer(name, candidates, self._nouns))
             except InvalidAnswerError as error:
                 wrong.append(error)
         if wrong:

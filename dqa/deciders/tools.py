@@ -32,13 +32,17 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "CompareArguments",
+    "EvidenceTool",
     "QueryArguments",
     "SimulateArguments",
+    "Text",
     "arguments_from_text",
     "checked_arguments",
+    "fitted_arguments",
     "observe",
     "plugin_tools",
     "query_tool",
+    "schema_of",
     "schema_tool",
     "simulation_tools",
     "use_tool",
@@ -95,9 +99,9 @@ def _not_blanks(names: list[str]) -> list[str]:
 class CompareArguments(Arguments):
     """Run the business rules after each of several decisions; gives the outcomes, best first."""
 
-    candidates: Annotated[
-        list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)
-    ] = Field(default=[], description="the candidates to compare; an empty list compares all")
+    candidates: Annotated[list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)] = (
+        Field(default=[], description="the candidates to compare; an empty list compares all")
+    )
 
 
 class _NoArguments(BaseModel):
@@ -247,11 +251,12 @@ def plugin_tools(
     found: list[BaseTool] = []
     for name in plugins.names("tool"):
         for tool in plugins.tools(name)(question, database, settings):
-            if not isinstance(tool, BaseTool) or _schema_of(tool) is None:
+            if not isinstance(tool, BaseTool):
                 raise PluginError(
-                    f"The tools '{name}' hold {tool!r}, which is no LangChain tool whose "
-                    "args_schema is a pydantic model: mend the package that registers it."
+                    f"The tools '{name}' hold {tool!r}, which is no LangChain tool: mend the "
+                    "package that registers them."
                 )
+            schema_of(tool)
             found.append(tool)
     return tuple(found)
 
@@ -264,13 +269,10 @@ def checked_arguments(tool: BaseTool, arguments: Mapping[str, Any]) -> dict[str,
     UnparsableReplyError
         They do not fit the tool's schema; the message tells the model what to change.
     """
-    schema = _schema_of(tool)
-    if schema is None:
-        raise PluginError(f"The tool '{tool.name}' has no schema of its arguments.")
-    return fitted(tool.name, schema, arguments)
+    return fitted_arguments(tool.name, schema_of(tool), arguments)
 
 
-def fitted(
+def fitted_arguments(
     name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a call's arguments in a schema's types; see `checked_arguments`."""
@@ -289,8 +291,7 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
     UnparsableReplyError
         The tool takes several, and the text is no JSON object; the message tells the model.
     """
-    schema = _schema_of(tool)
-    names = [] if schema is None else list(schema.model_fields)
+    names = list(schema_of(tool).model_fields)
     given = _object_in(text)
     if given is not None and given.keys() <= set(names):
         return given
@@ -333,9 +334,15 @@ def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
     )
 
 
-def _schema_of(tool: BaseTool) -> type[BaseModel] | None:
+def schema_of(tool: BaseTool) -> type[BaseModel]:
+    """Return what a tool's arguments have to be; `PluginError` where that is no pydantic model."""
     schema = tool.args_schema
-    return schema if isinstance(schema, type) and issubclass(schema, BaseModel) else None
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return schema
+    raise PluginError(
+        f"The tool '{tool.name}' says in no pydantic model what it is called with: give it an "
+        "args_schema that is one."
+    )
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

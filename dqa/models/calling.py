@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
-from langchain_core.runnables.base import RunnableBindingBase
 
 from dqa.core.decision import Usage
 from dqa.core.errors import (
@@ -29,6 +28,7 @@ from dqa.models.faults import (
     retry_after,
     words_of,
 )
+from dqa.models.layers import layer_of, layers
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.recorded import RecordedModel
 from dqa.models.scripted import ScriptedModel
@@ -184,7 +184,7 @@ class _Call:
         settings, and so has the reply at once when it is played.
         """
         setting = refused_setting(error)
-        model = next((m for m in _layers(self.model) if isinstance(m, _Yielding)), None)
+        model = next((m for m in layers(self.model) if isinstance(m, _Yielding)), None)
         if setting is None or model is None or setting in self.refused:
             return False
         self.refused.add(setting)
@@ -210,7 +210,7 @@ class _Call:
             error = ModelUnavailableError(
                 f"The model failed {times}, the last time with {fault.message}.{hint}"
             )
-        recorded = _within(self.model, RecordedModel)
+        recorded = layer_of(self.model, RecordedModel)
         if recorded is not None and isinstance(error, ModelUnavailableError):
             recorded.record_failure(str(error))
         return error
@@ -218,25 +218,7 @@ class _Call:
     @property
     def asks_a_program(self) -> bool:
         """Whether a scripted model answers."""
-        return _within(self.model, ScriptedModel) is not None
-
-
-_Kind = TypeVar("_Kind", bound=BaseChatModel)
-
-
-def _within(model: object, kind: type[_Kind]) -> _Kind | None:
-    """Return the chat model of a kind beneath bound tools and a recorder, if there is one."""
-    return next((layer for layer in _layers(model) if isinstance(layer, kind)), None)
-
-
-def _layers(model: object) -> Iterator[object]:
-    """Yield a model and what is beneath it: beneath bound tools, and beneath a recorder."""
-    while model is not None:
-        yield model
-        if isinstance(model, RunnableBindingBase):
-            model = model.bound
-        else:
-            model = model.inner if isinstance(model, RecordedModel) else None
+        return layer_of(self.model, ScriptedModel) is not None
 
 
 @runtime_checkable

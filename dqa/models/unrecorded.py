@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["Request", "difference", "exhausted", "of_others"]
 
-_QUESTION = re.compile(r"^# Question\n+(?P<text>.+)$", re.MULTILINE)
+_HEADINGS = re.compile(r"\A(?:\s*#+ .*\n)*\s*")
 _SHOWN = 60
 _OTHERS_SHOWN = 3
 _SETTINGS = "Play it with the settings it was recorded with"
@@ -109,10 +109,9 @@ def _whose(asker: Sequence[str], joint: str = "") -> str:
 
 
 def _topic(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the beginning of the question that a conversation is about."""
+    """Return the first line below the headings of what a conversation begins with."""
     texts = [_text(message) for message in messages if message["role"] == "human"]
-    found = _QUESTION.search("\n".join(texts))
-    return _shortened(found["text"] if found else (texts or [""])[0])
+    return _shortened(_HEADINGS.sub("", (texts or [""])[0]).partition("\n")[0])
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dqa.cli.asking import model_line
+from dqa.report.tables import model_line
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE
 from dqa.report.passages import (
     Answer,

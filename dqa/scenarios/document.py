@@ -253,7 +253,7 @@ class ReleasePart(Part):
 
 
 class GeneratorPart(Part):
-    """Where the scenario's generator is (`dqa.loaders.generator.base.Generator`)."""
+    """Where the scenario's generator is (`dqa.scenarios.generation.Generator`)."""
 
     python: EntryPointText
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from dqa.deciders.matching import match_candidate
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -16,21 +15,26 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
-from dqa.core.errors import UsageError
+from dqa.core.decision import Decision
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
-from dqa.deciders.base import DeciderFactory, Settings
+from dqa.core.recorder import Recorder
+from dqa.deciders.base import DeciderFactory, Settings, Use
+from dqa.deciders.candidates import candidates_of
 from dqa.deciders.simulation import Simulation
-from dqa.models.scripted import check_agent, scripted_model
+from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
+from dqa.models.scripted import scripted_model
 from dqa_planrag import prompting
 from dqa_planrag.loop import build_graph
 from dqa_planrag.recipes import RECIPES, Recipe
-from dqa_planrag.state import Role, Run, State, initial_state
-from dqa_planrag.toolbox import QUERY, SIMULATING, Toolbox
+from dqa_planrag.scripted import check_script
+from dqa_planrag.state import Role, Run, State, initial_state, note_prompt
+from dqa_planrag.toolbox import Toolbox
 
 __all__ = ["FACTORIES", "Agent"]
 
@@ -59,9 +63,13 @@ class Agent(Decider):
             The agent simulates and the scenario has no simulator, or it is to be shown an example
             and there is no other question.
         """
-        started = time.perf_counter()
-        final = self._run(question, database, self._example(question, database))
-        return _decision(question, final, time.perf_counter() - started)
+        recorder = Recorder()
+        try:
+            example = self._example(question, database)
+            return _decision_of(self._run(question, database, recorder, example))
+        except InfrastructureError as error:
+            # Before the loop began: while the schema or the candidates were read.
+            return recorder.failed(error)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that this agent could never decide."""
@@ -71,10 +79,10 @@ class Agent(Decider):
             return
         schema = plugins.scenario(question.scenario).schema
         for model in self._models:
-            check_agent(model, schema)
+            check_script(model, schema)
         if self._recipe.sees_example:
             try:
-                check_agent(scripted_model(_EXAMPLE_MODEL), schema)
+                check_script(scripted_model(_EXAMPLE_MODEL), schema)
             except UsageError:
                 raise self._no_example(question, "none can be made") from None
 
@@ -82,36 +90,48 @@ class Agent(Decider):
         self,
         question: Question,
         database: Database,
+        recorder: Recorder,
         example: list[BaseMessage],
         language: str | None = None,
     ) -> State:
         recipe, settings = self._recipe, self._settings
-        simulation = None
-        if recipe.simulates:
-            simulation = Simulation.of(question, database, settings.rules)
+        tools, added = self._tools(question, database)
         run = Run(
-            Toolbox(database, settings.limits, simulation),
+            question,
+            candidates_of(question, database),
+            Toolbox((*tools, *added)),
             lambda plan: prompting.task(question, database, plan, language),
+            recorder,
         )
         told = prompting.instructions(
-            recipe,
-            settings.protocol,
-            (QUERY, *SIMULATING) if recipe.simulates else (QUERY,),
-            settings.max_steps,
+            recipe, settings.protocol, [tool.name for tool in tools], settings.max_steps, added
         )
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
         task = HumanMessage(prompting.task(question, database, language=language))
         if recipe.planner_apart:
             planning = [SystemMessage(prompting.planner_instructions(settings.protocol)), task]
+            note_prompt(recorder, "planner", planning)
         else:
             messages.append(task)
+            note_prompt(recorder, "agent", messages)
         # The loop counts its own steps; LangGraph's limit only has to be out of the way.
         limit = 4 * (settings.max_steps + 1) * (settings.max_parse_failures + 1)
         final = self._graph.invoke(
             initial_state(messages, planning), RunnableConfig(recursion_limit=limit), context=run
         )
         return cast("State", final)
+
+    def _tools(
+        self, question: Question, database: Database
+    ) -> tuple[tuple[BaseTool, ...], tuple[BaseTool, ...]]:
+        """Return the tools that the recipe has, and those that plug-ins add."""
+        limits = self._settings.limits
+        tools: tuple[BaseTool, ...] = (query_tool(database, limits),)
+        if self._recipe.simulates:
+            simulation = Simulation.of(question, database, self._settings.rules)
+            tools += simulation_tools(simulation, limits)
+        return tools, plugin_tools(question, database, self._settings)
 
     def _example(self, question: Question, database: Database) -> list[BaseMessage]:
         """Return another question's run as a conversation, for an agent that is shown one.
@@ -133,10 +153,12 @@ class Agent(Decider):
         raise self._no_example(question, found)
 
     def _no_example(self, question: Question, found: str) -> UsageError:
+        scripted = (plugins.scenario(name) for name in plugins.names("scenario"))
+        known = ", ".join(found.name for found in scripted if _EXAMPLE_MODEL in found.scripts)
         return UsageError(
             f"'{self.name}' is shown another question's run first, and {found} beside "
             f"'{question.key}'. The examples are worked by the scripted analyst, who knows the "
-            "Locating and Building scenarios, in 'dqa eval': take "
+            f"scenarios {known}, in 'dqa eval': take "
             f"'{self.name.removesuffix('-one-shot')}' elsewhere."
         )
 
@@ -148,11 +170,11 @@ class Agent(Decider):
             Settings(protocol=self._settings.protocol),
         )
         try:
-            final = worker._run(question, database, [], language)
+            final = worker._run(question, database, Recorder(), [], language)
         except UsageError:
             # The analyst knows no such scenario.
             return []
-        source, choice = self._settings.examples, _decision(question, final, 0.0).choice
+        source, choice = self._settings.examples, _decision_of(final).choice
         right = source is not None and source.is_right(question, choice)
         return _as_example(final["messages"][1:]) if right else []
 
@@ -175,28 +197,19 @@ def _as_example(messages: list[BaseMessage]) -> list[BaseMessage]:
     return shown
 
 
-def _decision(question: Question, final: State, seconds: float) -> Decision:
-    ending, reply = final["ending"], final["reply"]
-    if ending is None:
-        raise AssertionError("the loop ended without saying how")
-    answered = ending is Ending.ANSWERED
-    answer = (reply.answer or "") if answered and reply is not None else ""
-    choice = None
-    if answered and question.candidates is not None:
-        choice = match_candidate(answer, question.candidates).choice
-    return Decision(
-        ending=ending,
-        answer=answer,
-        choice=choice,
-        evidence=tuple(final["evidence"]),
-        plans=tuple(final["plans"]),
-        usage=final["usage"],
-        steps=final["steps"],
-        seconds=seconds,
-        error=None if answered else final["problem"],
-        outage=final["outage"],
-        trace=tuple(final["events"]),
-    )
+def _decision_of(final: State) -> Decision:
+    decision = final["decision"]
+    if decision is None:
+        raise AssertionError("the loop ended without a decision")
+    return decision
+
+
+_DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
+    "singlerag": ("evaluate",),
+    "iterrag": ("evaluate", "reference"),
+    "planrag": ("evaluate", "ask"),
+    "planrag-no-replan": ("evaluate",),
+}
 
 
 def _factory(recipe: Recipe) -> DeciderFactory:
@@ -205,7 +218,13 @@ def _factory(recipe: Recipe) -> DeciderFactory:
             raise AssertionError("the factory asks for a model first")
         return Agent(recipe, model, settings)
 
-    return DeciderFactory(recipe.name, recipe.description, make, planner_apart=recipe.planner_apart)
+    return DeciderFactory(
+        recipe.name,
+        recipe.description,
+        make,
+        planner_apart=recipe.planner_apart,
+        default_for=_DEFAULT_FOR.get(recipe.name, ()),
+    )
 
 
 FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}

@@ -3,14 +3,18 @@
 ::
 
     START ─► reason ─► plan ─► retrieve ─► reason ─► ... ─► answer ─► END
-               │ ▲               ▲
-               │ └── correct     └── (agents without a plan, or with nothing new in it)
+               │ ▲               ▲                            │
+               │ └── correct     └── (agents without a plan,  └─► reason (the answer names
+               │                      or with nothing new)        no candidate, or several)
                └──► correct, stop ─► END
 
 ``reason`` asks the model; the reply says where to go. ``plan`` exists only in the graphs of agents
 that plan. ``correct`` tells the model why its reply could not be read. ``stop`` ends a run that
 has no answer, and says why. Where a model of its own plans, ``deliberate`` asks it before the
 first ``reason`` and after every ``retrieve``, and ``plan`` tells the other model what it holds.
+
+What happens is kept by the run's `Recorder`; the state holds the conversations and where the run
+stands.
 """
 
 from __future__ import annotations
@@ -25,40 +29,28 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from dqa.core.decision import Ending
-from dqa.core.errors import BudgetSpentError, InfrastructureError, UnparsableReplyError
-from dqa.core.events import (
-    AnswerEvent,
-    EndingEvent,
-    Event,
-    FaultEvent,
-    PlanEvent,
-    ReplanEvent,
-    ReplyEvent,
-    RetrievalEvent,
-    SimulationEvent,
-    ToolUse,
-)
-from dqa.core.evidence import Evidence
+from dqa.core.endings import EXPECTED_FAILURES
+from dqa.core.errors import InfrastructureError, UnparsableReplyError
+from dqa.core.events import Event, PlanEvent, ReplanEvent, ReplyEvent, ToolUse
+from dqa.core.plans import steps_of
+from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
-from dqa.models.calling import Called, ChatRunnable, call_model
+from dqa.models.calling import ChatRunnable
+from dqa.models.conversation import Turn, correction, given_up, take_turn
 from dqa_planrag.prompting import closing
-from dqa_planrag.protocols import Result, TalkProtocol, protocol
+from dqa_planrag.protocols import TalkProtocol, ToolResult, protocol
 from dqa_planrag.recipes import Recipe
-from dqa_planrag.reply import STEP_NUMBER, Reply
+from dqa_planrag.reply import Reply
 from dqa_planrag.state import (
     CONVERSATION,
-    Outage,
     Role,
     Run,
     State,
     Update,
     in_turns,
-    prompt_event,
+    note_prompt,
     reply_in,
-    step_of,
-    unread_event,
 )
-from dqa_planrag.toolbox import QUERY, SIMULATING
 
 __all__ = ["Graph", "build_graph"]
 
@@ -82,13 +74,13 @@ def build_graph(recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: 
     if recipe.planner_apart:
         asks.append("deliberate")
         graph.add_node("deliberate", nodes.deliberate)
-        graph.add_conditional_edges("deliberate", nodes.after_reply, ["plan", "correct", "stop"])
+        graph.add_conditional_edges("deliberate", nodes.after_reply, ["plan", "correct", END])
     graph.add_edge(START, asks[-1])
-    routes = [*acts, "correct", "stop", *(["plan"] if recipe.plans else [])]
+    routes = [*acts, "correct", END, *(["plan"] if recipe.plans else [])]
     graph.add_conditional_edges("reason", nodes.after_reply, routes)
-    graph.add_conditional_edges("retrieve", nodes.after_retrieval, [*asks, "stop"])
+    graph.add_conditional_edges("retrieve", nodes.after_retrieval, [*asks, "stop", END])
     graph.add_conditional_edges("correct", nodes.after_correction, [*asks, "stop"])
-    graph.add_edge("answer", END)
+    graph.add_conditional_edges("answer", nodes.after_answer, ["reason", "stop", END])
     graph.add_edge("stop", END)
     return graph.compile()
 
@@ -103,226 +95,226 @@ class _Nodes:
         self._models = models
         self._settings = settings
         self._protocol: TalkProtocol = protocol(settings.protocol)
-        self._offering: dict[tuple[Role, tuple[str, ...]], ChatRunnable] = {}
 
-    def reason(self, state: State) -> Update:
+    def reason(self, state: State, runtime: Runtime[Run]) -> Update:
         """Ask the agent's model for its next reply and read it."""
-        return self._turn(state, "agent")
+        return self._turn(state, runtime.context, "agent")
 
-    def deliberate(self, state: State) -> Update:
+    def deliberate(self, state: State, runtime: Runtime[Run]) -> Update:
         """Ask the model that plans for the plan, or for its verdict on it."""
-        return self._turn(state, "planner")
+        return self._turn(state, runtime.context, "planner")
 
-    def _turn(self, state: State, role: Role) -> Update:
-        step, faults = state["steps"] + 1, list[Event]()
-        tools = self._offered(state, role)
+    def _turn(self, state: State, run: Run, role: Role) -> Update:
+        recorder, tools = run.recorder, self._offered(run, role)
         try:
-            called = call_model(
-                self._asked(role, tools),
+            turn = take_turn(
+                self._offering(run, role, tools),
                 in_turns(state[CONVERSATION[role]]),
-                self._protocol.stop,
+                recorder,
                 self._settings.calls,
-                lambda fault: faults.append(FaultEvent(step=step, **fault.to_data())),
+                self._protocol.stop,
             )
-        except InfrastructureError as error:
-            return _ended_by(error, "model") | {"events": faults}
-        except BudgetSpentError as error:
-            return {"ending": Ending.BUDGET, "problem": str(error), "events": faults}
-        reply, problem = self._read(called, state, role, tools)
+        except EXPECTED_FAILURES as error:
+            return {"decision": recorder.failed(error)}
+        step = recorder.steps + 1
+        reply, problem = self._read(turn, run, role, tools)
+        if role == "agent":
+            recorder.steps = step
+        recorder.note(self._reply_event(turn, reply, step, role))
         update: Update = {
-            CONVERSATION[role]: self._protocol.kept(called.reply, reply),
-            "events": [*faults, self._said(called, reply, step, role)],
-            "usage": state["usage"] + called.usage,
-            "steps": step if role == "agent" else state["steps"],
+            CONVERSATION[role]: self._protocol.kept(turn.message, reply),
             "role": role,
             "reply": reply,
             "problem": problem,
         }
         if reply is None:
             return update | {"failures": state["failures"] + 1}
-        # Whether the tools that it calls exist is not known before they are used.
-        return update if reply.calls else update | {"failures": 0}
+        # Whether its tools exist and its answer names a candidate is not known yet.
+        open_ended = reply.requests or reply.answer is not None
+        return update if open_ended else update | {"failures": 0}
 
-    def _asked(self, role: Role, tools: tuple[str, ...]) -> ChatRunnable:
+    def _offering(self, run: Run, role: Role, tools: tuple[str, ...]) -> ChatRunnable:
         """Return the model of a role, offered tools to call."""
-        found = self._offering.get((role, tools))
+        found = run.models.get((role, tools))
         if found is None:
-            found = self._protocol.offering(self._models[role], tools)
-            self._offering[role, tools] = found
+            found = self._protocol.offering(self._models[role], tools, run.toolbox)
+            run.models[role, tools] = found
         return found
 
-    def _offered(self, state: State, role: Role) -> tuple[str, ...]:
-        recipe = self._recipe
+    def _offered(self, run: Run, role: Role) -> tuple[str, ...]:
+        recipe, recorder = self._recipe, run.recorder
         if role == "planner":
-            return ("replan",) if state["plans"] else ("plan",)
+            return ("replan",) if recorder.plans else ("plan",)
         if recipe.reads_once:
-            return ("decide",) if state["evidence"] else (QUERY,)
+            return ("decide",) if recorder.evidence else run.toolbox.names
         own_plan = recipe.plans and not recipe.planner_apart
-        if own_plan and not state["plans"]:
+        if own_plan and not recorder.plans:
             return ("plan",)
-        acting = (QUERY, *SIMULATING) if recipe.simulates else (QUERY,)
-        return (*acting, *(("replan",) if own_plan and recipe.replans else ()), "decide")
+        replanning = ("replan",) if own_plan and recipe.replans else ()
+        return (*run.toolbox.names, *replanning, "decide")
 
     def _read(
-        self, called: Called, state: State, role: Role, tools: tuple[str, ...]
+        self, turn: Turn, run: Run, role: Role, tools: tuple[str, ...]
     ) -> tuple[Reply | None, str]:
         """Return what a reply says, or None and what its model has to be told."""
-        step = state["steps"] + 1
+        step = run.recorder.steps + 1
         try:
-            called.check()
+            turn.check()
             if role == "planner":
-                reply = self._protocol.read_verdict(called.reply, step)
+                reply = self._protocol.read_verdict(turn.message, step)
             else:
-                reply = self._protocol.read(called.reply, step, tools)
-            self._check(reply, state, role)
+                reply = self._protocol.read(turn.message, step, tools, run.toolbox)
+            self._check(reply, run, role)
         except UnparsableReplyError as error:
             return None, str(error)
         return reply, ""
 
-    def _check(self, reply: Reply, state: State, role: Role) -> None:
+    def _check(self, reply: Reply, run: Run, role: Role) -> None:
         """Raise `UnparsableReplyError` where a readable reply breaks this agent's own rules."""
-        recipe = self._recipe
+        recipe, recorder = self._recipe, run.recorder
         plans = role == "planner" or (recipe.plans and not recipe.planner_apart)
-        if plans and not state["plans"] and _plan_in(reply) is None:
+        if plans and not recorder.plans and _plan_in(reply) is None:
             talk = self._protocol
             first = talk.verdict_first if role == "planner" else talk.plan_first
             raise UnparsableReplyError(first)
-        if recipe.reads_once and reply.calls and state["evidence"]:
+        if recipe.reads_once and reply.requests and recorder.evidence:
             raise UnparsableReplyError(self._protocol.answer_now)
-        if recipe.reads_once and len(reply.calls) > 1:
+        if recipe.reads_once and len(reply.requests) > 1:
             raise UnparsableReplyError("The database can be read only once. Make a single call.")
-        if not plans and not reply.calls and reply.answer is None:
+        if not plans and not reply.requests and reply.answer is None:
             raise UnparsableReplyError("The reply neither asks for anything nor decides.")
 
-    def _said(self, called: Called, reply: Reply | None, step: int, role: Role) -> Event:
+    def _reply_event(self, turn: Turn, reply: Reply | None, step: int, role: Role) -> Event:
+        calls = self._protocol.calls(turn.message, reply)
         return ReplyEvent(
             step=step,
-            text=self._protocol.spoken(called.reply),
+            text=self._protocol.spoken(turn.message),
             thought=None if reply is None else reply.thought,
-            calls=tuple(ToolUse(**call) for call in self._protocol.calls(called.reply, reply)),
+            calls=tuple(ToolUse(**call) for call in calls),
             role=role,
-            input_tokens=called.usage.input_tokens,
-            output_tokens=called.usage.output_tokens,
+            input_tokens=turn.usage.input_tokens,
+            output_tokens=turn.usage.output_tokens,
         )
 
     def plan(self, state: State, runtime: Runtime[Run]) -> Update:
         """Take down the plan, or the one that replaces it."""
-        reply = reply_in(state)
-        text = _new_plan(reply, state["plans"], replans=self._recipe.replans)
-        only_plan = state["role"] == "agent" and not reply.calls and reply.answer is None
+        run, reply, role = runtime.context, reply_in(state), state["role"]
+        plans = run.recorder.plans
+        text = _new_plan(reply, plans, replans=self._recipe.replans)
+        only_plan = role == "agent" and not reply.requests and reply.answer is None
         onward: Update = {"messages": self._protocol.noted()} if only_plan else {}
         if text is None:
             return onward
-        kind = ReplanEvent if state["plans"] else PlanEvent
-        events: list[Event] = [kind(step=step_of(state), text=text)]
-        if state["role"] == "agent":
-            return onward | {"plans": [text], "events": events}
-        if state["plans"]:
-            told = [HumanMessage(f"New plan:\n{text}")]
-        else:
-            told = [HumanMessage(runtime.context.task(text))]
-            events.append(prompt_event("agent", [*state["messages"], *told]))
-        return {"plans": [text], "events": events, "messages": told}
+        first = not plans
+        plans.append(text)
+        run.recorder.note((PlanEvent if first else ReplanEvent)(step=run.step(role), text=text))
+        if role == "agent":
+            return onward
+        told = HumanMessage(run.task(text) if first else f"New plan:\n{text}")
+        if first:
+            note_prompt(run.recorder, "agent", [*state["messages"], told])
+        return {"messages": [told]}
 
     def retrieve(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Carry out what the reply calls, and show what came back."""
-        reply, step = reply_in(state), state["steps"]
-        evidence, events, results = list[Evidence](), list[Event](), list[Result]()
-        problem = ""
-        for call in reply.calls:
+        """Carry out what the reply asks for, and show what came back."""
+        run, reply = runtime.context, reply_in(state)
+        results, problem, found = list[ToolResult](), "", 0
+        for request in reply.requests:
             try:
-                found = runtime.context.toolbox.use(call)
+                evidence = run.toolbox.use(request)
             except InfrastructureError as error:
-                return _ended_by(error, "database") | {"evidence": evidence, "events": events}
+                return {"decision": run.recorder.failed(error)}
             except UnparsableReplyError as error:
                 problem = str(error)
-                results.append((call, problem))
-                events.append(unread_event(problem, state))
+                results.append((request, problem))
+                run.note_failure(problem, "agent")
                 continue
-            results.append((call, found.observation))
-            evidence.append(found)
-            kind = RetrievalEvent if found.tool == QUERY else SimulationEvent
-            events.append(kind.of(found, step))
-        last_words = closing(self._protocol.name) if self._recipe.reads_once and evidence else ""
+            found += 1
+            results.append((request, evidence.observation))
+            run.recorder.add_evidence(evidence)
+        last_words = closing(self._protocol.name) if self._recipe.reads_once and found else ""
         update: Update = {
             "messages": self._protocol.observed(results, last_words),
-            "evidence": evidence,
-            "events": events,
             "problem": problem,
-            "failures": 0 if evidence else state["failures"] + 1,
+            "failures": 0 if found else state["failures"] + 1,
         }
         if self._recipe.planner_apart:
             update["planning"] = [HumanMessage(_report(reply, results))]
         return update
 
-    def correct(self, state: State) -> Update:
+    def correct(self, state: State, runtime: Runtime[Run]) -> Update:
         """Tell the model why its reply could not be read."""
-        problem = state["problem"]
+        problem, role = state["problem"], state["role"]
+        runtime.context.note_failure(problem, role)
+        return {CONVERSATION[role]: [correction(problem)]}
+
+    def answer(self, state: State, runtime: Runtime[Run]) -> Update:
+        """Close the run with the model's decision, or tell it what it can decide for."""
+        run, reply = runtime.context, reply_in(state)
+        answer = reply.answer or ""
+        try:
+            choice = choice_of(answer, run.question, run.candidates)
+        except UnparsableReplyError as error:
+            problem = str(error)
+            run.note_failure(problem, "agent")
+            return {
+                "messages": self._protocol.refused(reply, problem),
+                "problem": problem,
+                "failures": state["failures"] + 1,
+            }
         return {
-            CONVERSATION[state["role"]]: [HumanMessage(f"The reply could not be read. {problem}")],
-            "events": [unread_event(problem, state)],
+            "messages": self._protocol.accepted(reply),
+            "decision": run.recorder.answered(answer, choice),
         }
 
-    def answer(self, state: State) -> Update:
-        """Close the run with the model's decision."""
-        return {
-            "ending": Ending.ANSWERED,
-            "events": [AnswerEvent(step=state["steps"], text=reply_in(state).answer or "")],
-        }
-
-    def stop(self, state: State) -> Update:
+    def stop(self, state: State, runtime: Runtime[Run]) -> Update:
         """Close a run that has no answer."""
-        ending, problem = state["ending"], state["problem"]
-        if ending is None and state["failures"] >= self._settings.max_parse_failures:
-            ending = Ending.UNPARSABLE
-            problem = f"{state['failures']} replies in a row could not be read. {problem}"
-        elif ending is None:
-            ending = Ending.STEP_LIMIT
-            problem = f"No decision within {self._settings.max_steps} replies."
-        return {
-            "ending": ending,
-            "problem": problem,
-            "events": [EndingEvent.of(ending, state["steps"], problem)],
-        }
+        recorder, most = runtime.context.recorder, self._settings.max_steps
+        if state["failures"] >= self._settings.max_parse_failures:
+            return {"decision": recorder.failed(given_up(state["failures"], state["problem"]))}
+        problem = f"No decision within {most} replies."
+        return {"decision": recorder.ended(Ending.STEP_LIMIT, problem)}
 
     def after_reply(self, state: State) -> str:
         """Where a reply leads."""
-        if state["ending"] is not None:
-            return "stop"
+        if state["decision"] is not None:
+            return END
         reply = state["reply"]
         if reply is None:
             return "correct"
         takes_plan = self._recipe.plans and not self._recipe.planner_apart
         return "plan" if takes_plan or state["role"] == "planner" else _act(reply)
 
-    def after_plan(self, state: State) -> str:
+    def after_plan(self, state: State, runtime: Runtime[Run]) -> str:
         """Where a reply leads once its plan is taken down."""
         reply = reply_in(state)
-        if state["role"] == "agent" and (reply.calls or reply.answer is not None):
+        if state["role"] == "agent" and (reply.requests or reply.answer is not None):
             return _act(reply)
-        return self._onward(state, "reason")
+        return self._onward(state, runtime, "reason")
 
-    def after_retrieval(self, state: State) -> str:
+    def after_retrieval(self, state: State, runtime: Runtime[Run]) -> str:
         """On to whoever speaks next: who plans is not asked about calls that could not be used."""
         judged = self._recipe.planner_apart and not state["problem"]
-        return self._onward(state, "deliberate" if judged else "reason")
+        return self._onward(state, runtime, "deliberate" if judged else "reason")
 
-    def after_correction(self, state: State) -> str:
+    def after_correction(self, state: State, runtime: Runtime[Run]) -> str:
         """Back to whoever was not understood."""
-        return self._onward(state, "reason" if state["role"] == "agent" else "deliberate")
+        node = "reason" if state["role"] == "agent" else "deliberate"
+        return self._onward(state, runtime, node)
 
-    def _onward(self, state: State, node: str) -> str:
+    def after_answer(self, state: State, runtime: Runtime[Run]) -> str:
+        """To the end, or back to a model whose answer names no candidate."""
+        return self._onward(state, runtime, "reason")
+
+    def _onward(self, state: State, runtime: Runtime[Run], node: str) -> str:
         """On to a node, unless the run has to end."""
+        if state["decision"] is not None:
+            return END
         over = (
-            state["ending"] is not None
-            or state["failures"] >= self._settings.max_parse_failures
-            or state["steps"] >= self._settings.max_steps
+            state["failures"] >= self._settings.max_parse_failures
+            or runtime.context.recorder.steps >= self._settings.max_steps
         )
         return "stop" if over else node
-
-
-def _ended_by(error: InfrastructureError, outage: Outage) -> Update:
-    return {"ending": Ending.INFRASTRUCTURE, "problem": str(error), "outage": outage}
 
 
 def _act(reply: Reply) -> str:
@@ -344,18 +336,15 @@ def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
 
 
 def _steps(plan: str) -> list[str]:
-    """Return a plan's lines without what says nothing: numbers, spaces, case and full stops."""
-    lines = (
-        STEP_NUMBER.sub("", " ".join(line.split())).rstrip(".").lower() for line in plan.split("\n")
-    )
-    return [line for line in lines if line]
+    """Return what a plan's steps say, without numbers, capitals and punctuation."""
+    return [step.bare for step in steps_of(plan)]
 
 
-def _report(reply: Reply, results: list[Result]) -> str:
+def _report(reply: Reply, results: list[ToolResult]) -> str:
     """Tell a model that only plans what was done and what came of it."""
     thought = [f"Thought: {reply.thought}"] if reply.thought else []
     done = [
-        f"Action: {call.tool}\nAction Input: {call.given}\nObservation: {text}"
-        for call, text in results
+        f"Action: {request.tool}\nAction Input: {request.text}\nObservation: {text}"
+        for request, text in results
     ]
     return "\n".join([*thought, *done])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from langchain_core.tools import BaseTool
 
 from dqa.core.database import Database
 from dqa.core.question import Question
@@ -29,9 +31,25 @@ def _template(name: str) -> Template:
 
 
 def instructions(
-    recipe: Recipe, protocol: ProtocolName, tools: tuple[str, ...], max_steps: int
+    recipe: Recipe,
+    protocol: ProtocolName,
+    tools: Sequence[str],
+    max_steps: int,
+    added: Sequence[BaseTool] = (),
 ) -> str:
-    """Return what an agent's model is told before its task."""
+    """Return what an agent's model is told before its task.
+
+    Parameters
+    ----------
+    recipe, protocol
+        The agent, and how it and its model talk.
+    tools
+        Names of the tools that the recipe has.
+    max_steps
+        Most replies.
+    added
+        The tools that plug-ins add.
+    """
     if recipe.reads_once:
         thought = "which figures the decision hangs on"
     elif recipe.plans:
@@ -39,7 +57,11 @@ def instructions(
     else:
         thought = "what you have to find out next, and why"
     filled = _template(protocol).render(
-        recipe=recipe, tools=tools, max_steps=max_steps, thought=thought
+        recipe=recipe,
+        tools=[*tools, *(tool.name for tool in added)],
+        added=added,
+        max_steps=max_steps,
+        thought=thought,
     )
     return _BLANK_LINES.sub("\n\n", filled).strip()
 

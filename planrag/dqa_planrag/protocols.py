@@ -16,13 +16,14 @@ from dqa.core.errors import UnknownNameError
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
 from dqa_planrag.react import ReAct
-from dqa_planrag.reply import Call, Reply
+from dqa_planrag.reply import Reply, ToolRequest
 from dqa_planrag.tool_calls import ToolCalls
+from dqa_planrag.toolbox import Toolbox
 
-__all__ = ["Result", "TalkProtocol", "protocol"]
+__all__ = ["TalkProtocol", "ToolResult", "protocol"]
 
-Result: TypeAlias = tuple[Call, str]
-"""A call, and what its tool gave."""
+ToolResult: TypeAlias = tuple[ToolRequest, str]
+"""What was asked of a tool, and what it returned as text."""
 
 
 class TalkProtocol(Protocol):
@@ -38,7 +39,9 @@ class TalkProtocol(Protocol):
     answer_now: str
     """What a model is told that would read once more than it may."""
 
-    def offering(self, model: BaseChatModel, tools: Sequence[str]) -> ChatRunnable:
+    def offering(
+        self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
+    ) -> ChatRunnable:
         """Return the model with tools to call, where the protocol has such."""
         ...
 
@@ -50,7 +53,9 @@ class TalkProtocol(Protocol):
         """Return what a reply calls as the trace shows it: ``tool`` and ``input`` of each."""
         ...
 
-    def read(self, message: AIMessage, step: int, offered: Sequence[str]) -> Reply:
+    def read(
+        self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
+    ) -> Reply:
         """Read an agent's reply; `UnparsableReplyError` tells the model what to write."""
         ...
 
@@ -66,8 +71,16 @@ class TalkProtocol(Protocol):
         """Return what a model is told after a reply that was only a plan."""
         ...
 
-    def observed(self, results: Sequence[Result], closing: str) -> list[BaseMessage]:
-        """Return the messages that show a model what its calls gave."""
+    def observed(self, results: Sequence[ToolResult], closing: str) -> list[BaseMessage]:
+        """Return the messages that show a model what its calls returned."""
+        ...
+
+    def accepted(self, reply: Reply) -> list[BaseMessage]:
+        """Return the messages that close a conversation whose decision counts."""
+        ...
+
+    def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
+        """Return the messages that tell a model why its decision does not count."""
         ...
 
 

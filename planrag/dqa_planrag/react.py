@@ -29,7 +29,9 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.plans import STEP_NUMBER
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
-from dqa_planrag.reply import Call, Reply
+from dqa.models.conversation import EMPTY_REPLY, correction, split_thinking
+from dqa_planrag.reply import Reply, ToolRequest
+from dqa_planrag.toolbox import Toolbox
 
 __all__ = ["ReAct", "parse_reply", "parse_verdict", "spoken"]
 
@@ -40,8 +42,6 @@ _LABEL = re.compile(
 )
 _ENDS_A_STATEMENT = ("observation", "final answer")
 _STATEMENT_NAMES = ("statement", "query", "sql", "cypher", "decision", "input")
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_STRAY_THINKING = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _KEPT = re.compile(
     r"""[\W_]*(?:keep|kept|no|none|n/a|not\ (?:needed|necessary|required)|unchanged
     |no\ (?:change|changes|re-?plan(?:ning)?)(?:\ (?:is|are)\ needed|\ needed)?
@@ -84,9 +84,11 @@ class ReAct:
         "<the decision>'."
     )
 
-    def offering(self, model: BaseChatModel, tools: Sequence[str]) -> ChatRunnable:
+    def offering(
+        self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
+    ) -> ChatRunnable:
         """Return the model as it is: the prompt says what there is to call."""
-        del tools
+        del tools, toolbox
         return model
 
     def spoken(self, message: AIMessage) -> str:
@@ -96,12 +98,14 @@ class ReAct:
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
         """Return what was read: whatever could not be stands in the text."""
         del message
-        read = () if reply is None else reply.calls
-        return [{"tool": call.tool, "input": call.given} for call in read]
+        read = () if reply is None else reply.requests
+        return [{"tool": request.tool, "input": request.given} for request in read]
 
-    def read(self, message: AIMessage, step: int, offered: Sequence[str]) -> Reply:
+    def read(
+        self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
+    ) -> Reply:
         """Read an agent's reply."""
-        del step, offered
+        del step, offered, toolbox
         return parse_reply(message.text)
 
     def read_verdict(self, message: AIMessage, step: int) -> Reply:
@@ -112,22 +116,33 @@ class ReAct:
     def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
         """Keep the text that counts."""
         del reply
-        # Providers reject empty messages, and an empty reply must not end the run.
-        return [AIMessage(spoken(message.text) or "(empty reply)")]
+        return [AIMessage(spoken(message.text) or EMPTY_REPLY)]
 
     def noted(self) -> list[BaseMessage]:
         """Let the model go on after a reply that was only a plan."""
         return [HumanMessage("The plan is noted. Go on with the Action.")]
 
-    def observed(self, results: Sequence[tuple[Call, str]], closing: str) -> list[BaseMessage]:
+    def observed(
+        self, results: Sequence[tuple[ToolRequest, str]], closing: str
+    ) -> list[BaseMessage]:
         """Show what the action gave, under the label that the format promises."""
         shown = "\n".join(f"Observation: {text}" for _, text in results)
         return [HumanMessage(f"{shown}\n\n{closing}" if closing else shown)]
 
+    def accepted(self, reply: Reply) -> list[BaseMessage]:
+        """Add nothing: the conversation is over."""
+        del reply
+        return []
+
+    def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
+        """Ask again, with what is wrong with the decision."""
+        del reply
+        return [correction(problem)]
+
 
 def spoken(text: str) -> str:
     """Return the part of a reply that counts: after its thinking, up to its own observation."""
-    text = _STRAY_THINKING.sub("", _THINKING.sub("", text))
+    _, text = split_thinking(text)
     for mark in _LABEL.finditer(text):
         if mark["label"].lower() == "observation":
             return text[: mark.start()].strip()
@@ -156,7 +171,7 @@ def parse_reply(text: str) -> Reply:
     action = _word(sections.get("action", ""))
     if action in _DECIDING:
         given = sections.get("action input", "")
-        return _answering(common, sections.get("final answer") or _bare(given))
+        return _answering(common, sections.get("final answer") or _unwrapped(given))
     acts = "action" in sections or "action input" in sections
     if acts and not (action in _NOTHING and "final answer" in sections):
         return _acting(common, sections)
@@ -254,9 +269,9 @@ def _replan(verdict: str) -> str | None:
 def _acting(common: Reply, sections: dict[str, str]) -> Reply:
     tool, given = sections.get("action", ""), sections.get("action input")
     if given is None:
-        tool, given = _called(tool)
+        tool, given = _call_in(tool)
     tool = tool.strip(" `*\"'.")
-    statement = _bare(given)
+    statement = _unwrapped(given)
     if not tool:
         raise UnparsableReplyError(
             "The reply has an Action Input but names no Action. Write 'Action: query_database' on "
@@ -267,10 +282,10 @@ def _acting(common: Reply, sections: dict[str, str]) -> Reply:
             f"The reply names the Action '{tool}' but gives it nothing to do. Write 'Action Input: "
             "<one statement>' on the line after it."
         )
-    return replace(common, calls=(Call(tool, statement),))
+    return replace(common, requests=(ToolRequest(tool, statement),))
 
 
-def _called(action: str) -> tuple[str, str]:
+def _call_in(action: str) -> tuple[str, str]:
     """Split an action that holds its own input: ``tool(input)``, or a fence on the next line."""
     called = _CALL.fullmatch(action.strip("`").strip())
     if called is not None:
@@ -293,7 +308,7 @@ def _answering(common: Reply, answer: str) -> Reply:
     return replace(common, answer=answer)
 
 
-def _bare(statement: str) -> str:
+def _unwrapped(statement: str) -> str:
     """Return a statement without the fence, quotes or JSON that it came in."""
     statement = statement.strip()
     fenced = _FENCE.search(statement)

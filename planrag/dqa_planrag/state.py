@@ -4,53 +4,45 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from dqa.core.decision import Ending, Usage
-from dqa.core.events import Event, ParseFailureEvent, PromptEvent
-from dqa.core.evidence import Evidence
+from dqa.core.decision import Decision
+from dqa.core.events import ParseFailureEvent, PromptEvent
+from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
+from dqa.models.calling import ChatRunnable
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
 
 __all__ = [
     "CONVERSATION",
-    "Outage",
     "Role",
     "Run",
     "State",
     "Update",
     "in_turns",
     "initial_state",
-    "prompt_event",
+    "note_prompt",
     "reply_in",
-    "step_of",
-    "unread_event",
 ]
 
-Outage: TypeAlias = Literal["database", "model"]
 Role: TypeAlias = Literal["agent", "planner"]
 """Who is asked: the agent's model, or one that only plans."""
 
 
 class State(TypedDict):
-    """A run so far. Lists grow by what each node adds; the rest is replaced."""
+    """Where a run stands. Conversations grow by what each node adds; the rest is replaced."""
 
     messages: Annotated[list[BaseMessage], operator.add]
     planning: Annotated[list[BaseMessage], operator.add]
-    events: Annotated[list[Event], operator.add]
-    evidence: Annotated[list[Evidence], operator.add]
-    plans: Annotated[list[str], operator.add]
-    usage: Usage
-    steps: int
     failures: int
     role: Role
     reply: Reply | None
     problem: str
-    outage: Outage | None
-    ending: Ending | None
+    decision: Decision | None
 
 
 CONVERSATION: Mapping[Role, Literal["messages", "planning"]] = {
@@ -65,14 +57,34 @@ class Run:
 
     Attributes
     ----------
+    question
+        What is asked.
+    candidates
+        What can be chosen; None where nobody listed it.
     toolbox
         What the agent acts with.
     task
         Words the task with a plan, for an agent whose plan another model makes.
+    recorder
+        Keeps what happens.
+    models
+        The models with the tools that they were offered so far, by role and names of the tools.
     """
 
+    question: Question
+    candidates: tuple[Candidate, ...] | None
     toolbox: Toolbox
     task: Callable[[str], str]
+    recorder: Recorder
+    models: dict[tuple[Role, tuple[str, ...]], ChatRunnable] = field(default_factory=dict)
+
+    def step(self, role: Role) -> int:
+        """Return the number of the reply in hand; a planner's goes before the agent's."""
+        return self.recorder.steps + (role == "planner")
+
+    def note_failure(self, problem: str, role: Role) -> None:
+        """Record why a reply could not be used."""
+        self.recorder.note(ParseFailureEvent(step=self.step(role), problem=problem, role=role))
 
 
 Update: TypeAlias = dict[str, Any]
@@ -88,21 +100,14 @@ def initial_state(messages: list[BaseMessage], planning: list[BaseMessage]) -> S
     planning
         What a model that only plans is told first; empty where there is none.
     """
-    shown = prompt_event("planner", planning) if planning else prompt_event("agent", messages)
     return State(
         messages=messages,
         planning=planning,
-        events=[shown],
-        evidence=[],
-        plans=[],
-        usage=Usage(),
-        steps=0,
         failures=0,
         role="agent",
         reply=None,
         problem="",
-        outage=None,
-        ending=None,
+        decision=None,
     )
 
 
@@ -121,11 +126,6 @@ def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     return turns
 
 
-def step_of(state: State) -> int:
-    """Return the number of the reply that is dealt with; a planner's goes before the agent's."""
-    return state["steps"] + (state["role"] == "planner")
-
-
 def reply_in(state: State) -> Reply:
     """Return the reply that a node deals with."""
     reply = state["reply"]
@@ -134,15 +134,10 @@ def reply_in(state: State) -> Reply:
     return reply
 
 
-def prompt_event(role: Role, messages: list[BaseMessage]) -> Event:
-    """Return the event that shows what a model is told first."""
+def note_prompt(recorder: Recorder, role: Role, messages: list[BaseMessage]) -> None:
+    """Record what a model is told first."""
     shown = tuple((message.type, _text(message)) for message in messages)
-    return PromptEvent(messages=shown, role=role)
-
-
-def unread_event(problem: str, state: State) -> Event:
-    """Return the event that says why a reply could not be read."""
-    return ParseFailureEvent(step=step_of(state), problem=problem, role=state["role"])
+    recorder.note(PromptEvent(messages=shown, role=role))
 
 
 def _text(message: BaseMessage) -> str:

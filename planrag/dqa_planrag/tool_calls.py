@@ -12,23 +12,24 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field
 
 from dqa.core.errors import UnparsableReplyError
+from dqa.core.plans import STEP_NUMBER
 from dqa.deciders.base import ProtocolName
-from dqa.deciders.simulation import CompareArguments, SimulateArguments
-from dqa.deciders.tools import Arguments, QueryArguments
+from dqa.deciders.tools import Arguments, Text, fitted_arguments, schema_of
 from dqa.models.calling import ChatRunnable
+from dqa.models.conversation import EMPTY_REPLY
 from dqa_planrag.react import spoken
-from dqa_planrag.reply import MOST_CALLS, STEP_NUMBER, Call, Given, Reply
-from dqa_planrag.toolbox import QUERY, SIMULATING
+from dqa_planrag.reply import MOST_CALLS, Reply, ToolRequest
+from dqa_planrag.toolbox import Toolbox
 
 __all__ = ["ToolCalls"]
 
@@ -56,29 +57,33 @@ class _Replan(Arguments):
 class _Decide(Arguments):
     """Make the decision, once no analysis is missing."""
 
-    decision: str = Field(description="the decision alone, by the database's name or id")
+    decision: Text = Field(description="the decision alone, by the database's name or id")
 
 
-_ARGUMENTS: Mapping[str, type[Arguments]] = {
-    QUERY: QueryArguments,
-    "simulate": SimulateArguments,
-    "compare": CompareArguments,
-    "plan": _Plan,
-    "replan": _Replan,
-    "decide": _Decide,
-}
-_ACTING = frozenset({QUERY, *SIMULATING})
+_SAYING: Mapping[str, type[Arguments]] = {"plan": _Plan, "replan": _Replan, "decide": _Decide}
+"""The tools that say something and do nothing."""
+
 _DROPPED = "Not taken: it was made before the results beside it were known. Look at them first."
 _NOTED = "Noted."
+_NO_TOOLS = Toolbox(())
 _NO_NAME = re.compile(r"[^\w-]", re.ASCII)
 _LONGEST_NAME = 64
 
 
-@cache
-def _offer(tool: str) -> dict[str, Any]:
-    described = convert_to_openai_tool(_ARGUMENTS[tool])
-    described["function"]["name"] = tool
+@lru_cache(maxsize=256)
+def _definition(name: str, description: str, schema: type[BaseModel]) -> dict[str, Any]:
+    """Return a tool as providers are told of it."""
+    described = convert_to_openai_tool(schema)
+    described["function"] |= {"name": name, "description": description}
     return described
+
+
+def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
+    if name in _SAYING:
+        schema = _SAYING[name]
+        return _definition(name, schema.__doc__ or "", schema)
+    tool = toolbox.tools[name]
+    return _definition(name, tool.description, schema_of(tool))
 
 
 class ToolCalls:
@@ -92,9 +97,11 @@ class ToolCalls:
         "The database has been read once and cannot be read again. Call decide with the decision."
     )
 
-    def offering(self, model: BaseChatModel, tools: Sequence[str]) -> ChatRunnable:
+    def offering(
+        self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
+    ) -> ChatRunnable:
         """Return the model with these tools bound to it."""
-        return model.bind_tools([_offer(tool) for tool in tools])
+        return model.bind_tools([_offer(name, toolbox) for name in tools])
 
     def spoken(self, message: AIMessage) -> str:
         """Return the text beside the calls."""
@@ -107,18 +114,16 @@ class ToolCalls:
         called = [(call["name"], _as_json(call["args"])) for call in message.tool_calls]
         return [{"tool": name or "", "input": text or ""} for name, text in called + broken]
 
-    def read(self, message: AIMessage, step: int, offered: Sequence[str]) -> Reply:
+    def read(
+        self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
+    ) -> Reply:
         """Read an agent's reply. What is asked in the same reply goes before a decision.
 
         A tool that is not offered now is like one that does not exist. Only a plan is taken for
         the new one that it is.
         """
-        _check_calls(message)
-        heeded = {*offered, "plan"} if "replan" in offered else set(offered)
-        reading = _Reading(heeded | _ACTING)
-        for place, call in enumerate(message.tool_calls):
-            reading.add(f"call_{step}_{place}", call["name"], call["args"])
-        return reading.reply(spoken(message.text))
+        accepted = {*offered, "plan"} if "replan" in offered else set(offered)
+        return _read(message, step, accepted, toolbox)
 
     def read_verdict(self, message: AIMessage, step: int) -> Reply:
         """Read the reply of a model that only plans."""
@@ -127,7 +132,7 @@ class ToolCalls:
                 raise UnparsableReplyError(
                     f"There is no tool '{call['name']}' here: call plan or replan."
                 )
-        return self.read(message, step, ("plan", "replan"))
+        return _read(message, step, {"plan", "replan"}, _NO_TOOLS)
 
     def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
         """Keep the calls, and send back what needs no result; of a useless reply, a description.
@@ -138,8 +143,9 @@ class ToolCalls:
         text = spoken(message.text)
         if reply is None:
             called = [f"(called {c['tool']} with {c['input']})" for c in self.calls(message, None)]
-            return [AIMessage("\n".join([text, *called]).strip() or "(empty reply)")]
-        ids = [name for name, _ in reply.notes] + [call.id for call in reply.calls]
+            return [AIMessage("\n".join([text, *called]).strip() or EMPTY_REPLY)]
+        ids = [name for name, _ in reply.notes] + [request.id for request in reply.requests]
+        ids += [reply.answer_id] if reply.answer_id else []
         calls = [
             ToolCall(name=_sendable(call["name"]), args=call["args"], id=name, type="tool_call")
             for name, call in zip(sorted(ids, key=_place), message.tool_calls, strict=True)
@@ -151,58 +157,82 @@ class ToolCalls:
         """Add nothing: the calls of the reply are answered already."""
         return []
 
-    def observed(self, results: Sequence[tuple[Call, str]], closing: str) -> list[BaseMessage]:
+    def observed(
+        self, results: Sequence[tuple[ToolRequest, str]], closing: str
+    ) -> list[BaseMessage]:
         """Send each result back under its call's id; some providers want no user's turn there."""
         shown: list[BaseMessage] = []
-        for place, (call, text) in enumerate(results, start=1):
+        for place, (request, text) in enumerate(results, start=1):
             last_words = f"\n\n{closing}" if closing and place == len(results) else ""
-            shown.append(
-                ToolMessage(text + last_words, tool_call_id=call.id, name=_sendable(call.tool))
-            )
+            name = _sendable(request.tool)
+            shown.append(ToolMessage(text + last_words, tool_call_id=request.id, name=name))
         return shown
+
+    def accepted(self, reply: Reply) -> list[BaseMessage]:
+        """Answer the call of decide."""
+        return [ToolMessage(_NOTED, tool_call_id=reply.answer_id, name="decide")]
+
+    def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
+        """Answer the call of decide with what is wrong with it."""
+        text = f"Error: the decision was not taken. {problem}"
+        return [ToolMessage(text, tool_call_id=reply.answer_id, name="decide")]
+
+
+def _read(message: AIMessage, step: int, accepted: AbstractSet[str], toolbox: Toolbox) -> Reply:
+    """Read a reply whose calls may say what is in `accepted`, and ask for what is in `toolbox`."""
+    _check_calls(message)
+    draft = _Draft(accepted, toolbox)
+    for place, call in enumerate(message.tool_calls):
+        draft.add(f"call_{step}_{place}", call["name"], call["args"])
+    return draft.reply(spoken(message.text))
 
 
 @dataclass(slots=True)
-class _Reading:
-    """A reply while its calls are read, one after the other; the tools in `heeded` exist."""
+class _Draft:
+    """A reply while its calls are read, one after the other."""
 
-    heeded: AbstractSet[str]
+    accepted: AbstractSet[str]
+    toolbox: Toolbox
     plan: str | None = None
     replan: str | None = None
     answer: str | None = None
-    calls: list[Call] = field(default_factory=list)
+    requests: list[ToolRequest] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     deciding: str = ""
 
-    def add(self, name: str, tool: str, arguments: dict[str, Any]) -> None:
-        """Take one call in; `UnparsableReplyError` where its arguments do not fit."""
-        if tool not in self.heeded:
-            self.calls.append(Call(tool, _as_json(arguments), name))
-            return
-        given = _given(tool, arguments)
-        if tool in _ACTING:
-            self.calls.append(Call(tool, given, name))
+    def add(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
+        """Add one call; `UnparsableReplyError` where its arguments do not fit."""
+        if tool in self.toolbox.tools:
+            checked = self.toolbox.checked(tool, arguments)
+            self.requests.append(ToolRequest(tool, checked, call_id))
+        elif tool not in self.accepted or tool not in _SAYING:
+            self.requests.append(ToolRequest(tool, _as_json(arguments), call_id))
         elif tool == "decide":
             if self.deciding:
                 raise UnparsableReplyError("The reply decides twice. Call decide once.")
-            self.answer, self.deciding = _one(given), name
+            self.answer = fitted_arguments(tool, _Decide, arguments)["decision"]
+            self.deciding = call_id
         else:
-            steps = _numbered(given)
-            if tool == "plan" and not steps:
-                raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
-            if tool == "plan":
-                self.plan = steps
-            else:
-                self.replan = steps
-            self.notes.append((name, _NOTED))
+            self._add_plan(call_id, tool, arguments)
+
+    def _add_plan(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
+        steps = _numbered(fitted_arguments(tool, _SAYING[tool], arguments)["steps"])
+        if tool == "plan" and not steps:
+            raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
+        if tool == "plan":
+            self.plan = steps
+        else:
+            self.replan = steps
+        self.notes.append((call_id, _NOTED))
 
     def reply(self, thought: str) -> Reply:
         """Return what was said."""
-        answer, notes = self.answer, list(self.notes)
-        if self.deciding:
-            notes.append((self.deciding, _DROPPED if self.calls else _NOTED))
-            answer = None if self.calls else answer
-        return Reply(self.plan, self.replan, thought, tuple(self.calls), answer, tuple(notes))
+        if not (self.deciding and self.requests):
+            requests = tuple(self.requests)
+            said = (self.answer, self.deciding, tuple(self.notes))
+            return Reply(self.plan, self.replan, thought, requests, *said)
+        notes = (*self.notes, (self.deciding, _DROPPED))
+        return Reply(self.plan, self.replan, thought, tuple(self.requests), notes=notes)
 
 
 def _numbered(steps: Iterable[str]) -> str | None:
@@ -230,31 +260,6 @@ def _check_calls(message: AIMessage) -> None:
         raise UnparsableReplyError(
             f"The reply makes {len(message.tool_calls)} calls. Make at most {MOST_CALLS} at a time."
         )
-
-
-def _given(tool: str, arguments: dict[str, Any]) -> Given:
-    """Return what a tool's only argument holds."""
-    try:
-        read = _ARGUMENTS[tool].model_validate(arguments)
-    except ValidationError as error:
-        raise UnparsableReplyError(f"The call of {tool} does not fit: {_first(error)}") from error
-    (value,) = read.model_dump().values()
-    if isinstance(value, list):
-        return tuple(value)
-    if not value.strip():
-        raise UnparsableReplyError(f"The call of {tool} is empty. Fill its argument in.")
-    return str(value.strip())
-
-
-def _first(error: ValidationError) -> str:
-    """Say what is wrong first, where, and what would do."""
-    found = error.errors(include_url=False, include_context=False)[0]
-    where = ".".join(str(part) for part in found["loc"])
-    return f"the argument '{where}': {found['msg']}."
-
-
-def _one(given: Given) -> str:
-    return given if isinstance(given, str) else ", ".join(given)
 
 
 def _sendable(tool: str) -> str:

@@ -1,82 +1,58 @@
-"""What an agent acts with: the database, and for some the scenario's simulator."""
+"""What an agent acts with: some of the tools of `dqa.deciders.tools`, and those of plug-ins."""
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from dqa.core.database import Database, Limits
+from langchain_core.tools import BaseTool
+
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
-from dqa.deciders.simulation import Simulation
-from dqa.deciders.tools import observe
-from dqa_planrag.reply import Call
+from dqa.core.evidence import Evidence
+from dqa.deciders.tools import arguments_from_text, checked_arguments, use_tool
+from dqa_planrag.reply import ToolRequest
 
-__all__ = ["QUERY", "SIMULATING", "Toolbox"]
-
-_SEPARATED = re.compile(r"[,;\n]")
+__all__ = ["Toolbox"]
 
 
-@dataclass(frozen=True, slots=True)
 class Toolbox:
     """The tools of one run.
 
     Attributes
     ----------
-    database
-        What statements run on.
-    limits
-        What each call may cost.
-    simulation
-        Runs the rules on the database's own rows; None for an agent that may not.
+    tools
+        By name, in the order in which models read of them.
     """
 
-    database: Database
-    limits: Limits
-    simulation: Simulation | None = None
+    def __init__(self, tools: Iterable[BaseTool]) -> None:
+        self.tools: Mapping[str, BaseTool] = {tool.name: tool for tool in tools}
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the tools are called."""
-        return (QUERY,) if self.simulation is None else (QUERY, *SIMULATING)
+        return tuple(self.tools)
 
-    def use(self, call: Call) -> Evidence:
-        """Carry a call out.
+    def checked(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a call's arguments as its tool takes them; see `checked_arguments`."""
+        return checked_arguments(self._tool(name), arguments)
+
+    def use(self, request: ToolRequest) -> Evidence:
+        """Carry a request out.
 
         Raises
         ------
         UnparsableReplyError
-            There is no such tool; the message names those there are.
+            There is no such tool, or it takes other arguments; the message tells the model.
         InfrastructureError
-            The database failed.
+            The database, or another server, failed.
         """
-        if call.tool == QUERY:
-            return observe(self.database, _text(call), self.limits)
-        if self.simulation is not None and call.tool == SIMULATE:
-            return self.simulation.simulate(_text(call), self.limits)
-        if self.simulation is not None and call.tool == COMPARE:
-            return self.simulation.compare(_listed(call), self.limits)
-        raise UnparsableReplyError(
-            f"There is no tool '{call.tool}'. The tools are: {', '.join(self.names)}."
-        )
+        tool, given = self._tool(request.tool), request.given
+        arguments = arguments_from_text(tool, given) if isinstance(given, str) else given
+        return use_tool(tool, checked_arguments(tool, arguments))
 
-
-def _text(call: Call) -> str:
-    return call.given if isinstance(call.given, str) else ", ".join(call.given)
-
-
-def _listed(call: Call) -> tuple[str, ...]:
-    """Return the candidates that a call names, none for all of them."""
-    given = _from_text(call.given) if isinstance(call.given, str) else call.given
-    return tuple(name for name in given if name.strip())
-
-
-def _from_text(text: str) -> tuple[str, ...]:
-    """Read a JSON list, or names between commas, semicolons or line ends."""
-    if text.strip().startswith("["):
-        try:
-            return tuple(str(name) for name in json.loads(text))
-        except (ValueError, RecursionError):
-            text = text.strip().strip("[]")
-    return tuple(part.strip(" \"'`-*") for part in _SEPARATED.split(text))
+    def _tool(self, name: str) -> BaseTool:
+        if name not in self.tools:
+            raise UnparsableReplyError(
+                f"There is no tool '{name}'. The tools are: {', '.join(self.names)}."
+            )
+        return self.tools[name]

@@ -12,8 +12,8 @@ import numpy as np
 
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator.base import Drawn, Request, Size
 from dqa.scenarios.base import LIST_SEPARATOR, Scenario
+from dqa.scenarios.generation import Drawn, Request, Size
 from dqa_simulators.uncertain import UncertainWorld
 
 __all__ = ["DrawnWorld", "UncertainGenerator"]
@@ -35,7 +35,7 @@ class DrawnWorld(NamedTuple):
 class UncertainGenerator:
     """What is particular to a scenario whose worlds have a known uncertainty.
 
-    See `dqa.loaders.generator.base.Generator`.
+    See `dqa.scenarios.generation.Generator`.
 
     Attributes
     ----------

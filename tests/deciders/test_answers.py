@@ -46,7 +46,7 @@ def golden(name: str) -> list[tuple[str, tuple[Candidate, ...], str, Any]]:
 def refusal(answer: str, candidates: Sequence[Candidate], noun: str = "node") -> InvalidAnswerError:
     """The error that an answer is refused with."""
     with pytest.raises(InvalidAnswerError) as refused:
-        read_answer(answer, candidates, noun)
+        read_answer(answer, candidates, (noun,))
     return refused.value
 
 
@@ -55,7 +55,7 @@ def test_an_answer_that_opens_with_a_name_names_it(
     answer: str, candidates: tuple[Candidate, ...], noun: str, choice: Candidate
 ) -> None:
     """Case, accents, quotes, markup, separators, the noun, labels and remarks do not hide it."""
-    assert read_answer(answer, candidates, noun) == choice
+    assert read_answer(answer, candidates, (noun,)) == choice
 
 
 @pytest.mark.parametrize(("answer", "candidates", "noun", "meant"), golden("given_up"))
@@ -63,7 +63,7 @@ def test_sentences_are_refused_and_never_misread(
     answer: str, candidates: tuple[Candidate, ...], noun: str, meant: Candidate
 ) -> None:
     """Whoever writes so means a candidate, and is asked for its name alone."""
-    assert meant in refusal(answer, candidates, noun).named
+    assert meant in refusal(answer, candidates, (noun,)).named
 
 
 @pytest.mark.parametrize(("answer", "candidates", "noun", "_"), golden("refused"))
@@ -71,7 +71,7 @@ def test_what_names_no_candidate_is_refused(
     answer: str, candidates: tuple[Candidate, ...], noun: str, _: object
 ) -> None:
     """Nothing, several, parts of names, and names that are turned down."""
-    assert isinstance(refusal(answer, candidates, noun), UnparsableReplyError)
+    assert isinstance(refusal(answer, candidates, (noun,)), UnparsableReplyError)
 
 
 def test_there_are_as_many_sentences_as_ever() -> None:
@@ -124,9 +124,9 @@ def test_every_candidate_matches_its_own_spelling(candidate: Candidate) -> None:
 def test_a_candidate_may_begin_like_the_noun() -> None:
     """What is passed over before a name is tried as a name first."""
     nodes = ("node 7", "7", "the trade", "trade")
-    assert read_answer("Node 7", nodes, "node") == "node 7"
-    assert read_answer("the trade", nodes, "trade node") == "the trade"
-    assert read_answer("trade node: trade", ("trade",), "trade node") == "trade"
+    assert read_answer("Node 7", nodes, ("node",)) == "node 7"
+    assert read_answer("the trade", nodes, ("trade node",)) == "the trade"
+    assert read_answer("trade node: trade", ("trade",), ("trade node",)) == "trade"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from dqa.models.scripted.conversation import read_conversation
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -21,7 +22,6 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 from dqa.models.scripted import check_agent, scripted_model
-from dqa.models.scripted.conversation import read_conversation
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 

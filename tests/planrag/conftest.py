@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator import generate
 
@@ -100,6 +102,11 @@ def assert_alternating(messages: Sequence[BaseMessage]) -> None:
     """No two messages of one side stand beside each other."""
     sides = [isinstance(message, HumanMessage) for message in messages[1:]]
     assert sides == [place % 2 == 0 for place in range(len(sides))]
+
+
+def open_question(questions: QuestionSet) -> Question:
+    """The first Locating question without its list, so that any words are an answer."""
+    return replace(questions.find("locating/1"), candidates=None)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
-from tests.planrag.conftest import COUNT, Replies
+from tests.planrag.conftest import COUNT, Replies, open_question
 
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
 
@@ -31,10 +31,10 @@ def run(
     database: Database,
     settings: Settings | None = None,
 ) -> tuple[Decision, Replies]:
-    """Let an agent decide the first Locating question with the given replies."""
+    """Let an agent decide an open question with the given replies."""
     model = Replies(replies=list(replies))
     decider = plugins.decider(agent)(model, settings or Settings())
-    return decider.decide(questions.find("locating/1"), database), model
+    return decider.decide(open_question(questions), database), model
 
 
 def kinds(decision: Decision) -> list[str]:
@@ -46,11 +46,10 @@ def test_single_retrieval_reads_once_and_then_decides(
     questions: QuestionSet, database: Database
 ) -> None:
     """One statement, its rows with the closing prompt, and the decision."""
-    chosen = (questions.find("locating/1").candidates or ())[0]
     decision, model = run(
-        "singlerag", [act(database), f"Thought: t\nFinal Answer: {chosen}"], questions, database
+        "singlerag", [act(database), "Thought: t\nFinal Answer: x"], questions, database
     )
-    assert (decision.ending, decision.choice, decision.steps) == (Ending.ANSWERED, chosen, 2)
+    assert (decision.ending, decision.answer, decision.steps) == (Ending.ANSWERED, "x", 2)
     assert kinds(decision) == ["prompt", "reply", "retrieval", "reply", "answer"]
     assert decision.evidence[0].row_count == 1
     assert "cannot be read again" in model.shown[1][-1].text
@@ -232,6 +231,6 @@ def test_the_analyst_finds_the_best_decisions_of_a_clean_world() -> None:
     right = 0
     for question in world.questions:
         database = plugins.backend("sqlite").load(world.situation_of(question))
-        right += decider.decide(question, database).choice in question.answers
+        right += decider.decide(question, database).choice in world.truth_of(question).answers
         database.close()
     assert right >= 15

@@ -29,6 +29,7 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
+from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.evaluation.plan import Task
 from dqa.evaluation.score import Judge, Result
 from dqa.evaluation.store import RunStore, to_trace
@@ -245,9 +246,9 @@ def watched(questions: QuestionSet) -> Iterator[Watched]:
 
 def carried_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
     """Carry every call of a reply out, and see that the guard has passed what ran."""
-    for call in reply.calls:
+    for request in reply.requests:
         try:
-            found = toolbox.use(call)
+            found = toolbox.use(request)
         except UnparsableReplyError:
             watched.counts["no such tool"] += 1
             continue
@@ -258,7 +259,8 @@ def carried_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
 def toolbox_of(watched: Watched, questions: QuestionSet) -> Toolbox:
     """Everything that an agent may act with."""
     question = questions.find("locating/1")
-    return Toolbox(watched.database, SHORT, Simulation.of(question, watched.database))
+    simulation = Simulation.of(question, watched.database)
+    return Toolbox((query_tool(watched.database, SHORT), *simulation_tools(simulation, SHORT)))
 
 
 @pytest.mark.parametrize("name", ["react", "tools"])
@@ -283,7 +285,10 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
         for offered in ((), OFFERED):
             reply = None
             try:
-                reply = talk.read(message, 1, offered) if offered else talk.read_verdict(message, 1)
+                if offered:
+                    reply = talk.read(message, 1, offered, toolbox)
+                else:
+                    reply = talk.read_verdict(message, 1)
             except UnparsableReplyError:
                 watched.counts["unparsable"] += 1
             else:
@@ -291,7 +296,8 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
             assert_sendable(
                 [
                     *talk.kept(message, reply),
-                    *talk.observed([(call, "x") for call in reply.calls] if reply else (), ""),
+                    *talk.observed([(asked, "x") for asked in reply.requests] if reply else (), ""),
+                    *(talk.accepted(reply) if reply and reply.answer is not None else ()),
                 ]
             )
             talk.calls(message, reply)
@@ -313,8 +319,8 @@ def test_the_watch_notices_a_guard_that_lets_everything_through(
     toolbox, talk = toolbox_of(watched, questions), protocol("react")
     unguarded = set()
     for text in GOOD:
-        for call in talk.read(AIMessage(text), 1, OFFERED).calls:
-            toolbox.use(call)
+        for request in talk.read(AIMessage(text), 1, OFFERED, toolbox).requests:
+            toolbox.use(request)
             unguarded.update(watched.unguarded())
     assert unguarded == set(HARMFUL)
 

@@ -15,7 +15,14 @@ from dqa.deciders.base import Settings
 from dqa_planrag.deciders import FACTORIES
 from dqa_planrag.react import ReAct
 from dqa_planrag.tool_calls import ToolCalls
-from tests.planrag.conftest import COUNT, Replies, assert_alternating, assert_sendable, calling
+from tests.planrag.conftest import (
+    COUNT,
+    Replies,
+    assert_alternating,
+    assert_sendable,
+    calling,
+    open_question,
+)
 
 PLAN = "Plan:\n1. Count the nodes.\n2. Choose one."
 END = "Thought: t\nFinal Answer: x"
@@ -38,9 +45,7 @@ def run(
     """Let an agent decide with the given replies; turns alternate in whatever was sent."""
     model, plans = Replies(replies=list(replies)), Replies(replies=planner or [])
     settings = Settings(planner=plans, **bounds)
-    decision = plugins.decider(agent)(model, settings).decide(
-        questions.find("locating/1"), database
-    )
+    decision = plugins.decider(agent)(model, settings).decide(open_question(questions), database)
     for messages in (*model.shown, *plans.shown):
         assert_sendable(messages)
         if settings.protocol == "react":

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dqa.core.errors import UnparsableReplyError
 from dqa_planrag.react import parse_reply, parse_verdict, spoken
-from dqa_planrag.reply import Call, Reply
+from dqa_planrag.reply import Reply, ToolRequest
 
 
 def test_an_action_with_its_input_is_read() -> None:
@@ -16,14 +16,16 @@ def test_an_action_with_its_input_is_read() -> None:
     reply = parse_reply(
         "Thought: look first\nAction: query_database\nAction Input: SELECT 1\nFROM t"
     )
-    assert reply == Reply(thought="look first", calls=(Call("query_database", "SELECT 1\nFROM t"),))
+    assert reply == Reply(
+        thought="look first", requests=(ToolRequest("query_database", "SELECT 1\nFROM t"),)
+    )
 
 
 def test_a_plan_and_an_action_stand_in_one_reply() -> None:
     """A first reply opens with its plan and acts at once."""
     reply = parse_reply("Plan:\n1. look\n2. choose\nThought: x\nAction: q\nAction Input: SELECT 1")
     assert reply.plan == "1. look\n2. choose"
-    assert reply.calls == (Call("q", "SELECT 1"),)
+    assert reply.requests == (ToolRequest("q", "SELECT 1"),)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_labels_inside_a_statement_belong_to_it() -> None:
     """A map's key or a column may be called like a label."""
     statement = "MATCH (n) RETURN {\n  plan: n.plan,\n  action: n.action\n} AS m"
     reply = parse_reply(f"Thought: t\nAction: query_database\nAction Input: {statement}")
-    assert (reply.calls, reply.plan) == ((Call("query_database", statement),), None)
+    assert (reply.requests, reply.plan) == ((ToolRequest("query_database", statement),), None)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_labels_inside_a_statement_belong_to_it() -> None:
 def test_statements_are_found_in_the_shapes_that_models_give_them(action: str) -> None:
     """Fences, call syntax and JSON arguments are unwrapped."""
     reply = parse_reply(f"Thought: t\n{action}")
-    assert reply.calls == (Call("query_database", "SELECT 1"),)
+    assert reply.requests == (ToolRequest("query_database", "SELECT 1"),)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_statements_are_found_in_the_shapes_that_models_give_them(action: str) -
 def test_markdown_around_labels_and_statements_is_dropped(text: str) -> None:
     """Models decorate; the statement arrives bare."""
     reply = parse_reply(text)
-    assert reply.calls == (Call("query_database", "SELECT 1"),)
+    assert reply.requests == (ToolRequest("query_database", "SELECT 1"),)
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -194,7 +196,7 @@ def test_a_literal_at_the_end_of_a_call_keeps_its_quote(quote: str) -> None:
     """Only quotes around the whole statement are taken off."""
     statement = "SELECT 1 FROM t WHERE name = 'x'"
     reply = parse_reply(f"Action: query_database({quote}{statement}{quote})")
-    assert reply.calls == (Call("query_database", statement),)
+    assert reply.requests == (ToolRequest("query_database", statement),)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +217,7 @@ def test_a_literal_at_the_end_of_a_call_keeps_its_quote(quote: str) -> None:
 def test_what_belongs_to_the_statement_stays(statement: str) -> None:
     """Quoted names and literals are no wrapping, and no argument is guessed."""
     reply = parse_reply(f"Action: q\nAction Input: {statement}")
-    assert reply.calls == (Call("q", statement),)
+    assert reply.requests == (ToolRequest("q", statement),)
 
 
 @pytest.mark.parametrize("gap", ["\n\n", "\n  \n", ";\n", "; \n", ";\n\n"])
@@ -223,8 +225,8 @@ def test_what_belongs_to_the_statement_stays(statement: str) -> None:
 def test_a_label_after_the_end_of_a_statement_is_no_part_of_it(gap: str, label: str) -> None:
     """An empty line or a semicolon ended it."""
     reply = parse_reply(f"Action: q\nAction Input: SELECT 1{gap}{label}: 1. next")
-    (call,) = reply.calls
-    assert call.given == ("SELECT 1;" if ";" in gap else "SELECT 1")
+    (request,) = reply.requests
+    assert request.given == ("SELECT 1;" if ";" in gap else "SELECT 1")
     assert reply.thought == ("1. next" if label == "Thought" else "")
     assert reply.plan == ("1. next" if label == "Plan" else None)
     assert reply.replan == ("1. next" if label == "Re-plan" else None)
@@ -240,7 +242,7 @@ def test_an_observation_of_the_models_own_is_cut() -> None:
 def test_an_action_goes_before_an_answer_in_the_same_reply() -> None:
     """The answer was written before the action's result was known."""
     reply = parse_reply("Action: q\nAction Input: SELECT 1\nFinal Answer: guess")
-    assert (reply.calls, reply.answer) == ((Call("q", "SELECT 1"),), None)
+    assert (reply.requests, reply.answer) == ((ToolRequest("q", "SELECT 1"),), None)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +318,7 @@ def test_a_planner_that_does_something_else_is_told(text: str, told: str) -> Non
 def test_no_reply_keeps_the_parser_busy(text: str, acts: bool) -> None:
     """Work grows with a reply's length and not with its square, which would be hours here."""
     if acts:
-        assert parse_reply(text).calls
+        assert parse_reply(text).requests
     else:
         with pytest.raises(UnparsableReplyError):
             parse_reply(text)
@@ -330,7 +332,7 @@ def test_no_reply_keeps_the_parser_busy(text: str, acts: bool) -> None:
 def test_labels_inside_a_statement_cost_what_their_lines_cost(line: str) -> None:
     """Their number squared would be half an hour."""
     text = "\n".join(["Action: q", "Action Input: SELECT 1", *[line] * 200_000])
-    assert parse_reply(text).calls
+    assert parse_reply(text).requests
 
 
 @given(st.text(max_size=400))
@@ -340,7 +342,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         reply = parse_reply(text)
     except UnparsableReplyError:
         return
-    assert not (reply.calls and reply.answer is not None)
+    assert not (reply.requests and reply.answer is not None)
 
 
 @given(
@@ -374,5 +376,5 @@ def test_shuffled_labels_are_read_or_refused(text: str) -> None:
         reply = parse_reply(text)
     except UnparsableReplyError:
         return
-    assert not (reply.calls and reply.answer is not None)
-    assert reply.calls or reply.answer or reply.plan or "Re-plan:" in text
+    assert not (reply.requests and reply.answer is not None)
+    assert reply.requests or reply.answer or reply.plan or "Re-plan:" in text

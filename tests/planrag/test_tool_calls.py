@@ -13,13 +13,23 @@ from dqa.core.decision import Ending
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa_planrag.reply import Call
+from dqa.deciders.simulation import Simulation
+from dqa.deciders.tools import query_tool, simulation_tools
+from dqa_planrag.reply import ToolRequest
 from dqa_planrag.tool_calls import ToolCalls
-from tests.planrag.conftest import Replies, assert_sendable, calling
+from dqa_planrag.toolbox import Toolbox
+from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
 from tests.planrag.tool_runs import BROKEN, DECIDE, PLAN, kinds, problems, query, run
 
 READ = ToolCalls().read
 ACTING = ("query_database", "simulate", "compare", "decide")
+
+
+@pytest.fixture
+def toolbox(questions: QuestionSet, database: Database) -> Toolbox:
+    """Everything that an agent may act with."""
+    simulation = Simulation.of(questions.find("locating/1"), database)
+    return Toolbox((query_tool(database), *simulation_tools(simulation)))
 
 
 @pytest.mark.parametrize(
@@ -33,8 +43,14 @@ ACTING = ("query_database", "simulate", "compare", "decide")
         (calling(("query_database", {"statement": ["SELECT 1"]})), "valid string"),
         (calling(("query_database", {"statement": None})), "valid string"),
         (calling(("query_database", {"sql": "SELECT 1"})), "'statement'"),
-        (calling(("query_database", {"statement": " \n"})), "query_database is empty"),
-        (calling(("decide", {"decision": ""})), "decide is empty"),
+        (
+            calling(("query_database", {"statement": " \n"})),
+            "query_database does not fit: the argument 'statement': it is empty",
+        ),
+        (
+            calling(("decide", {"decision": ""})),
+            "decide does not fit: the argument 'decision': it is empty",
+        ),
         (calling(DECIDE, DECIDE), "decides twice"),
         (calling(*[("query_database", {"statement": "SELECT 1"})] * 9), "at most 8"),
     ],
@@ -57,7 +73,7 @@ def test_what_could_not_be_read_stays_in_the_conversation_and_the_trace(
     """As words: a call that nothing answers would make providers reject the whole conversation."""
     decision, model = run("iterrag", questions, database, BROKEN, calling(DECIDE))
     assert "(called query_database with {statement: )" in model.shown[1][-2].text
-    assert decision.trace[1].data["calls"] == [{"tool": "query_database", "input": "{statement: "}]
+    assert decision.trace[1].data["calls"] == ({"tool": "query_database", "input": "{statement: "},)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +108,10 @@ def test_a_plan_without_steps_is_asked_for_again(
         ),
     ],
 )
-def test_steps_have_one_number_each(steps: object, plan: str) -> None:
+def test_steps_have_one_number_each(steps: object, plan: str, toolbox: Toolbox) -> None:
     """Whichever they brought along; steps that came as one text are its lines."""
     for name in ("plan", "replan"):
-        reply = READ(calling((name, {"steps": steps})), 1, (name,))
+        reply = READ(calling((name, {"steps": steps})), 1, (name,), toolbox)
         assert (reply.plan or reply.replan) == plan
 
 
@@ -121,7 +137,7 @@ def test_a_tool_that_is_not_offered_now_is_none_that_exists(
     planner = Replies(replies=[calling(PLAN)])
     model = Replies(replies=[calling(PLAN)] * early + [wrong] * 3)
     decider = plugins.decider(agent)(model, Settings(protocol="tools", planner=planner))
-    decision = decider.decide(questions.find("locating/1"), database)
+    decision = decider.decide(open_question(questions), database)
     assert problems(decision) == [f"There is no tool '{name}'. The tools are: query_database."] * 3
     result = model.shown[-1][-1]
     assert isinstance(result, ToolMessage)
@@ -146,7 +162,9 @@ def test_one_good_call_makes_a_reply_no_failure(questions: QuestionSet, database
 
 def test_the_closing_words_stand_in_the_last_result() -> None:
     """A user's turn after a result is refused by some providers."""
-    results = [(Call("query_database", "SELECT 1", f"call_1_{n}"), f"row {n}") for n in (0, 1)]
+    results = [
+        (ToolRequest("query_database", "SELECT 1", f"call_1_{n}"), f"row {n}") for n in (0, 1)
+    ]
     first, last = ToolCalls().observed(results, "Decide now.")
     assert isinstance(last, ToolMessage)
     assert (first.text, last.text) == ("row 0", "row 1\n\nDecide now.")
@@ -167,15 +185,17 @@ def test_a_tool_that_does_not_exist_is_answered_under_its_call(
     assert decision.ending is Ending.ANSWERED
 
 
-def test_numbers_are_taken_for_ids(questions: QuestionSet, database: Database) -> None:
+def test_numbers_are_taken_for_ids(
+    questions: QuestionSet, database: Database, toolbox: Toolbox
+) -> None:
     """Buildings have numbers, and models write them as such."""
     decision, _ = run("iterrag", questions, database, calling(("decide", {"decision": 42})))
     assert decision.answer == "42"
-    (call,) = READ(calling(("compare", {"candidates": [1, "2"]})), 1, ACTING).calls
-    assert call.given == ("1", "2")
+    (request,) = READ(calling(("compare", {"candidates": [1, "2"]})), 1, ACTING, toolbox).requests
+    assert request.given == {"candidates": ["1", "2"]}
 
 
-def test_what_stands_beside_the_calls_is_the_thought() -> None:
+def test_what_stands_beside_the_calls_is_the_thought(toolbox: Toolbox) -> None:
     """As text or in blocks, without what a model thinks to itself."""
     blocks: list[str | dict[str, Any]] = [
         {"type": "thinking", "thinking": "hm", "signature": "s"},
@@ -184,9 +204,9 @@ def test_what_stands_beside_the_calls_is_the_thought() -> None:
     ]
     called = calling(("query_database", {"statement": "SELECT 1"}))
     message = AIMessage(blocks, tool_calls=called.tool_calls)
-    reply = READ(message, 3, ACTING)
+    reply = READ(message, 3, ACTING, toolbox)
     assert reply.thought == "look first"
-    assert reply.calls == (Call("query_database", "SELECT 1", "call_3_0"),)
+    assert reply.requests == (ToolRequest("query_database", {"statement": "SELECT 1"}, "call_3_0"),)
     (kept,) = ToolCalls().kept(message, reply)
     assert kept.content == "look first"
 

@@ -16,7 +16,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES
-from tests.planrag.conftest import COUNT, Replies, assert_sendable, calling
+from tests.planrag.conftest import COUNT, Replies, assert_sendable, calling, open_question
 from tests.planrag.tool_runs import BROKEN, DECIDE, PLAN, kinds, problems, query, run
 
 
@@ -189,9 +189,9 @@ def test_all_candidates_are_compared_however_it_is_said(
     replies.append(calling(DECIDE) if protocol == "tools" else "Final Answer: x")
     settings = Settings(protocol=protocol, rules="paper")  # type: ignore[arg-type]
     decider = plugins.decider("planrag-sim")(Replies(replies=replies), settings)
-    question = questions.find("locating/1")
-    (compared,) = decider.decide(question, database).evidence
-    assert (compared.error, compared.row_count) == (None, len(question.candidates or ()))
+    (compared,) = decider.decide(open_question(questions), database).evidence
+    everything = len(questions.find("locating/1").candidates or ())
+    assert (compared.error, compared.row_count) == (None, everything)
 
 
 def test_a_single_retrieval_is_one_call(questions: QuestionSet, database: Database) -> None:
@@ -222,13 +222,13 @@ def test_failures_of_either_model_are_bounded(
     decider = plugins.decider("planrag-two-models")(agent, chosen)
     decision = decider.decide(questions.find("locating/1"), database)
     assert decision.ending is Ending.UNPARSABLE
-    assert "3 replies in a row could not be read" in (decision.error or "")
+    assert "3 replies in a row could not be used" in (decision.error or "")
     failures = [e for e in decision.trace if e.kind == "parse_failure"]
     assert [e.data["role"] for e in failures] == [role] * 3
     failed, other = (agent, planner) if role == "agent" else (planner, agent)
     assert len(failed.shown) == 3
     assert len(other.shown) == (1 if role == "agent" else 0)
-    assert "could not be read" in failed.shown[-1][-1].text
+    assert "could not be used" in failed.shown[-1][-1].text
 
 
 @pytest.mark.parametrize("protocol", ["react", "tools"])
@@ -280,7 +280,7 @@ def test_every_call_in_a_conversation_is_answered_once_and_at_once(
     planner = Replies(replies=replies[::-1] * 3)
     model = Replies(replies=replies)
     chosen = Settings(protocol="tools", max_steps=6, planner=planner)
-    decision = Agent(recipe, model, chosen).decide(questions.find("locating/1"), database)
+    decision = Agent(recipe, model, chosen).decide(open_question(questions), database)
     for messages in (*model.shown, *planner.shown):
         assert_sendable(messages)
     assert decision.ending in {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}

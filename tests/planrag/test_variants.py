@@ -32,7 +32,14 @@ from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES, Recipe
-from tests.planrag.conftest import COUNT, Replies, assert_alternating, assert_sendable, calling
+from tests.planrag.conftest import (
+    COUNT,
+    Replies,
+    assert_alternating,
+    assert_sendable,
+    calling,
+    open_question,
+)
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "exchange" / "trace.schema.json"
 PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
@@ -174,6 +181,7 @@ def test_one_shot_agents_are_shown_another_questions_run(
     """A right one, of the same scenario, before the task; the trace shows it and ids stay apart."""
     asked = questions.find("locating/1")
     other, _ = next(examples.others(asked, database.kind))
+    right = questions.truth_of(other).official
     model = Replies(replies=["hm"] * 3)
     settings = Settings(protocol=protocol, examples=examples, max_steps=3)
     decision = plugins.decider(agent)(model, settings).decide(asked, database)
@@ -186,13 +194,13 @@ def test_one_shot_agents_are_shown_another_questions_run(
     (prompt, *_) = only(decision, "prompt")
     if protocol == "tools":
         (decided,) = said[-2].tool_calls
-        assert decided["args"]["decision"] == str(other.answers[0])
+        assert decided["args"]["decision"] == str(right)
         # The example ends with the agent's own words: the next task may not follow a result.
         assert not said[-1].tool_calls
-        called = f"(called decide with {{'decision': '{other.answers[0]}'}})"
+        called = f"(called decide with {{'decision': '{right}'}})"
         assert any(text.endswith(called) for _, text in prompt.data["messages"])
     else:
-        assert said[-1].text.endswith(f"Final Answer: {other.answers[0]}")
+        assert said[-1].text.endswith(f"Final Answer: {right}")
     assert_sendable(shown)
     assert [kind for kind, _ in prompt.data["messages"]] == [m.type for m in shown]
     for (_, text), message in zip(prompt.data["messages"], shown, strict=True):
@@ -220,9 +228,7 @@ def test_ids_of_an_example_and_of_the_run_stay_apart(
         ]
     )
     settings = Settings(protocol="tools", examples=examples)
-    plugins.decider("iterrag-one-shot")(model, settings).decide(
-        questions.find("locating/1"), database
-    )
+    plugins.decider("iterrag-one-shot")(model, settings).decide(open_question(questions), database)
     assert_sendable(model.shown[1])
 
 
@@ -286,7 +292,7 @@ def test_of_two_models_in_text_each_does_its_own_part(
         [act, "hm", act, "Thought: t\nFinal Answer: x"],
     )
     decider = plugins.decider("planrag-two-models")(agent, settings)
-    decision = decider.decide(questions.find("locating/1"), database)
+    decision = decider.decide(open_question(questions), database)
     assert (decision.ending, decision.answer) == (Ending.ANSWERED, "x")
     assert decision.plans == ("1. count", "1. count again")
     assert (decision.steps, decision.usage.calls, decision.usage.input_tokens) == (4, 7, 70)
@@ -321,7 +327,7 @@ def test_of_two_models_with_tools_each_is_offered_its_own(
         [query, query, calling(("decide", {"decision": "x"}))],
     )
     decider = plugins.decider("planrag-two-models")(agent, settings)
-    decision = decider.decide(questions.find("locating/1"), database)
+    decision = decider.decide(open_question(questions), database)
     assert decision.plans == ("1. count", "1. count again")
     assert (decision.ending, decision.steps, decision.usage.calls) == (Ending.ANSWERED, 3, 6)
     assert planner.offered == [["plan"], ["replan"], ["replan"]]
@@ -337,7 +343,7 @@ def test_one_model_may_play_both_parts(questions: QuestionSet, database: Databas
     """Without a planner of its own the agent's model plans too."""
     model = Replies(replies=["Plan: 1. count", "Final Answer: x"])
     decider = plugins.decider("planrag-two-models")(model, Settings())
-    decision = decider.decide(questions.find("locating/1"), database)
+    decision = decider.decide(open_question(questions), database)
     assert (decision.plans, decision.answer, len(model.shown)) == (("1. count",), "x", 2)
 
 

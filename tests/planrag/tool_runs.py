@@ -11,7 +11,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from tests.planrag.conftest import COUNT, Replies, assert_sendable
+from tests.planrag.conftest import COUNT, Replies, assert_sendable, open_question
 
 PLAN = ("plan", {"steps": ["count", "choose"]})
 DECIDE = ("decide", {"decision": "x"})
@@ -33,10 +33,10 @@ def query(database: Database) -> tuple[str, dict[str, Any]]:
 def run(
     agent: str, questions: QuestionSet, database: Database, *replies: object
 ) -> tuple[Decision, Replies]:
-    """Let an agent decide the first Locating question with the given replies."""
+    """Let an agent decide an open question with the given replies."""
     model = Replies(replies=list(replies))
     decider = plugins.decider(agent)(model, Settings(protocol="tools"))
-    decision = decider.decide(questions.find("locating/1"), database)
+    decision = decider.decide(open_question(questions), database)
     for messages in model.shown:
         assert_sendable(messages)
     return decision, model

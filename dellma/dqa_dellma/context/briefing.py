@@ -11,7 +11,7 @@ from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.candidates import candidates_of, noun_of
+from dqa.deciders.candidates import candidates_of, nouns_of
 from dqa.deciders.tools import observe
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.naming import named_in
@@ -93,7 +93,7 @@ class Briefing:
             tables=told,
             failed=len(found) - len(told),
             cut=sum(one.cut is not None for one in found if one.error is None),
-            noun=noun_of(question),
+            noun=nouns_of(question)[0],
         )
 
     @property

@@ -50,7 +50,7 @@ def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -
     if label is not None and 1 <= int(label["number"]) <= len(actions):
         return actions[int(label["number"]) - 1]
     try:
-        return read_answer(said, actions, noun)
+        return read_answer(said, actions, (noun,))
     except InvalidAnswerError:
         alone = _ALONE.fullmatch(said)
         if alone is None or not 1 <= int(alone["number"]) <= len(actions):
@@ -60,7 +60,7 @@ def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -
 
 def _only_named(words: str, actions: Sequence[Candidate], noun: str) -> Candidate:
     try:
-        return read_answer(words, actions, noun)
+        return read_answer(words, actions, (noun,))
     except InvalidAnswerError as error:
         if len(error.named) != 1:
             raise

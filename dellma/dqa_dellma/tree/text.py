@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dqa.cli.asking import model_line
+from dqa.report.tables import model_line
 from dqa.report.pages import percent
 from dqa.report.untrusted import visible
 

@@ -1,6 +1,5 @@
 """A seeded generator of situations and questions, at any size and difficulty."""
 
-from dqa.loaders.generator.base import Drawn, Generator, Request, Size
 from dqa.loaders.generator.generate import (
     generate,
     generate_like_release,
@@ -14,8 +13,8 @@ from dqa.loaders.generator.manifest import (
     read_manifest,
     write_generated,
 )
-from dqa.loaders.generator.options import Difficulty
 from dqa.loaders.generator.simulated import SimulatedGenerator
+from dqa.scenarios.generation import Difficulty, Drawn, Generator, Request, Size
 
 __all__ = [
     "GENERATOR_VERSION",

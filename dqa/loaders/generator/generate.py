@@ -13,9 +13,8 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator.base import Drawn, Request, Size
-from dqa.loaders.generator.options import Difficulty
 from dqa.scenarios.catalogue import scenarios as known_scenarios
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
 __all__ = ["generate", "generate_like_release", "judged_scenarios", "size_of"]
 

@@ -15,8 +15,8 @@ from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.generator.options import Difficulty
 from dqa.scenarios.base import Scenario
+from dqa.scenarios.generation import Difficulty
 
 __all__ = ["SMALLEST_MARGIN", "Asking", "Steps", "ask"]
 

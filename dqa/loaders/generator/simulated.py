@@ -16,11 +16,10 @@ from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
-from dqa.loaders.generator.base import Drawn, Request, Size
 from dqa.loaders.generator.names import stems
-from dqa.loaders.generator.options import Difficulty
 from dqa.loaders.generator.questions import Asking, ask
 from dqa.scenarios.base import Scenario
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
 __all__ = ["SimulatedGenerator"]
 
@@ -165,8 +164,8 @@ class _Series:
         realm = self._realms[draft.number % _REALMS].capitalize()
         name = generator.name.format(realm=realm, year=year, first=draft.first)
         for attempt in range(_ATTEMPTS):
-            building, asking = self._stream(draft.number, attempt).spawn(2)
-            world = generator.build(building, name, draft.size, self._difficulty)
+            drawing, asking = self._stream(draft.number, attempt).spawn(2)
+            world = generator.build(drawing, name, draft.size, self._difficulty)
             listed = generator.targets(world, year, self._difficulty.distractors)
             targets = [listed[i] for i in asking.permutation(len(listed))]
             if len(targets) < draft.at_least:

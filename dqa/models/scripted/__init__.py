@@ -3,8 +3,12 @@
 They drive the same loops, prompts, parsers, tools and databases as a language model would, need no
 key, and are a real baseline: an analyst who follows the business rules with queries. They are never
 presented as a language model's results.
+
+What a script does is written in `dqa.models.scripted.steps`, a scenario's folder names its scripts,
+and how a method's conversations are answered is its own `Responder`.
 """
 
-from dqa.models.scripted.model import ScriptedModel, check_agent, scripted_model
+from dqa.models.scripted.model import ScriptedModel, scripted_model
+from dqa.models.scripted.responder import Responder, scripted_scenario
 
-__all__ = ["ScriptedModel", "check_agent", "scripted_model"]
+__all__ = ["Responder", "ScriptedModel", "scripted_model", "scripted_scenario"]

@@ -1,4 +1,4 @@
-"""What scripts are written in: steps, answers, and small helpers for statements."""
+"""What scripts are written in: tasks, steps, answers, and small helpers for statements."""
 
 from __future__ import annotations
 
@@ -8,19 +8,57 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from dqa.core.situation import Cell
-from dqa.models.scripted.conversation import Observed
 
 __all__ = [
     "Answer",
+    "Observed",
     "Script",
+    "ScriptTurn",
     "Step",
+    "Task",
     "compared",
     "number",
     "numbered",
     "pick",
     "quoted",
+    "run_script",
     "settled",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a conversation sets a script to do.
+
+    Attributes
+    ----------
+    question, rules, schema
+        What is asked, the business rules, and the schema as the database describes it.
+    graph
+        Whether the database speaks Cypher; it speaks SQL otherwise.
+    once
+        Whether the database may be read only once.
+    plans, replans
+        Whether there is a plan, and whether it may change after an observation.
+    simulates
+        Whether decisions may be simulated.
+    """
+
+    question: str
+    rules: str
+    schema: str
+    graph: bool
+    once: bool
+    plans: bool
+    replans: bool
+    simulates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What one statement returned: rows by column position, none where it failed."""
+
+    rows: tuple[tuple[Cell, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +93,32 @@ class Answer:
 
 Script: TypeAlias = Generator[Step, Observed, Answer]
 """Yields steps, is sent what each returned, and returns the decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptTurn:
+    """What a script does now, and the plan where it begins or changes."""
+
+    move: Step | Answer
+    new_plan: str | None
+
+
+def run_script(script: Script, observed: Iterable[Observed]) -> ScriptTurn:
+    """Run a script past everything that was observed, to what it does next.
+
+    A script holds no state between calls: it is started anew and fed the observations, so the
+    conversation alone decides.
+    """
+    plan: str | None = None
+    try:
+        step = next(script)
+        for seen in observed:
+            plan = step.plan or plan
+            step = script.send(seen)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return ScriptTurn(answer, None)
+    return ScriptTurn(step, step.plan if step.plan != plan else None)
 
 
 def compared(look: Step, what: str) -> Script:

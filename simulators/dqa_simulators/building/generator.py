@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dqa import plugins
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.loaders.generator.options import Difficulty, require
 from dqa.loaders.generator.sampling import apportion, heavy_tailed, ragged
+from dqa.scenarios.generation import Difficulty, require
 
 __all__ = ["BuildingSize", "build_building"]
 

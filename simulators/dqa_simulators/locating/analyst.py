@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 
 from dqa.core.errors import UsageError
 from dqa.core.situation import Cell
-from dqa.models.scripted.conversation import Observed, Task
 from dqa.models.scripted.steps import (
     Answer,
+    Observed,
     Script,
     Step,
+    Task,
     compared,
     number,
     numbered,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dqa import plugins
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.loaders.generator.options import Difficulty, require
 from dqa.loaders.generator.sampling import contains, distinct_keys, heavy_tailed
+from dqa.scenarios.generation import Difficulty, require
 
 __all__ = ["LocatingSize", "build_locating"]
 

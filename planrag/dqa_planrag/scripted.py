@@ -1,0 +1,249 @@
+"""What scripted models say in the agents' conversations.
+
+Conversations come in two protocols. In the text one, formats and observations are labelled; in the
+other one, the names of tools stand in backticks and results come under the ids of calls.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.messages.tool import ToolCall
+
+from dqa import plugins
+from dqa.core.errors import UsageError
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
+from dqa.core.situation import Schema
+from dqa.models.layers import layer_of
+from dqa.models.scripted import ScriptedModel, scripted_scenario
+from dqa.models.scripted.steps import (
+    Answer,
+    Observed,
+    Script,
+    ScriptTurn,
+    Task,
+    run_script,
+)
+
+__all__ = ["RESPONDER", "AgentTask", "check_script", "read_conversation"]
+
+_ACTING = frozenset({QUERY, *SIMULATING})
+"""The tools whose results are observations."""
+
+_SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
+_OBSERVATION = re.compile(r"^Observation: ", re.MULTILINE)
+_COMPARING = re.compile(r"^Action: .*\bcompare\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask(Task):
+    """A task, and the format in which an agent's model has to talk.
+
+    Attributes
+    ----------
+    acts
+        Whether this conversation's model reads the database and decides, rather than only plans.
+    plan_is_given
+        Whether somebody else makes the plan.
+    thinks, thinks_first
+        Whether the format asks for a thought, and whether that stands before the plan.
+    """
+
+    acts: bool = True
+    plan_is_given: bool = False
+    thinks: bool = True
+    thinks_first: bool = False
+
+
+_Messages: TypeAlias = Sequence[BaseMessage]
+
+
+class _AgentScripts:
+    """Answers for scripted models; see `dqa.models.scripted.responder.Responder`."""
+
+    def answers(self, messages: _Messages) -> bool:
+        """Whether a conversation sets an agent's task."""
+        return _task_place(messages) is not None
+
+    def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
+        """Return what a script says next: as labelled text, or as calls where there are tools."""
+        task, observed = read_conversation(messages)
+        scenario = scripted_scenario(_named_in(task.schema), script)
+        started: Script = plugins.script(script, scenario)(task, seed)
+        turn = run_script(started, observed)
+        if tools:
+            return _calling(task, turn, set(tools), first=not observed)
+        return AIMessage(_worded(task, turn, first=not observed))
+
+
+RESPONDER = _AgentScripts()
+
+
+def check_script(model: BaseChatModel, schema: Schema) -> None:
+    """Refuse a scripted model that cannot query databases of a schema; others pass.
+
+    Raises
+    ------
+    UsageError
+        `model` is scripted, itself or under a recorder, and its script knows no such tables.
+    """
+    scripted = layer_of(model, ScriptedModel)
+    if scripted is not None:
+        scripted_scenario({table.name for table in schema.tables}, scripted.script)
+
+
+def read_conversation(messages: _Messages) -> tuple[AgentTask, list[Observed]]:
+    """Return the last task, and what the statements since it returned, in order.
+
+    Raises
+    ------
+    UsageError
+        The conversation is none that an agent of this project holds.
+    """
+    system = "\n".join(m.text for m in messages if isinstance(m, SystemMessage))
+    sections, since = _last_task(messages)
+    _, _, schema = sections["Database"].partition("Schema, as the database describes it:\n")
+    tools = "`" in system
+    own_plan = "\nPlan:" in system or "`plan`" in system
+    acts = "`query_database`" in system if tools else "\nAction:" in system
+    task = AgentTask(
+        question=sections["Question"],
+        rules=sections.get("Business rules", ""),
+        schema=schema,
+        graph="Kind: graph" in sections["Database"],
+        once=acts and ("`decide`" if tools else "\nFinal Answer:") not in system,
+        plans=own_plan or "Plan" in sections,
+        replans=any(mark in system for mark in ("\nRe-plan:", "`replan`", "New plan:")),
+        simulates="`compare`" in system or _COMPARING.search(system) is not None,
+        acts=acts,
+        plan_is_given="Plan" in sections,
+        thinks="\nThought:" in system,
+        thinks_first=0 <= system.find("\nThought:") < system.find("\nPlan:"),
+    )
+    observed = [_observed(text) for text in _observations(since)]
+    if len(observed) != _asked(since, acts=acts):
+        raise UsageError(
+            "A scripted model met a reply of its own that brought no observation; its script and "
+            "the agent's format do not fit each other."
+        )
+    return task, observed
+
+
+def _last_task(messages: _Messages) -> tuple[dict[str, str], _Messages]:
+    """Return the sections of the last task, and the messages after it."""
+    place = _task_place(messages)
+    if place is None:
+        raise UsageError("The conversation sets no task with a question and a database.")
+    return _sections(messages[place]), messages[place + 1 :]
+
+
+def _task_place(messages: _Messages) -> int | None:
+    """Return where the last task stands; None where there is none."""
+    for place in range(len(messages) - 1, -1, -1):
+        if {"Question", "Database"} <= _sections(messages[place]).keys():
+            return place
+    return None
+
+
+def _sections(message: BaseMessage) -> dict[str, str]:
+    """Return the texts between the headings of a user's message."""
+    if not isinstance(message, HumanMessage):
+        return {}
+    return {found["title"]: found["body"].strip() for found in _SECTION.finditer(message.text)}
+
+
+def _observations(messages: _Messages) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.name in _ACTING:
+            yield message.text
+        elif isinstance(message, HumanMessage | ToolMessage):
+            yield from _OBSERVATION.split(message.text)[1:]
+
+
+def _asked(messages: _Messages, *, acts: bool) -> int:
+    """Count what was to be observed: one thing a reply, or each tool that an acting one called."""
+    asked = 0
+    for message in messages:
+        if isinstance(message, AIMessage):
+            calls = [call for call in message.tool_calls if call["name"] in _ACTING]
+            asked += len(calls) if acts and message.tool_calls else 1
+    return asked
+
+
+def _observed(text: str) -> Observed:
+    rows = []
+    for line in text.splitlines()[1:]:
+        if not line.startswith("["):
+            break
+        rows.append(tuple(json.loads(line)))
+    return Observed(tuple(rows) if text.startswith("[") else ())
+
+
+def _worded(task: AgentTask, turn: ScriptTurn, *, first: bool) -> str:
+    """Word a turn in the labels that the format asks for."""
+    plan = []
+    if first and task.plans:
+        plan = [f"Plan:\n{turn.new_plan}"]
+    elif task.replans:
+        plan = [f"Re-plan:\n{turn.new_plan}" if turn.new_plan else "Re-plan: keep"]
+    if not task.acts:
+        return "\n".join(plan)
+    thought = [f"Thought: {turn.move.thought}"] if task.thinks else []
+    if isinstance(turn.move, Answer):
+        acts = [f"Final Answer: {turn.move.answer}"]
+    else:
+        acts = [f"Action: {turn.move.tool}", f"Action Input: {turn.move.given}"]
+    if task.plan_is_given:
+        plan = []
+    opening = [*thought, *plan] if task.thinks_first else [*plan, *thought]
+    return "\n".join([*opening, *acts])
+
+
+def _calling(task: AgentTask, turn: ScriptTurn, offered: set[str], *, first: bool) -> AIMessage:
+    """Word a turn as calls of the tools that are offered."""
+    move, calls = turn.move, list[tuple[str, dict[str, Any]]]()
+    if "plan" in offered:
+        return _called("", [("plan", {"steps": _steps(turn.new_plan)})])
+    new_plan = turn.new_plan is not None and not first
+    if "replan" in offered and (new_plan or not task.acts):
+        calls.append(("replan", {"steps": _steps(turn.new_plan)}))
+    if not task.acts:
+        return _called("", calls)
+    if isinstance(move, Answer):
+        calls.append(("decide", {"decision": move.answer}))
+    elif move.tool == COMPARE:
+        calls.append((move.tool, {"candidates": [] if move.given == "all" else [move.given]}))
+    else:
+        name = "decision" if move.tool == SIMULATE else "statement"
+        calls.append((move.tool, {name: move.given}))
+    return _called(move.thought, calls)
+
+
+def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:
+    named = [
+        ToolCall(name=name, args=arguments, id=str(number), type="tool_call")
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    return AIMessage(text, tool_calls=named)
+
+
+def _steps(plan: str | None) -> list[str]:
+    """Return the steps of a plan without their numbers; none for no plan."""
+    return [line.partition(". ")[2] for line in (plan or "").splitlines()]
+
+
+def _named_in(schema: str) -> set[str]:
+    """Return the tables and labels in a schema's text."""
+    return set(re.findall(r"^(?:\(:)?[`\"]?(\w+)", schema, re.MULTILINE))

@@ -12,7 +12,7 @@ from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
-from dqa_dellma.deciders import (
+from dqa_dellma.factories import (
     DELLMA_NAIVE,
     DELLMA_PAIRS,
     DELLMA_TOP1,

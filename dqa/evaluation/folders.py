@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import ParseError, UsageError
@@ -74,7 +74,7 @@ class RunRecord(Record):
     spec: RunSpec | None
     content_hash: str = ""
     workers: int = 1
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
 
     @property
     def written_by(self) -> str:

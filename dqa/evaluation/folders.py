@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import ParseError, UsageError
@@ -22,6 +22,7 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
+from dqa.scenarios import known_as
 
 __all__ = [
     "RESULTS",
@@ -29,6 +30,7 @@ __all__ = [
     "TRACES",
     "RunRecord",
     "cut_half_line",
+    "know_scenarios",
     "read_record",
     "read_results",
     "read_traces",
@@ -72,7 +74,7 @@ class RunRecord(Record):
     spec: RunSpec | None
     content_hash: str = ""
     workers: int = 1
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
 
     @property
     def written_by(self) -> str:
@@ -111,6 +113,21 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name another --out."
         ) from error
+
+
+def know_scenarios(folder: Path) -> None:
+    """Make the scenarios known that a run named by their folders, where these still are.
+
+    Raises
+    ------
+    UsageError
+        As `read_record` does, or another scenario has such a name.
+    ParseError
+        Such a folder is wrong by now.
+    """
+    spec = read_record(folder).spec if (folder / RUN).is_file() else None
+    for name in () if spec is None else spec.questions.scenarios or ():
+        known_as(name)
 
 
 def read_results(folder: Path) -> list[Result]:

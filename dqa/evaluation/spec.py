@@ -149,7 +149,7 @@ class Deciding(Record):
     model: _Model = ModelSpec(name="scripted:analyst")
     planner: _Model | None = None
     protocol: ProtocolName = "react"
-    settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = {}
+    settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
     rule_set: str | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     max_steps: Annotated[int, Field(ge=1)] = 20

@@ -1,1 +1,242 @@
-"""Decision QA: the best decision for a question, business rules and a database."""
+"""Decision QA: the best decision for a question, business rules and a database.
+
+Everything below is public and documented; nothing else is. It is imported when it is used, so
+``import dqa`` costs nothing.
+
+Evaluate deciders on generated questions, or on a release::
+
+    import dqa
+
+    run = dqa.evaluate(dqa.generate(count=5), ["planrag", "first"], databases=["sqlite"])
+    print(run.report())
+
+Ask your own database, in your own words::
+
+    import dqa
+
+    decision = dqa.ask("shop.db", dqa.AskedQuestion(
+        question="Which supplier do we drop?", candidates="SELECT name FROM supplier",
+    ), model="openai:gpt-5")
+    print(decision.choice, [asked.statement for asked in decision.evidence])
+
+Open a database, read-only and behind the guard::
+
+    import dqa
+
+    database = dqa.open_database("shop.db", limits=dqa.Limits(rows=20))
+    print(database.query("SELECT name FROM supplier").to_text())
+
+Read a run that was written down::
+
+    import dqa
+
+    run = dqa.read_run("runs/first")
+    print(run.table(), [result.choice for result in run.results])
+
+What is evaluated is data, too: a `RunSpec` can be written, read, compared, and built in another
+process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dqa.api.asking import AskedQuestion, ask
+    from dqa.api.checking import check_lines
+    from dqa.api.databases import (
+        DatabaseHealth,
+        LoadedHere,
+        examine,
+        load,
+        loaded,
+        open_database,
+        unload,
+    )
+    from dqa.api.evaluating import Watcher, evaluate
+    from dqa.api.formats import format_names, json_schema
+    from dqa.api.listing import Entry, installed, list_deciders
+    from dqa.api.measuring import analyse, write_audit_page
+    from dqa.api.questions import ShownQuestion, read_generated, read_release, show
+    from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.core.database import Database, Limits, Rows
+    from dqa.core.decider import Decider, UpperBound
+    from dqa.core.decision import Decision, Ending, Usage
+    from dqa.core.errors import (
+        CrashError,
+        DataError,
+        DqaError,
+        InfrastructureError,
+        PluginError,
+        QueryError,
+        UsageError,
+    )
+    from dqa.core.events import Event
+    from dqa.core.evidence import Evidence
+    from dqa.core.question import Candidate, Question
+    from dqa.core.question_set import Defect, QuestionSet
+    from dqa.core.simulator import Outcomes, Simulator
+    from dqa.core.situation import Situation
+    from dqa.core.truth import Truth
+    from dqa.core.world import Episode, Move, World
+    from dqa.deciders.base import DeciderFactory, Settings
+    from dqa.evaluation.analysis.analyse import Analysis
+    from dqa.evaluation.annotate import Annotation, annotate
+    from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.options import CallOptions, RunOptions
+    from dqa.evaluation.play import Played, play_episode
+    from dqa.evaluation.results import Outcome, Result
+    from dqa.evaluation.spec import ModelSpec, RunSpec
+    from dqa.evaluation.stats import Summary
+    from dqa.evaluation.traces import Trace
+    from dqa.guard import Policy, check
+    from dqa.loaders.generator.generate import generate
+    from dqa.loaders.generator.manifest import write_generated
+    from dqa.loaders.sources import GeneratedFolder, Generator, Release
+
+__all__ = [
+    "Analysis",
+    "Annotation",
+    "AskedQuestion",
+    "CallOptions",
+    "Candidate",
+    "CrashError",
+    "DataError",
+    "Database",
+    "DatabaseHealth",
+    "Decider",
+    "DeciderFactory",
+    "Decision",
+    "Defect",
+    "DqaError",
+    "Ending",
+    "Entry",
+    "Episode",
+    "Evaluation",
+    "Event",
+    "Evidence",
+    "GeneratedFolder",
+    "Generator",
+    "InfrastructureError",
+    "Limits",
+    "LoadedHere",
+    "ModelSpec",
+    "Move",
+    "Outcome",
+    "Outcomes",
+    "Played",
+    "PluginError",
+    "Policy",
+    "QueryError",
+    "Question",
+    "QuestionSet",
+    "Release",
+    "ReleaseAudit",
+    "Result",
+    "Rows",
+    "Run",
+    "RunOptions",
+    "RunSpec",
+    "Settings",
+    "ShownQuestion",
+    "Simulator",
+    "Situation",
+    "Summary",
+    "Trace",
+    "Truth",
+    "UpperBound",
+    "Usage",
+    "UsageError",
+    "Watcher",
+    "World",
+    "analyse",
+    "annotate",
+    "ask",
+    "audit",
+    "check",
+    "check_lines",
+    "evaluate",
+    "examine",
+    "format_names",
+    "generate",
+    "installed",
+    "json_schema",
+    "list_deciders",
+    "load",
+    "loaded",
+    "open_database",
+    "play_episode",
+    "read_generated",
+    "read_release",
+    "read_run",
+    "show",
+    "unload",
+    "write_audit_page",
+    "write_generated",
+]
+
+_MODULES = {
+    "dqa.api.asking": ("AskedQuestion", "ask"),
+    "dqa.api.checking": ("check_lines",),
+    "dqa.api.databases": (
+        "DatabaseHealth",
+        "LoadedHere",
+        "examine",
+        "load",
+        "loaded",
+        "open_database",
+        "unload",
+    ),
+    "dqa.api.evaluating": ("Watcher", "evaluate"),
+    "dqa.api.formats": ("format_names", "json_schema"),
+    "dqa.api.listing": ("Entry", "installed", "list_deciders"),
+    "dqa.api.measuring": ("analyse", "write_audit_page"),
+    "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "show"),
+    "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.core.database": ("Database", "Limits", "Rows"),
+    "dqa.core.decider": ("Decider", "UpperBound"),
+    "dqa.core.decision": ("Decision", "Ending", "Usage"),
+    "dqa.core.errors": (
+        "CrashError",
+        "DataError",
+        "DqaError",
+        "InfrastructureError",
+        "PluginError",
+        "QueryError",
+        "UsageError",
+    ),
+    "dqa.core.events": ("Event",),
+    "dqa.core.evidence": ("Evidence",),
+    "dqa.core.question": ("Candidate", "Question"),
+    "dqa.core.question_set": ("Defect", "QuestionSet"),
+    "dqa.core.simulator": ("Outcomes", "Simulator"),
+    "dqa.core.situation": ("Situation",),
+    "dqa.core.truth": ("Truth",),
+    "dqa.core.world": ("Episode", "Move", "World"),
+    "dqa.deciders.base": ("DeciderFactory", "Settings"),
+    "dqa.evaluation.analysis.analyse": ("Analysis",),
+    "dqa.evaluation.annotate": ("Annotation", "annotate"),
+    "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
+    "dqa.evaluation.options": ("CallOptions", "RunOptions"),
+    "dqa.evaluation.play": ("Played", "play_episode"),
+    "dqa.evaluation.results": ("Outcome", "Result"),
+    "dqa.evaluation.spec": ("ModelSpec", "RunSpec"),
+    "dqa.evaluation.stats": ("Summary",),
+    "dqa.evaluation.traces": ("Trace",),
+    "dqa.guard": ("Policy", "check"),
+    "dqa.loaders.generator.generate": ("generate",),
+    "dqa.loaders.generator.manifest": ("write_generated",),
+    "dqa.loaders.sources": ("GeneratedFolder", "Generator", "Release"),
+}
+_WHERE = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever is public)
+    if name not in _WHERE:
+        raise AttributeError(f"module 'dqa' has no attribute '{name}'")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

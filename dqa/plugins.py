@@ -1,13 +1,15 @@
 """Plug-ins: what other packages add, found by entry point or in a scenario's folder.
 
-Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases and
-readers of question sets are entry points; a scenario is a folder (`dqa.scenarios.catalogue`) that
-says where its simulator, its generator and its scripts are.
+Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases,
+readers of question sets, and what else methods bring are entry points; a scenario is a folder
+(`dqa.scenarios.catalogue`) that says where its simulator, its generator and its scripts are. A
+plug-in is imported when it is asked for; one that cannot be, or is not what its group needs, is one
+line and hides no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,11 +18,13 @@ from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
+    import typer
     from langchain_core.tools import BaseTool
 
     from dqa.core.database import Database
     from dqa.core.events import Event
     from dqa.core.question import Question
+    from dqa.core.records import Record
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory, Settings
@@ -34,15 +38,17 @@ __all__ = [
     "Rendering",
     "backend",
     "backend_for",
+    "command",
     "decider",
+    "deciders",
     "events",
+    "format_class",
     "generator",
     "names",
     "reader",
     "renderings",
     "responders",
     "scenario",
-    "scenarios",
     "script",
     "script_names",
     "simulator",
@@ -51,6 +57,20 @@ __all__ = [
 
 Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
 """Shows a method's own events as passages; None for an event that it does not know."""
+
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "decider": ("name", "description", "make", "needs_model", "protocols", "options"),
+    "database": ("name", "kind", "dialect", "embedded", "accepts", "open", "load"),
+    "reader": ("name", "rule_set", "recognises", "read"),
+    "event": ("__iter__",),
+    "rendering": ("__call__",),
+    "command": ("registered_commands",),
+    "format": ("json_schema",),
+    "tool": ("__call__",),
+    "scripted": ("answers", "reply"),
+}
+"""By kind of entry point, what its object has to have."""
 
 
 @cache
@@ -72,7 +92,7 @@ def names(kind: str) -> tuple[str, ...]:
 
         return scenario_names()
     if kind in {"simulator", "generator"}:
-        return tuple(sorted(found.name for found in scenarios() if _has(found, kind)))
+        return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
     return tuple(_found(_group(kind)))
 
 
@@ -81,11 +101,10 @@ def _group(kind: str) -> str:
     return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
 
 
-def scenarios() -> tuple[Scenario, ...]:
-    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
-    from dqa.scenarios.catalogue import scenarios as known
+def _scenarios() -> tuple[Scenario, ...]:
+    from dqa.scenarios.catalogue import scenarios
 
-    return known()
+    return scenarios()
 
 
 def _has(scenario: Scenario, kind: str) -> bool:
@@ -99,7 +118,15 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
     found = _found(_group(kind))
     if name not in found:
         raise UnknownNameError(kind, name, found)
-    return _loaded(found[name], f"The {kind} '{name}' is registered as {found[name].value}")
+    where = f"The {kind} '{name}' is registered as {found[name].value}"
+    loaded = _loaded(found[name], where)
+    missing = [needed for needed in _NEEDS.get(kind, ()) if not hasattr(loaded, needed)]
+    if missing:
+        raise PluginError(
+            f"{where}, which breaks its contract: it has no {', '.join(missing)}. Mend or remove "
+            "the package that registers it."
+        )
+    return loaded
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
@@ -108,9 +135,10 @@ def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
     except DqaError:
         raise
     except Exception as error:  # whatever a package raises when it is imported
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(
-            f"{what} but cannot be loaded: {type(error).__name__}: {error}. Install what it needs, "
-            "or remove what names it."
+            f"{what} but cannot be loaded: {problem}. Install what it needs, or remove what names "
+            "it."
         ) from error
 
 
@@ -125,6 +153,23 @@ def scenario(name: str) -> Scenario:
     from dqa.scenarios.catalogue import scenario as known
 
     return known(name)
+
+
+def command(name: str) -> typer.Typer:
+    """Return the commands of the method called `name`."""
+    loaded: typer.Typer = _load("command", name)
+    return loaded
+
+
+def format_class(name: str) -> type[Record]:
+    """Return the class of what a method writes for others to read."""
+    loaded: type[Record] = _load("format", name)
+    return loaded
+
+
+def deciders() -> tuple[DeciderFactory, ...]:
+    """Return every decider factory that can be loaded, by name."""
+    return tuple(_loadable("decider"))
 
 
 def decider(name: str) -> DeciderFactory:
@@ -177,7 +222,7 @@ def _generator(scenario: Scenario) -> Generator:
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:

@@ -8,13 +8,10 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
-from dqa.cli.asking import model_line
 from dqa.cli.output import echo_json, echo_table
 from dqa.report.untrusted import visible
 
 __all__ = ["analyse"]
-
-_REFERENCE = "iterrag"
 
 
 def analyse(
@@ -26,7 +23,7 @@ def analyse(
             "--reference",
             metavar="DECIDER",
             help="Decider whose number of retrievals tells single-retrieval questions (SR) from "
-            f"multiple-retrieval ones (MR); '{_REFERENCE}' by default, where it took part.",
+            "multiple-retrieval ones (MR); by default the usual one, where it took part.",
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -36,30 +33,16 @@ def analyse(
     Every measure is a written rule that asks no model; docs/analysis.md has them. Databases are
     counted together. With --json every single run is listed with its own measures, too.
     """
-    from dqa.evaluation.analysis import analyse as analyse_cases
-    from dqa.evaluation.analysis import read_cases
+    from dqa.api.measuring import analyse as analyse_run
 
-    cases = read_cases(run)
-    if reference is None and any(case.result.decider == _REFERENCE for case in cases.judged):
-        reference = _REFERENCE
-    found = analyse_cases(cases, reference)
+    found = analyse_run(run, reference)
     if as_json:
         echo_json(found.to_json())
         return
-    from dqa.models.registry import is_scripted
     from dqa.report.analyse_tables import notes, tables
 
     for title, table in tables(found):
         typer.echo(visible(title))
         echo_table(table)
-    if reference is None:
-        typer.echo(
-            f"No table of SR and MR questions: '{_REFERENCE}' took no part; name another decider "
-            "with --reference."
-        )
     for line in notes(found):
         typer.echo(visible(line))
-    for model in found.models:
-        typer.echo(visible(model_line(model)))
-    if any(is_scripted(model) for model in found.models):
-        typer.echo("What scripts look up is their own choice: it says nothing of language models.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dqa.cli import options
+from dqa.cli.bundles import takes
 from dqa.cli.output import echo_json, report_defects
 
 if TYPE_CHECKING:
@@ -16,25 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["annotate"]
 
 
+@takes(questions=options.From)
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
-    release: options.Release = None,
-    generated: options.Generated = None,
-    generate: options.Generate = None,
+    questions: options.From,
     seed: options.Seed = 0,
     form: options.Form = "relational",
-    rules: options.Rules = None,
+    rule_set: options.RuleSet = None,
     strict: options.Strict = False,
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate every candidate of every question, and print the best beside the official answer."""
+    """Simulate every candidate of every question, and print the best beside the label."""
     from dqa.evaluation.annotate import annotate as annotate_all
 
-    source = options.Source(release, generated, generate, seed, form=form, strict=strict)
-    questions = source.read()
-    report_defects(questions.defects, verbose)
-    annotations = annotate_all(questions, rules or source.rules)
+    source = questions.source(seed, form=form, strict=strict)
+    read = source.read()
+    report_defects(read.defects, verbose)
+    annotations = annotate_all(read, rule_set or source.rule_set)
     if as_json:
         echo_json([annotation.to_json() for annotation in annotations])
         return

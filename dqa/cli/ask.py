@@ -5,79 +5,172 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.ask_question import AskedQuestion
-from dqa.cli.asking import Asking, model_line
 from dqa.cli.bundles import takes
-from dqa.cli.calling import Calling
 from dqa.cli.output import echo_json
-from dqa.core.errors import BudgetSpentError, InfrastructureError, UsageError
+from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
+from dqa.evaluation.options import CallOptions
 from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
-    from dqa.core.database import Database
+    from dqa.api.asking import AskedQuestion
+    from dqa.evaluation.traces import Trace
 
 __all__ = ["ask"]
 
 
-@takes(asked=AskedQuestion, asking=Asking, calling=Calling)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, as options."""
+
+    question: Annotated[
+        str | None,
+        typer.Option(
+            "--question", metavar="TEXT", help="What is to be decided, where no scenario says it."
+        ),
+    ] = None
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            metavar="NAME",
+            help="Scenario that the database holds: its question is asked, by its rules, and its "
+            "simulator can be.",
+        ),
+    ] = None
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="KEY=VALUE",
+            help="What the scenario's question is about; may be given several times.",
+        ),
+    ] = None
+    rules: Annotated[
+        Path | None,
+        typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
+    ] = None
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates",
+            metavar="STATEMENT",
+            help="SQL or Cypher whose first column lists what can be chosen.",
+        ),
+    ] = None
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            metavar="STATEMENT",
+            help="SQL or Cypher whose rows a decider reads that writes none itself; may be given "
+            "several times.",
+        ),
+    ] = None
+
+    def asked(self) -> AskedQuestion:
+        """Return the question; `UsageError` where these make none."""
+        from dqa.api.asking import AskedQuestion
+
+        try:
+            rules = None if self.rules is None else self.rules.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"--rules {self.rules} cannot be read as UTF-8 text: {error}."
+            ) from error
+        return AskedQuestion(
+            question=self.question,
+            scenario=self.scenario,
+            target=options.pairs_in("--target", self.target or ()),
+            rules=rules,
+            candidates=self.candidates,
+            context=tuple(self.context or ()),
+        )
+
+
+@takes(asked=Asked, asking=options.Asking, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
         str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
     ],
-    asked: AskedQuestion,
+    asked: Asked,
     rule_set: Annotated[
         str | None,
         typer.Option(
             "--rule-set",
             metavar="NAME",
-            help="How the scenario's simulator counts: 'released', the default, or 'paper'.",
+            help="What the scenario's simulator counts by: 'released', the default, or 'paper'.",
         ),
     ] = None,
-    decider: Annotated[str, typer.Option("--decider", help="Who decides.")] = "planrag",
-    asking: Asking,
-    calling: Calling,
+    decider: Annotated[
+        str | None,
+        typer.Option(
+            "--decider", help="Who decides; by default the one that a package names for it."
+        ),
+    ] = None,
+    asking: options.Asking,
+    calling: CallOptions,
+    policy: options.Policy = None,
+    audit: Annotated[
+        Path | None,
+        typer.Option("--audit", help="File to append every statement to, with what came of it."),
+    ] = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="New file for the full trace.")
     ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Let a bug end the command with its traceback.")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Ask one question about any database; exit code 1 where it ends without an answer."""
-    from dqa.core.decision import Ending
-    from dqa.evaluation.store import decision_to_json
-    from dqa.models.takes import asked_by
+    from dqa.api.asking import ask as ask_one
 
-    rules = asked.rules_text()
-    deciders, models = asking.deciders((decider,), calling, rules=rule_set)
-    with _new_file(trace) as file, _opened(database) as opened:
-        question = asked.read(opened, rules)
-        with asked_by(question.key, decider):
-            decision = deciders[decider].decide(question, opened)
-        full = {
-            "question": question.key,
-            "database": opened.name,
-            "kind": opened.kind,
-            "decider": decider,
-            "model": models[decider],
-        }
-        full |= decision_to_json(decision)
+    question = asked.asked()
+    with _new_file(trace) as file:
+        decided = ask_one(
+            database,
+            question,
+            decider=decider,
+            calls=calling,
+            policy=policy,
+            audit=audit,
+            debug=debug,
+            **asking.fields(rule_set),
+        )
+        written = decided.to_json()
         if file is not None:
-            file.write(json.dumps(full, indent=2, ensure_ascii=False, default=str) + "\n")
+            file.write(json.dumps(written, indent=2, ensure_ascii=False) + "\n")
     if as_json:
-        echo_json(full)
+        echo_json(written)
     else:
-        typer.echo(_as_text(full))
-    if decision.ending is Ending.INFRASTRUCTURE:
-        raise InfrastructureError(decision.error or "A server, the network or a provider failed.")
-    if decision.ending is Ending.BUDGET:
-        raise BudgetSpentError(decision.error or "The budget is spent.")
-    if decision.ending is not Ending.ANSWERED:
+        typer.echo(_as_text(decided))
+    _fail(decided, trace)
+
+
+def _fail(decided: Trace, trace: Path | None) -> None:
+    """Raise what ended the decision, where that was no answer."""
+    from dqa.core.decision import Ending
+
+    if decided.ending is Ending.INFRASTRUCTURE:
+        raise InfrastructureError(decided.error or "A server, the network or a provider failed.")
+    if decided.ending is Ending.BUDGET:
+        raise BudgetSpentError(decided.error or "The budget is spent.")
+    if decided.ending is Ending.CRASHED:
+        kept = "--trace FILE keeps its traceback, and --debug shows it"
+        where = kept if trace is None else f"its traceback is in {trace}"
+        raise CrashError(
+            f"{decided.decider} crashed, which is a bug: {decided.error}; {where}. Report it to "
+            f"whoever maintains {decided.decider}."
+        )
+    if decided.ending is not Ending.ANSWERED:
         raise typer.Exit(1)
 
 
@@ -102,34 +195,24 @@ def _new_file(path: Path | None) -> Iterator[TextIO | None]:
         raise
 
 
-@contextmanager
-def _opened(location: str) -> Iterator[Database]:
-    """Open `location` with the backend that accepts it, and close it in the end."""
-    from dqa import plugins
+def _as_text(decided: Trace) -> str:
+    from dqa.report.tables import model_line
 
-    database = plugins.backend_for(location).open(location)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
-def _as_text(full: dict[str, Any]) -> str:
-    lines = [f"Answer: {full['answer'] or '(none)'}"]
-    if full["choice"] is not None:
-        lines.append(f"Choice: {full['choice']}")
-    ending = f"Ended: {full['ending']} after {full['steps']} replies"
-    lines.append(f"{ending}. {full['error']}" if full["error"] else ending)
-    for number, plan in enumerate(full["plans"], start=1):
-        lines += [f"Plan {number}:" if len(full["plans"]) > 1 else "Plan:"]
+    lines = [f"Answer: {decided.answer or '(none)'}"]
+    if decided.choice is not None:
+        lines.append(f"Choice: {decided.choice}")
+    ending = f"Ended: {decided.ending} after {decided.steps} replies"
+    lines.append(f"{ending}. {decided.error}" if decided.error else ending)
+    for number, plan in enumerate(decided.plans, start=1):
+        lines += [f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"]
         lines += [f"  {line}" for line in plan.strip().splitlines()]
-    lines.append(f"Evidence: {len(full['evidence'])} statements")
-    for evidence in full["evidence"]:
-        lines += [f"  {line}" for line in evidence["statement"].strip().splitlines()]
-        if evidence["error"]:
-            lines.append(f"    -> {evidence['error']}")
+    lines.append(f"Evidence: {len(decided.evidence)} statements")
+    for evidence in decided.evidence:
+        lines += [f"  {line}" for line in evidence.statement.strip().splitlines()]
+        if evidence.error:
+            lines.append(f"    -> {evidence.error}")
         else:
-            cut = f", cut by the limit on {evidence['cut']}" if evidence["cut"] else ""
-            lines.append(f"    -> {evidence['row_count']} rows{cut}")
-    lines.append(model_line(full["model"]))
+            cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
+            lines.append(f"    -> {evidence.row_count} rows{cut}")
+    lines.append(model_line(decided.model))
     return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.bundles import takes
 from dqa.cli.output import echo_json, report_defects
-from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.evaluation.audit import Audit
+    from dqa.evaluation.audit import ReleaseAudit
 
 __all__ = ["audit"]
 
 
+@takes(questions=options.From)
 def audit(  # noqa: PLR0913  (one parameter an option)
     *,
-    release: options.Release = None,
-    generated: options.Generated = None,
-    generate: options.Generate = None,
+    questions: options.From,
     seed: options.Seed = 0,
     form: options.Form = "relational",
     strict: options.Strict = False,
@@ -32,19 +31,16 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Judge every official label under both rule sets, and say what it rests on."""
+    from dqa.api.measuring import check_new, write_audit_page
     from dqa.evaluation.audit import audit as audit_all
 
-    if html is not None and html.exists():
-        raise UsageError(f"--html {html} exists already: name a new file.")
-    source = options.Source(release, generated, generate, seed, form=form, strict=strict)
-    questions = source.read()
-    report_defects(questions.defects, verbose)
-    audited = audit_all(questions)
     if html is not None:
-        from dqa.report.audit_page import render_audit
-        from dqa.report.pages import write_page
-
-        write_page(render_audit(audited), html)
+        check_new(html)
+    read = questions.source(seed, form=form, strict=strict).read()
+    report_defects(read.defects, verbose)
+    audited = audit_all(read)
+    if html is not None:
+        write_audit_page(audited, html)
     if as_json:
         echo_json(audited.to_json())
         return
@@ -57,10 +53,11 @@ def audit(  # noqa: PLR0913  (one parameter an option)
         typer.echo(f"The page is in {html}.")
 
 
-def _totals(audited: Audit) -> list[str]:
+def _totals(audited: ReleaseAudit) -> list[str]:
     lines = []
     for totals in audited.totals:
-        verdicts = ", ".join(f"{verdict} {count}" for verdict, count in totals.verdicts if count)
+        counted = totals.verdicts.items()
+        verdicts = ", ".join(f"{verdict} {count}" for verdict, count in counted if count)
         lines.append(
             f"{totals.scenario}: {totals.labels} labels, {totals.agree_released} agree under "
             f"released, {totals.agree_paper} under paper ({verdicts})"

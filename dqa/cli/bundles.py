@@ -1,16 +1,34 @@
-"""Bundles: options that several commands share, declared once as the fields of a dataclass."""
+"""Bundles: options that several commands share, declared once as the fields of a class.
+
+A bundle is a dataclass, whose fields are annotated as options, or a `Record`, of whose fields the
+options are made: their name, type, bound, default and description.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeAlias, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_type_hints
+
+import typer
+from pydantic.fields import FieldInfo
+
+from dqa.core.records import Record
 
 __all__ = ["takes"]
 
 _Command: TypeAlias = Callable[..., None]
+_METAVARS: Mapping[str, str] = {"timeout": "SECONDS", "patience": "SECONDS"}
+_METAVARS_OF: Mapping[object, str | None] = {
+    int: "N",
+    int | None: "N",
+    float: "X",
+    float | None: "X",
+    Path | None: "FILE",
+}
 
 
 def takes(**bundles: type[Any]) -> Callable[[_Command], _Command]:
@@ -19,7 +37,7 @@ def takes(**bundles: type[Any]) -> Callable[[_Command], _Command]:
     Parameters
     ----------
     **bundles
-        By parameter a dataclass, whose fields are annotated as options.
+        By parameter a dataclass or a `Record`.
     """
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
 
@@ -48,13 +66,31 @@ def takes(**bundles: type[Any]) -> Callable[[_Command], _Command]:
 
 
 def _options_of(bundle: type[Any]) -> list[inspect.Parameter]:
+    if issubclass(bundle, Record):
+        return [_option(name, field) for name, field in bundle.model_fields.items()]
     hints = get_type_hints(bundle, include_extras=True)
     return [
-        inspect.Parameter(
+        _parameter(
             field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
+            hints[field.name],
+            inspect.Parameter.empty if field.default is MISSING else field.default,
         )
         for field in fields(bundle)
     ]
+
+
+def _option(name: str, field: FieldInfo) -> inspect.Parameter:
+    bounds = (getattr(bound, "ge", None) for bound in field.metadata)
+    option = typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar=_METAVARS.get(name) or _METAVARS_OF.get(field.annotation),
+        min=next((bound for bound in bounds if bound is not None), None),
+        help=field.description,
+    )
+    return _parameter(name, Annotated[field.annotation, option], field.default)
+
+
+def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )

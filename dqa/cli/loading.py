@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dqa.cli import options
+from dqa.cli.bundles import takes
 from dqa.cli.output import echo_json, report_defects
-from dqa.cli.progress import shown
-from dqa.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from dqa.core.situation import Situation
-    from dqa.databases.base import Backend
 
 __all__ = ["load", "unload"]
 
 
+@takes(questions=options.From)
 def load(  # noqa: PLR0913  (one parameter an option)
     *,
     database: options.DatabaseLocation,
-    release: options.Release = None,
-    generated: options.Generated = None,
-    generate: options.Generate = None,
+    questions: options.From,
     seed: options.Seed = 0,
     scenarios: options.AnyScenarios = None,
     question: Annotated[
@@ -47,56 +40,22 @@ def load(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Load the databases of questions, each into a namespace of its own; what is there stays."""
     from dqa import plugins
+    from dqa.api.databases import load as load_all
+    from dqa.cli.progress import shown
 
     names = None if scenarios is None else options.names_in("--scenarios", scenarios)
     if question is not None:
         names = options.scenario_in(question)
-    source = options.Source(release, generated, generate, seed, names, None, form, strict)
-    backend = plugins.backend_for(database)
-    questions = source.read()
-    report_defects(questions.defects, verbose)
-    wanted = questions.questions if question is None else (questions.find(question),)
-    situations = list({id(s): s for s in map(questions.situation_of, wanted)}.values())
-    if backend.embedded and len(situations) > 1:
-        raise UsageError(
-            f"A file of {backend.name} holds one situation and these are {len(situations)}: name "
-            "one with --question."
-        )
-    done = [_load(backend, situation, database, replace) for situation in shown(situations)]
+    source = questions.source(seed, names, None, form, strict)
+    plugins.backend_for(database)  # before anything is read: a wrong name costs no reading
+    read = source.read()
+    report_defects(read.defects, verbose)
+    done = load_all(read, database, question=question, replace=replace, shown=shown)
     if as_json:
-        echo_json(done)
+        echo_json([entry.to_json() for entry in done])
         return
     for entry in done:
-        typer.echo(f"{entry['namespace']}: {entry['name']}, {entry['rows']} rows, {entry['done']}")
-
-
-def _load(
-    backend: Backend, situation: Situation, location: str, replace: str | None
-) -> dict[str, Any]:
-    from dqa.databases.namespaces import namespace_for
-
-    before = {held.content_hash for held in _held(backend, location)}
-    started = perf_counter()
-    backend.load(situation, location, replace).close()
-    known = situation.content_hash in before
-    return {
-        "namespace": location if backend.embedded else namespace_for(situation),
-        "scenario": situation.schema.scenario,
-        "name": situation.name,
-        "content_hash": situation.content_hash,
-        "rows": situation.row_count,
-        "done": "was there" if known else "loaded",
-        "seconds": perf_counter() - started,
-    }
-
-
-def _held(backend: Backend, location: str) -> tuple[Any, ...]:
-    try:
-        return backend.loaded(location)
-    except UsageError:
-        if backend.embedded:  # the file is not there yet
-            return ()
-        raise
+        typer.echo(f"{entry.namespace}: {entry.name}, {entry.rows} rows, {entry.done}")
 
 
 def unload(
@@ -108,12 +67,11 @@ def unload(
     as_json: options.AsJson = False,
 ) -> None:
     """Drop namespaces that 'dqa load' made; nothing else is ever dropped."""
-    from dqa import plugins
+    from dqa.api.databases import unload as unload_all
 
-    backend = plugins.backend_for(database)
-    gone = [asdict(backend.unload(database, name)) for name in namespaces]
+    gone = unload_all(database, namespaces)
     if as_json:
-        echo_json(gone)
+        echo_json([asdict(entry) for entry in gone])
         return
     for entry in gone:
-        typer.echo(f"{entry['namespace']}: {entry['name']}, {entry['rows']} rows, unloaded")
+        typer.echo(f"{entry.namespace}: {entry.name}, {entry.rows} rows, unloaded")

@@ -1,55 +1,151 @@
-"""The command `dqa`: its commands, and how errors reach the user."""
+"""The command `dqa`: its commands, and how errors reach the user.
+
+A command's module is imported when the command is called, so that help and short commands wait for
+nothing that they do not need.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
-from dqa.cli import (
-    analyse,
-    annotate,
-    ask,
-    audit,
-    check,
-    doctor,
-    evaluate,
-    generate,
-    listing,
-    loading,
-    show,
-    trace,
-)
+from dqa import plugins
 from dqa.core.errors import DqaError
-from dqa_dellma.commands import main as dellma
 
 __all__ = ["app", "run"]
 
+_COMMANDS: Mapping[str, tuple[str, str]] = {
+    "eval": (
+        "evaluate:evaluate",
+        "Let deciders decide questions on databases, and print how often each was right.",
+    ),
+    "generate": (
+        "generate:generate",
+        "Generate questions and their databases into a new folder, in the release's own layout.",
+    ),
+    "show": ("show:show", "Print a question, its rules, its database's schema and its answer."),
+    "trace": (
+        "trace:trace",
+        "Show what a decider did, step by step, and what its decision is worth.",
+    ),
+    "analyse": (
+        "analyse:analyse",
+        "Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.",
+    ),
+    "ask": (
+        "ask:ask",
+        "Ask one question about any database; exit code 1 where it ends without an answer.",
+    ),
+    "check": (
+        "check:check",
+        "Say of every statement, one JSON line each, whether it only reads and may run.",
+    ),
+    "annotate": (
+        "annotate:annotate",
+        "Simulate every candidate of every question, and print the best beside the label.",
+    ),
+    "audit": (
+        "audit:audit",
+        "Judge every official label under both rule sets, and say what it rests on.",
+    ),
+    "list": (
+        "listing:list_known",
+        "List scenarios, deciders, databases, simulators and models; or what a database holds.",
+    ),
+    "load": (
+        "loading:load",
+        "Load the databases of questions, each into a namespace of its own; what is there stays.",
+    ),
+    "unload": (
+        "loading:unload",
+        "Drop namespaces that 'dqa load' made; nothing else is ever dropped.",
+    ),
+    "doctor": (
+        "doctor:doctor",
+        "Connect to every configured database and say what is wrong with it; exit code 1.",
+    ),
+    "formats": (
+        "formats:formats",
+        "List the formats of what commands write, or print the JSON Schema of one.",
+    ),
+}
+"""By name, where a command is and what it does: the first sentence of its docstring."""
+
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(MutableMapping[str, Any]):
+    """Every command by name, made when it is asked for: ours, then those of methods."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
+        if name not in self._made:
+            self._made[name] = _made(name)
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*_COMMANDS, *plugins.names("command"), *self._made))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _made(name: str) -> Any:  # noqa: ANN401
+    if name not in _COMMANDS:
+        if name not in plugins.names("command"):
+            raise KeyError(name)
+        return get_group(plugins.command(name))
+    module, function = _COMMANDS[name][0].split(":")
+    alone = typer.Typer(**_SETTINGS)
+    alone.command(name)(getattr(import_module(f"dqa.cli.{module}"), function))
+    return get_command(alone)
+
+
+class _LazyGroup(TyperGroup):
+    """A group that imports a command where that is called, and none to list them."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  (Typer's own)
+        super().__init__(**settings)
+        self.commands = _Commands()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  (Typer's own)
+        """Write the list of commands, without importing any."""
+        del ctx
+        rows = [
+            (name, _COMMANDS[name][1] if name in _COMMANDS else f"Commands of {name}.")
+            for name in self.commands
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
 app = typer.Typer(
     name="dqa",
+    cls=_LazyGroup,
     help="Decision QA: the best decision for a question, business rules and a database.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **_SETTINGS,
 )
-app.command("eval")(evaluate.evaluate)
-app.command("generate")(generate.generate)
-app.command("show")(show.show)
-app.command("trace")(trace.trace)
-app.command("analyse")(analyse.analyse)
-app.command("ask")(ask.ask)
-app.command("check")(check.check)
-app.command("annotate")(annotate.annotate)
-app.command("audit")(audit.audit)
-app.command("list")(listing.list_known)
-app.command("load")(loading.load)
-app.command("unload")(loading.unload)
-app.command("doctor")(doctor.doctor)
-app.add_typer(dellma.app, name="dellma")
 
 
 def _print_version(wanted: bool) -> None:

@@ -12,31 +12,34 @@ import typer
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from dqa.core.question_set import QuestionSet
+    from dqa.evaluation.spec import DecidingFields
+    from dqa.loaders.sources import QuestionSource
 
 __all__ = [
     "AnyScenarios",
     "AsJson",
+    "Asking",
     "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
     "Form",
     "FormName",
+    "From",
     "Generate",
     "Generated",
     "MaxSteps",
     "Model",
     "Planner",
     "PlannerUrl",
+    "Policy",
     "Protocol",
     "ProtocolName",
     "Release",
     "RowLimit",
-    "Rules",
+    "RuleSet",
     "Scenarios",
     "Seed",
     "Settings",
-    "Source",
     "Strict",
     "Verbose",
     "names_in",
@@ -53,7 +56,7 @@ DatabaseLocation = Annotated[
 ]
 Release = Annotated[
     Path | None,
-    typer.Option("--release", metavar="DIR", help="Folder of a release to read."),
+    typer.Option("--release", metavar="DIR", help="Folder of a published release to read."),
 ]
 Generated = Annotated[
     Path | None,
@@ -92,13 +95,19 @@ Strict = Annotated[
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every defect of the data, not the first ten.")
 ]
-Rules = Annotated[
+RuleSet = Annotated[
     str | None,
     typer.Option(
-        "--rules",
+        "--rule-set",
         metavar="NAME",
-        help="Rule set that tells what is right: 'released' or 'paper'. By default 'released' for "
-        "a release, 'paper' for generated questions.",
+        help="What a simulator counts by: 'released' or 'paper'. By default 'released' for a "
+        "release, 'paper' for generated questions.",
+    ),
+]
+Policy = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", metavar="FILE", help="JSON file that says what may be read; docs/guard.md."
     ),
 ]
 Model = Annotated[
@@ -141,8 +150,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of a decider's own, e.g. dellma.samples=16, or dellma-top1.samples=16 for "
-        "one of several; may be given several times.",
+        help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be "
+        "given several times.",
     ),
 ]
 MaxSteps = Annotated[
@@ -189,81 +198,70 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where questions come from: a release, a generated folder or the generator.
+class From:
+    """Where questions come from, as options: exactly one of them is given."""
 
-    Attributes
-    ----------
-    release, generated, generate
-        Exactly one is given.
-    seed
-        Of the generator.
-    scenarios
-        Which to keep, by name or by folder; None keeps all that there are.
-    limit
-        Most questions of each scenario.
-    form
-        Which files of a release to read.
-    strict
-        Whether a defect is an error.
-    """
+    release: Release = None
+    generated: Generated = None
+    generate: Generate = None
 
-    release: Path | None = None
-    generated: Path | None = None
-    generate: int | None = None
-    seed: int = 0
-    scenarios: tuple[str, ...] | None = None
-    limit: int | None = None
-    form: FormName = "relational"
-    strict: bool = False
+    def source(
+        self,
+        seed: int,
+        scenarios: tuple[str, ...] | None = None,
+        limit: int | None = None,
+        form: FormName = "relational",
+        strict: bool = False,
+    ) -> QuestionSource:
+        """Return the source; `UsageError` where not exactly one is named."""
+        from dqa.loaders import sources
 
-    def __post_init__(self) -> None:
-        given = [self.release, self.generated, self.generate]
-        if sum(value is not None for value in given) != 1:
+        made: list[QuestionSource] = []
+        if self.release is not None:
+            made.append(sources.Release(folder=self.release, form=form, strict=strict))
+        if self.generated is not None:
+            made.append(sources.GeneratedFolder(folder=self.generated))
+        if self.generate is not None:
+            made.append(sources.Generator(count=self.generate, seed=seed))
+        if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR or "
                 "--generate N."
             )
-        if self.scenarios is not None:
-            from dqa.scenarios import known_as
+        return made[0].changed(scenarios=scenarios, limit=limit)
 
-            names = tuple(map(known_as, self.scenarios))
-            object.__setattr__(self, "scenarios", names)
 
-    @property
-    def rules(self) -> str:
-        """The rule set that this source's answers follow."""
-        if self.release is not None:
-            from dqa.loaders.reading import reader_of
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The models that deciders ask, and what bounds them, as options."""
 
-            return reader_of(self.release).rule_set
-        from dqa.loaders.generator.manifest import READER
+    model: Model = "scripted:analyst"
+    base_url: BaseUrl = None
+    planner: Planner = None
+    planner_base_url: PlannerUrl = None
+    protocol: Protocol = "react"
+    seed: Seed = 0
+    max_steps: MaxSteps = 20
+    row_limit: RowLimit = 200
+    settings: Settings = None
 
-        return READER.rule_set
+    def fields(self, rule_set: str | None) -> DecidingFields:
+        """Return what a spec has of these; `UsageError` for a planner's address alone."""
+        from dqa.core.database import Limits
+        from dqa.evaluation.spec import ModelSpec
 
-    def read(self) -> QuestionSet:
-        """Return the questions; `UsageError` where none is left."""
-        from dqa import plugins
-
-        for scenario in self.scenarios or ():
-            plugins.scenario(scenario)
-        found = self._read_all().select(self.scenarios, self.limit)
-        if not found.questions:
-            wanted = " or ".join(self.scenarios or ("any",))
-            raise UsageError(f"{found.name} has no question of scenario {wanted}.")
-        return found
-
-    def _read_all(self) -> QuestionSet:
-        if self.release is not None:
-            from dqa.loaders.reading import read_questions
-
-            return read_questions(
-                self.release, scenarios=self.scenarios, form=self.form, strict=self.strict
-            )
-        from dqa.loaders import generator
-
-        if self.generated is not None:
-            return generator.read_generated(self.generated)
-        if self.generate is None:
-            raise AssertionError("the constructor lets no source without a source through")
-        return generator.generate(self.scenarios, self.generate, self.seed)
+        if self.planner is None and self.planner_base_url is not None:
+            raise UsageError("--planner-base-url says where the model of --planner is: name one.")
+        planner = None
+        if self.planner is not None:
+            planner = ModelSpec(name=self.planner, base_url=self.planner_base_url)
+        return {
+            "model": ModelSpec(name=self.model, base_url=self.base_url),
+            "planner": planner,
+            "protocol": self.protocol,
+            "settings": pairs_in("--set", self.settings or (), "NAME=VALUE"),
+            "rule_set": rule_set,
+            "seed": self.seed,
+            "max_steps": self.max_steps,
+            "limits": Limits(rows=self.row_limit),
+        }

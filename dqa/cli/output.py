@@ -20,8 +20,6 @@ __all__ = ["echo_json", "echo_table", "report_defects"]
 _ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Controls and marks of direction that JSON itself lets stand in a string."""
 _DEFECTS_SHOWN = 10
-_PIPED_WIDTH = 1_000
-"""Columns of a table that no terminal shows: its text depends on nothing but its cells."""
 
 
 def echo_json(value: object) -> None:
@@ -48,9 +46,12 @@ def echo_table(table: Table) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_PIPED_WIDTH)
-    console.print(table)
+    if console.is_terminal:
+        console.print(table)
+        return
+    from dqa.report.tables import as_text
+
+    typer.echo(as_text(table), nl=False)
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:

@@ -1,16 +1,25 @@
-"""The progress bar of a run: live on a terminal, silent everywhere else."""
+"""How far a command is: a bar, live on a terminal and silent everywhere else."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import typer
+
+from dqa.api.evaluating import Watcher
+from dqa.cli.output import report_defects
 
 if TYPE_CHECKING:
-    from dqa.evaluation.score import Result
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
 
-__all__ = ["progress", "shown"]
+    from dqa.evaluation.build import BuiltRun
+    from dqa.evaluation.results import Result
+
+__all__ = ["Progress", "shown"]
 
 _Item = TypeVar("_Item")
 
@@ -26,40 +35,59 @@ def shown(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
     yield from bar.track(items, what, console=Console(stderr=True))
 
 
-@contextmanager
-def progress(total: int, done: int = 0) -> Iterator[Callable[[Result], object]]:
-    """Show how far a run is on stderr; yields what to call with each new result.
+class Progress(Watcher):
+    """Says what is wrong in the data of a run, then shows on stderr how far that is.
 
-    Parameters
+    Attributes
     ----------
-    total
-        Decisions of the whole run.
-    done
-        Decisions that an earlier start of it made.
+    total, done
+        Decisions of the whole run, and those that are made.
     """
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
+
+    def __init__(self, *, verbose: bool) -> None:
+        self.total = self.done = 0
+        self._verbose = verbose
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._correct = 0
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def started(self, built: BuiltRun, done: int) -> None:
+        """Say what is wrong in the data, and begin to show."""
+        for warning in built.warnings:
+            typer.echo(f"warning: {warning}", err=True)
+        report_defects(built.setup.questions.defects, self._verbose)
+        self.total, self.done = built.setup.size, done
+        if sys.stderr.isatty():
+            self._bar = self._open.enter_context(_bar())
+            self._task = self._bar.add_task("Deciding", total=self.total, completed=done, correct=0)
+
+    def decided(self, result: Result) -> None:
+        """Show one decision more."""
+        from dqa.evaluation.results import Outcome
+
+        self.done += 1
+        self._correct += result.outcome is Outcome.CORRECT
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=1, correct=self._correct)
+
+
+def _bar() -> Bar:
     from rich import progress as bar
     from rich.console import Console
 
-    from dqa.evaluation.score import Outcome
-
-    columns = (
+    return bar.Progress(
         bar.TextColumn("{task.description}"),
         bar.BarColumn(),
         bar.MofNCompleteColumn(),
         bar.TextColumn("{task.fields[correct]} correct"),
         bar.TimeElapsedColumn(),
         bar.TimeRemainingColumn(),
+        console=Console(stderr=True),
     )
-    with bar.Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task("Deciding", total=total, completed=done, correct=0)
-        correct = 0
-
-        def advance(result: Result) -> None:
-            nonlocal correct
-            correct += result.outcome is Outcome.CORRECT
-            shown.update(task, advance=1, correct=correct)
-
-        yield advance

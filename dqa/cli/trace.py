@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +11,8 @@ from dqa.cli import options, runs
 from dqa.cli.output import echo_json, echo_table
 
 if TYPE_CHECKING:
-    from dqa.evaluation.score import Result
+    from dqa.api.runs import Run
     from dqa.evaluation.traces import Trace
-    from dqa.report.passages import Passage
 
 __all__ = ["trace"]
 
@@ -33,40 +33,33 @@ def trace(  # noqa: PLR0913  (one parameter an option)
     Where a question was asked of several deciders or on several databases, the runs are listed;
     name one with --decider and --database. With --json all of them are printed.
     """
-    traces, results = runs.read_runs(run, question)
-    wanted = runs.select_runs(traces, question, database, decider)
+    from dqa.api.runs import read_run
+
+    found = read_run(run)
+    wanted = found.select(question, database, decider)
     if as_json:
-        echo_json([_as_json(found, results.get(found.key)) for found in wanted])
+        echo_json([_as_json(found, one) for one in wanted])
     elif len(wanted) == 1:
         from dqa.report.trace_text import echo_passages
 
-        echo_passages(_passages(wanted[0], results.get(wanted[0].key)), full=full)
+        echo_passages(found.passages(wanted[0]), full=full)
     else:
-        _list(wanted, results)
+        _list(found, wanted)
 
 
-def _passages(found: Trace, result: Result | None) -> list[Passage]:
-    from dqa import plugins
-    from dqa.report.reading import read
-
-    scenario = found.question.partition("/")[0]
-    known = scenario in plugins.names("scenario")
-    return read(found, result, plugins.scenario(scenario).unit if known else "value")
-
-
-def _as_json(found: Trace, result: Result | None) -> dict[str, object]:
+def _as_json(run: Run, trace: Trace) -> dict[str, object]:
     from dqa.report.passages import passage_to_json
 
     return {
-        "question": found.question,
-        "database": found.database,
-        "decider": found.decider,
-        "model": found.model,
-        "passages": [passage_to_json(passage) for passage in _passages(found, result)],
+        "question": trace.question,
+        "database": trace.database,
+        "decider": trace.decider,
+        "model": trace.model,
+        "passages": [passage_to_json(passage) for passage in run.passages(trace)],
     }
 
 
-def _list(wanted: list[Trace], results: dict[tuple[str, str, str], Result]) -> None:
+def _list(run: Run, wanted: Sequence[Trace]) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -77,7 +70,7 @@ def _list(wanted: list[Trace], results: dict[tuple[str, str, str], Result]) -> N
     for title in ("Database", "Decider", "Outcome", "Replies", "Answer"):
         table.add_column(title, justify="right" if title == "Replies" else "left")
     for found in wanted:
-        result = results.get(found.key)
+        result = run.by_key.get(found.key)
         outcome = f"not judged ({found.ending})" if result is None else result.outcome.value
         answer = found.choice if result is None else result.choice
         named = "" if answer is None else str(answer)

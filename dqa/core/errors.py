@@ -19,6 +19,7 @@
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
+    ├── CrashError               bugs stopped a run; each is in the trace of its decision
     ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
@@ -27,7 +28,8 @@
 
 The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
 something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
-line that says how to mend it; any other exception is a bug and keeps its traceback.
+line that says how to mend it; any other exception is a bug, ends one decision as
+`dqa.core.decision.Ending.CRASHED`, and keeps its traceback there.
 `MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
 retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`.
 """
@@ -40,6 +42,7 @@ from pathlib import Path
 
 __all__ = [
     "BudgetSpentError",
+    "CrashError",
     "DataError",
     "DatabaseUnavailableError",
     "DqaError",
@@ -193,6 +196,10 @@ class MalformedReplyError(ModelError):
 
 class BudgetSpentError(DqaError):
     """The tokens or the money that a run may spend are spent."""
+
+
+class CrashError(DqaError):
+    """Too many decisions ended in an exception that nobody expects."""
 
 
 class InfrastructureError(DqaError):

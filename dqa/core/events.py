@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -53,7 +53,9 @@ class Event(BaseModel):
         Number of the model's reply it belongs to, from 1; 0 before the first.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True
+    )
     version: ClassVar[int] = 1
 
     kind: str
@@ -220,8 +222,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
 @cache
 def kinds_of(event: type[Event]) -> tuple[str, ...]:
     """Return the kinds that a class of events stands for."""
-    schema = event.model_json_schema()["properties"]["kind"]
-    return tuple(schema["enum"]) if "enum" in schema else (schema["const"],)
+    return get_args(event.model_fields["kind"].annotation)
 
 
 ENDING_KINDS = frozenset({*kinds_of(AnswerEvent), *kinds_of(EndingEvent)})

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 from dqa.core.situation import Situation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Outcomes", "Simulator"]
 
@@ -51,14 +52,17 @@ class Outcomes:
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
-        if self.goal == "maximise":
-            return np.asarray(self.values.max() - self.values)
-        return np.asarray(self.values - self.values.min())
+        losses: NDArray[np.float64] = (
+            self.values.max() - self.values
+            if self.goal == "maximise"
+            else self.values - self.values.min()
+        )
+        return losses
 
     @cached_property
     def ties(self) -> tuple[Candidate, ...]:
         """Every candidate with exactly the best value, in table order."""
-        return tuple(self.candidates[i] for i in np.flatnonzero(self._losses == 0.0))
+        return tuple(self.candidates[i] for i in (self._losses == 0.0).nonzero()[0])
 
     @property
     def best(self) -> float:
@@ -98,7 +102,7 @@ class Outcomes:
 
     def rank(self, candidate: Candidate) -> int:
         """1 for the best; ties share the better rank."""
-        return 1 + int(np.count_nonzero(self._losses < self.regret(candidate)))
+        return 1 + int((self._losses < self.regret(candidate)).sum())
 
     def _index(self, candidate: Candidate) -> int:
         try:

@@ -14,13 +14,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dqa.core.errors import DataError
 
 if TYPE_CHECKING:
     import networkx as nx
+    from numpy.typing import NDArray
 
 __all__ = [
     "Cell",
@@ -37,12 +35,13 @@ __all__ = [
 ColumnType: TypeAlias = Literal["text", "float", "integer", "boolean"]
 Cell: TypeAlias = str | float | int | bool | None
 
-_DTYPES: Mapping[ColumnType, np.dtype[Any]] = {
-    "text": np.dtype(object),
-    "float": np.dtype(np.float64),
-    "integer": np.dtype(np.int64),
-    "boolean": np.dtype(np.bool_),
+_DTYPES: Mapping[ColumnType, str] = {
+    "text": "object",
+    "float": "float64",
+    "integer": "int64",
+    "boolean": "bool",
 }
+"""NumPy's names, as NumPy is imported only where a table is made: a schema needs none of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +150,8 @@ class Schema:
 
 
 def _read_only(values: Any, column: Column, table: str) -> NDArray[Any]:  # noqa: ANN401
+    import numpy as np
+
     try:
         array = np.array(values, dtype=_DTYPES[column.type])
     except (TypeError, ValueError, OverflowError) as error:
@@ -235,6 +236,8 @@ class Table:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
+        import numpy as np
+
         return self.schema == other.schema and all(
             np.array_equal(array, other[name], equal_nan=array.dtype.kind == "f")
             for name, array in self._columns.items()
@@ -296,6 +299,8 @@ class Situation:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 (hex) over the schema and every value, in order."""
+        import numpy as np
+
         digest = hashlib.sha256(repr(self.schema).encode())
         for table in self.tables.values():
             for array in table.columns.values():

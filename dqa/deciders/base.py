@@ -18,12 +18,16 @@ from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["DeciderFactory", "Examples", "ProtocolName", "Settings", "share_options"]
+__all__ = ["DeciderFactory", "Examples", "ProtocolName", "Settings", "Use", "share_options"]
 
 _Own = TypeVar("_Own", bound=BaseModel)
 
 ProtocolName: TypeAlias = Literal["react", "tools"]
 """How an agent and its model talk: labelled text, or the provider's own tool calls."""
+
+
+Use: TypeAlias = Literal["evaluate", "ask", "reference"]
+"""What a decider may be the usual one for."""
 
 
 class Examples(Protocol):
@@ -124,6 +128,9 @@ class DeciderFactory:
     apart
         Fields of `settings` that `family` does not reach, as another of its deciders means
         something else by that name.
+    default_for
+        Where it is meant if no decider is named: by an evaluation, by a question, or as the
+        reference whose retrievals tell single-retrieval questions from others.
     """
 
     name: str
@@ -136,6 +143,7 @@ class DeciderFactory:
     family: str = ""
     fixed: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    default_for: tuple[Use, ...] = ()
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Decider:
         """Make the decider.

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from pydantic import Field
 
 from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 
 __all__ = ["Annotation", "annotate", "simulate_all"]
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Record):
     """The best decisions of a question under a rule set, and the official answer beside them.
 
     Attributes
     ----------
     scenario, question
-        The question's scenario and id.
-    rules
-        The rule set that was simulated.
+        The question's scenario and id; a numeric id is a number, as in the release.
+    rule_set
+        What was counted by.
     answer
         The best candidate; of ties the first in table order.
     ties
@@ -43,23 +42,18 @@ class Annotation:
     """
 
     scenario: str
-    question: str
-    rules: str
+    question: int | str
+    rule_set: str
     answer: Candidate
-    ties: tuple[Candidate, ...]
+    ties: tuple[Candidate, ...] = Field(min_length=1)
     value: float
-    margin: float
+    margin: float = Field(ge=0)
     official: Candidate | None
     agrees: bool | None
     decided_by_last_bit: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the annotation as JSON-ready data; a numeric id is a number, as in the release."""
-        number = int(self.question) if self.question.isdecimal() else self.question
-        return {**asdict(self), "question": number, "ties": list(self.ties)}
 
-
-def simulate_all(question_set: QuestionSet, rules: str) -> list[Outcomes]:
+def simulate_all(question_set: QuestionSet, rule_set: str) -> list[Outcomes]:
     """Return the outcomes of every question, in order; each situation is simulated once.
 
     Raises
@@ -86,20 +80,20 @@ def simulate_all(question_set: QuestionSet, rules: str) -> list[Outcomes]:
     for (scenario, _), positions in together.items():
         questions = [question_set.questions[position] for position in positions]
         situation = question_set.situation_of(questions[0])
-        outcomes = plugins.simulator(scenario).outcomes(situation, questions, rules)
+        outcomes = plugins.simulator(scenario).outcomes(situation, questions, rule_set)
         found.update(zip(positions, outcomes, strict=True))
     return [found[position] for position in range(len(question_set.questions))]
 
 
-def annotate(question_set: QuestionSet, rules: str) -> list[Annotation]:
+def annotate(question_set: QuestionSet, rule_set: str) -> list[Annotation]:
     """Return the best decisions of every question, in the order of the set.
 
     Parameters
     ----------
     question_set
         Questions of scenarios that have a simulator.
-    rules
-        Name of the rule set, e.g. ``"released"`` or ``"paper"``.
+    rule_set
+        What is counted by, e.g. ``"released"`` or ``"paper"``.
 
     Raises
     ------
@@ -107,20 +101,20 @@ def annotate(question_set: QuestionSet, rules: str) -> list[Annotation]:
         As `simulate_all`.
     """
     return [
-        _annotation(labelled, outcomes, rules)
+        _annotation(labelled, outcomes, rule_set)
         for labelled, outcomes in zip(
-            question_set.labelled, simulate_all(question_set, rules), strict=True
+            question_set.labelled, simulate_all(question_set, rule_set), strict=True
         )
     ]
 
 
-def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rules: str) -> Annotation:
+def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rule_set: str) -> Annotation:
     question, official = labelled.question, labelled.truth.official
     ties = outcomes.ties
     return Annotation(
         scenario=question.scenario,
-        question=question.id,
-        rules=rules,
+        question=int(question.id) if question.id.isdecimal() else question.id,
+        rule_set=rule_set,
         answer=ties[0],
         ties=ties,
         value=outcomes.best,

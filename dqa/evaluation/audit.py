@@ -8,25 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
-from typing import Any
+
+from pydantic import Field
 
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
+from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 
-__all__ = ["Audit", "LabelAudit", "Totals", "Verdict", "audit"]
+__all__ = ["LabelAudit", "LabelVerdict", "ReleaseAudit", "Totals", "audit"]
 
 
 _ROUNDING = 1e-12
 """Values that differ by less than this share of themselves differ by rounding alone."""
 
 
-class Verdict(StrEnum):
+class LabelVerdict(StrEnum):
     """What a label rests on; of several that hold, the first of these."""
 
     DATA_DEFECT = "data defect"
@@ -38,8 +39,7 @@ class Verdict(StrEnum):
     NEITHER = "neither"
 
 
-@dataclass(frozen=True, slots=True)
-class LabelAudit:
+class LabelAudit(Record):
     """One official label and what it rests on.
 
     Attributes
@@ -70,7 +70,7 @@ class LabelAudit:
     scenario: str
     question: str
     official: Candidate | None
-    verdict: Verdict
+    verdict: LabelVerdict
     reason: str
     released: Candidate | None = None
     paper: Candidate | None = None
@@ -82,28 +82,8 @@ class LabelAudit:
     paper_rank: int | None = None
     defects: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the label's audit as JSON-ready data."""
-        return {
-            "scenario": self.scenario,
-            "question": self.question,
-            "official": self.official,
-            "verdict": str(self.verdict),
-            "reason": self.reason,
-            "released": self.released,
-            "paper": self.paper,
-            "agrees_released": self.agrees_released,
-            "agrees_paper": self.agrees_paper,
-            "tie_of": self.tie_of,
-            "decided_by_last_bit": self.decided_by_last_bit,
-            "paper_regret": self.paper_regret,
-            "paper_rank": self.paper_rank,
-            "defects": list(self.defects),
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Record):
     """Counts over a scenario's labels; unlike verdicts, these may overlap."""
 
     scenario: str
@@ -113,42 +93,20 @@ class Totals:
     only_released: int
     ties: int
     decided_by_last_bit: int
-    verdicts: tuple[tuple[Verdict, int], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts as JSON-ready data."""
-        return {
-            "scenario": self.scenario,
-            "labels": self.labels,
-            "agree_released": self.agree_released,
-            "agree_paper": self.agree_paper,
-            "only_released": self.only_released,
-            "ties": self.ties,
-            "decided_by_last_bit": self.decided_by_last_bit,
-            "verdicts": {str(verdict): count for verdict, count in self.verdicts},
-        }
+    verdicts: dict[LabelVerdict, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class ReleaseAudit(Record):
     """The audit of a question set: its labels, totals by scenario, and its files' defects."""
 
     name: str
-    labels: tuple[LabelAudit, ...]
     totals: tuple[Totals, ...]
-    defects: tuple[Defect, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit as JSON-ready data."""
-        return {
-            "name": self.name,
-            "totals": [totals.to_json() for totals in self.totals],
-            "labels": [label.to_json() for label in self.labels],
-            "defects": [str(defect) for defect in self.defects],
-        }
+    labels: tuple[LabelAudit, ...]
+    defects: tuple[str, ...]
+    found: tuple[Defect, ...] = Field(exclude=True, repr=False)
 
 
-def audit(question_set: QuestionSet) -> Audit:
+def audit(question_set: QuestionSet) -> ReleaseAudit:
     """Judge every official label of a question set under both rule sets.
 
     Raises
@@ -168,7 +126,13 @@ def audit(question_set: QuestionSet) -> Audit:
     totals = tuple(
         _totals(s, [label for label in labels if label.scenario == s]) for s in scenarios
     )
-    return Audit(question_set.name, labels, totals, question_set.defects)
+    return ReleaseAudit(
+        name=question_set.name,
+        totals=totals,
+        labels=labels,
+        defects=tuple(map(str, question_set.defects)),
+        found=question_set.defects,
+    )
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
@@ -190,7 +154,7 @@ def _label(
             scenario=question.scenario,
             question=question.id,
             official=official,
-            verdict=Verdict.DATA_DEFECT,
+            verdict=LabelVerdict.DATA_DEFECT,
             reason=(
                 "The question has no official answer."
                 if official is None
@@ -217,24 +181,24 @@ def _label(
     )
 
 
-def _verdict(official: Candidate, released: Outcomes, paper: Outcomes) -> Verdict:
+def _verdict(official: Candidate, released: Outcomes, paper: Outcomes) -> LabelVerdict:
     if official in released.ties:
         if len(released.ties) > 1:
-            return Verdict.TIE
+            return LabelVerdict.TIE
         if released.decided_by_last_bit:
-            return Verdict.LAST_BIT
+            return LabelVerdict.LAST_BIT
     agreements = {
-        (True, True): Verdict.BOTH,
-        (True, False): Verdict.RELEASED_ONLY,
-        (False, True): Verdict.PAPER_ONLY,
-        (False, False): Verdict.NEITHER,
+        (True, True): LabelVerdict.BOTH,
+        (True, False): LabelVerdict.RELEASED_ONLY,
+        (False, True): LabelVerdict.PAPER_ONLY,
+        (False, False): LabelVerdict.NEITHER,
     }
     return agreements[official == released.answer, official == paper.answer]
 
 
-def _reason(verdict: Verdict, official: Candidate, released: Outcomes, paper: Outcomes) -> str:
+def _reason(verdict: LabelVerdict, official: Candidate, released: Outcomes, paper: Outcomes) -> str:
     under_paper = _under_paper(official, paper)
-    if verdict is Verdict.TIE:
+    if verdict is LabelVerdict.TIE:
         every = len(released.ties) == len(released.candidates)
         who = "All" if every else f"{len(released.ties)} of the"
         first = "the first" if official == released.answer else "not the first"
@@ -242,14 +206,14 @@ def _reason(verdict: Verdict, official: Candidate, released: Outcomes, paper: Ou
             f"{who} {len(released.candidates)} candidates are exactly as good; the label is "
             f"{first} of them in table order. {under_paper}"
         )
-    if verdict is Verdict.LAST_BIT:
+    if verdict is LabelVerdict.LAST_BIT:
         return (
             "Under released the best and the next differ by no more than rounding, so the order "
             f"of summation decides. {under_paper}"
         )
-    if verdict is Verdict.BOTH:
+    if verdict is LabelVerdict.BOTH:
         return "The label is the best decision under both rule sets."
-    if verdict is Verdict.RELEASED_ONLY:
+    if verdict is LabelVerdict.RELEASED_ONLY:
         return f"The label is best only where sums count twice. {under_paper}"
     return f"Under released {released.answer} is best. {under_paper}"
 
@@ -278,5 +242,5 @@ def _totals(scenario: str, labels: Sequence[LabelAudit]) -> Totals:
         only_released=sum(label.agrees_released and not label.agrees_paper for label in labels),
         ties=sum(label.tie_of > 1 for label in labels),
         decided_by_last_bit=sum(label.decided_by_last_bit for label in labels),
-        verdicts=tuple((verdict, counts[verdict]) for verdict in Verdict),
+        verdicts={verdict: counts[verdict] for verdict in LabelVerdict},
     )

@@ -4,62 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.core.situation import Situation
-from dqa.databases.base import Backend
+from dqa.evaluation.targets import Target
 
-__all__ = ["Located", "Pace", "Setup", "Target", "Task", "plan"]
-
-
-class Target(Protocol):
-    """Where situations are put to be asked about; every `Backend` is one, loading into memory."""
-
-    @property
-    def kind(self) -> Kind:
-        """Relational or graph."""
-        ...
-
-    def load(self, situation: Situation, /) -> Database:
-        """Put a situation there, or find it there, and open it read-only."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A backend's database at a location: the target of a run against a server or a file."""
-
-    backend: Backend
-    location: str
-
-    @property
-    def kind(self) -> Kind:
-        """Relational or graph."""
-        return self.backend.kind
-
-    def load(self, situation: Situation, /) -> Database:
-        """Put a situation into a namespace of its own there, or find it there, and open it."""
-        return self.backend.load(situation, self.location)
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How a run goes about its plan; no result depends on it.
-
-    Attributes
-    ----------
-    workers
-        Threads that decide.
-    patience
-        Seconds to wait for a database that went away before its questions are given up.
-    """
-
-    workers: int = 1
-    patience: float = 60.0
+__all__ = ["Setup", "Task", "plan"]
 
 
 @dataclass(frozen=True, slots=True)

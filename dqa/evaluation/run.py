@@ -12,20 +12,21 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 
-from dqa.core.database import Database
+from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.endings import ending_of
-from dqa.core.errors import InfrastructureError
+from dqa.evaluation.crashes import Crashes, ended_by
+from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.evaluation.outages import Patience
-from dqa.evaluation.plan import Pace, Setup, Task, plan
-from dqa.evaluation.score import Judge, Result
-from dqa.evaluation.store import RunStore, to_trace
+from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.results import Result
+from dqa.evaluation.score import Assessment, Judge
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.traces import Trace
 from dqa.models.takes import asked_by
 
 __all__ = ["carry_out", "evaluate"]
 
-_SLOWLY = Pace()
 _GRACE_SECONDS = 2.0
 """How long an interrupted run waits for the decisions that are being made."""
 
@@ -34,7 +35,7 @@ def evaluate(
     setup: Setup,
     judge: Judge,
     store: RunStore,
-    pace: Pace = _SLOWLY,
+    options: RunOptions = DEFAULT_RUN,
     on_result: Callable[[Result], object] = id,
 ) -> tuple[Result, ...]:
     """Make, judge and keep every decision that the store does not hold yet.
@@ -47,8 +48,8 @@ def evaluate(
         Judges each decision.
     store
         Keeps each result as soon as it is there.
-    pace
-        Threads and patience.
+    options
+        Threads, patience, and what happens at a crash.
     on_result
         Called with each new result, by one thread at a time.
 
@@ -61,29 +62,43 @@ def evaluate(
     ------
     KeyboardInterrupt
         The user stopped the run; what was decided is in the store.
+    CrashError
+        Too many decisions crashed; they and what was decided before are in the store.
     """
     tasks = plan(setup)
+    crashes = Crashes(fail_fast=options.fail_fast)
 
     def keep(task: Task, decision: Decision) -> None:
         kind, model = setup.targets[task.database].kind, setup.models[task.decider]
-        verdict = judge.judge(task.question, decision)
-        result = Result.of(task, kind, model, decision, verdict)
-        store.add(result, to_trace(task, kind, model, decision))
-        on_result(result)
+        try:
+            lines = _lines(task, kind, model, decision, judge.judge(task.question, decision))
+        except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
+            decision = ended_by(error, decision.seconds)
+            lines = _lines(task, kind, model, decision, Assessment.of_ending(decision))
+        store.add(*lines)
+        on_result(lines[0])
+        crashes.count(" ".join(task.key), decision)
 
     left = [task for task in tasks if task.key not in store.results]
     try:
-        carry_out(left, setup, keep, pace)
+        carry_out(left, setup, keep, options)
     finally:
         store.close()
     return store.finish(tasks)
+
+
+def _lines(
+    task: Task, kind: Kind, model: str, decision: Decision, assessed: Assessment
+) -> tuple[Result, Trace]:
+    result = Result.of(task, kind, model, decision, assessed)
+    return result, Trace.of(task.key, kind, model, decision)
 
 
 def carry_out(
     tasks: Sequence[Task],
     setup: Setup,
     on_decided: Callable[[Task, Decision], None],
-    pace: Pace = _SLOWLY,
+    options: RunOptions = DEFAULT_RUN,
 ) -> None:
     """Make every decision of a plan, or of what is left of it.
 
@@ -95,18 +110,20 @@ def carry_out(
         Everything that the tasks name.
     on_decided
         Called with each decision as soon as it is made, by one thread at a time.
-    pace
+    options
         Threads and patience.
 
     Raises
     ------
     KeyboardInterrupt
         The user stopped the run; what was decided has been handed to `on_decided`.
+    DqaError
+        What no further decision could do without; a failing server is a decision, not an error.
     Exception
-        What a decider or `on_decided` raised; a failing server is a decision, not an error.
+        What `on_decided` raised. What a decider raises ends its decision as `Ending.CRASHED`.
     """
-    crew = _Crew(_Databases(tasks, setup), tasks, setup.deciders, on_decided, pace)
-    crew.work(max(1, min(pace.workers, len(tasks))))
+    crew = _Crew(_Databases(tasks, setup), tasks, setup.deciders, on_decided, options)
+    crew.work(max(1, min(options.workers, len(tasks))))
 
 
 class _Databases:
@@ -150,7 +167,7 @@ class _Crew:
         tasks: Sequence[Task],
         deciders: Mapping[str, Decider],
         on_decided: Callable[[Task, Decision], None],
-        pace: Pace,
+        options: RunOptions,
     ) -> None:
         self._databases = databases
         self._todo = deque(tasks)
@@ -160,7 +177,7 @@ class _Crew:
         self._stopped = threading.Event()
         self._failures: list[BaseException] = []
         self._patience = {
-            name: Patience(pace.patience, self._stopped)
+            name: Patience(options.patience, self._stopped)
             for name in {task.database for task in tasks}
         }
 
@@ -193,8 +210,7 @@ class _Crew:
             except IndexError:
                 return
             try:
-                decision = self._decide(task)
-                self._databases.done(task)
+                decision = self._closed(task, self._decide(task))
                 with self._reporting:
                     self._on_decided(task, decision)
                 if decision.ending is Ending.BUDGET:
@@ -204,23 +220,34 @@ class _Crew:
                 self._failures.append(error)
                 self._stopped.set()
 
+    def _closed(self, task: Task, decision: Decision) -> Decision:
+        """Close the task's database where nobody else needs it; a driver may crash even there."""
+        try:
+            self._databases.done(task)
+        except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+            return ended_by(error, decision.seconds)
+        return decision
+
     def _decide(self, task: Task) -> Decision:
         """Make one decision, again where the database went away and came back."""
         made: list[Decision] = []
 
         def attempt() -> bool:
+            started = time.perf_counter()
             try:
                 database = self._databases.of(task)
                 with asked_by(*task.key):
-                    made.append(self._deciders[task.decider].decide(task.question, database))
-            except InfrastructureError as error:
-                made.append(_failed(error))
+                    made.append(_asked(self._deciders[task.decider], task, database))
+            except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+                made.append(ended_by(error, time.perf_counter() - started))
             return made[-1].outage != "database"
 
         self._patience[task.database].retried(attempt)
         return made[-1]
 
 
-def _failed(error: InfrastructureError) -> Decision:
-    ending, problem, outage = ending_of(error)
-    return Decision(ending, error=problem, outage=outage)
+def _asked(decider: Decider, task: Task, database: Database) -> Decision:
+    decision: object = decider.decide(task.question, database)
+    if not isinstance(decision, Decision):
+        raise TypeError(f"the decider '{task.decider}' returned no Decision but {decision!r}")
+    return decision

@@ -7,16 +7,13 @@ known answers are the ties. What a failing server ended is never judged (`Outcom
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from math import isfinite
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from dqa import plugins
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DataError, InvalidAnswerError, UnknownNameError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
@@ -24,35 +21,13 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of
-from dqa.evaluation.plan import Task
+from dqa.evaluation.results import Goal, Outcome
 
-__all__ = ["Goal", "Judge", "Outcome", "Result", "Verdict", "recorded_outcomes"]
-
-Goal: TypeAlias = Literal["maximise", "minimise"]
-"""Whether more or less of what a decision leads to is better."""
-
-
-class Outcome(StrEnum):
-    """What became of one question."""
-
-    CORRECT = "correct"
-    WRONG = "wrong"
-    NO_CANDIDATE = "no_candidate"
-    AMBIGUOUS = "ambiguous"
-    STEP_LIMIT = "step_limit"
-    UNPARSABLE = "unparsable"
-    INFRASTRUCTURE = "infrastructure"
-    BUDGET = "budget"
-    CRASHED = "crashed"
-
-    @property
-    def judged(self) -> bool:
-        """Whether it says anything about the decider; the rest is asked again by a resumed run."""
-        return self not in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.CRASHED}
+__all__ = ["Assessment", "Judge", "recorded_outcomes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Assessment:
     """What a decision is worth.
 
     Attributes
@@ -88,86 +63,10 @@ class Verdict:
     baseline: float | None = None
     goal: Goal | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One line of ``results.jsonl``: who was asked what, and what it is worth. Holds no times."""
-
-    question: str
-    scenario: str
-    database: str
-    kind: str
-    decider: str
-    model: str
-    outcome: Outcome
-    answer: str
-    choice: Candidate | None
-    official: Candidate | None
-    ties: tuple[Candidate, ...]
-    regret: float | None
-    relative_regret: float | None
-    rank: int | None
-    value: float | None
-    best_value: float | None
-    baseline: float | None
-    goal: Goal | None
-    steps: int
-    statements: int
-    plans: int
-    usage: Usage
-    error: str | None
-
     @classmethod
-    def of(cls, task: Task, kind: str, model: str, decision: Decision, verdict: Verdict) -> Result:
-        """Put together what is known about one decision."""
-        return cls(
-            question=task.question.key,
-            scenario=task.question.scenario,
-            database=task.database,
-            kind=kind,
-            decider=task.decider,
-            model=model,
-            outcome=verdict.outcome,
-            answer=decision.answer,
-            choice=verdict.choice,
-            official=verdict.official,
-            ties=verdict.ties,
-            regret=verdict.regret,
-            relative_regret=verdict.relative_regret,
-            rank=verdict.rank,
-            value=verdict.value,
-            best_value=verdict.best_value,
-            baseline=verdict.baseline,
-            goal=verdict.goal,
-            steps=decision.steps,
-            statements=len(decision.evidence),
-            plans=len(decision.plans),
-            usage=decision.usage,
-            error=decision.error,
-        )
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Question, database and decider: unique in a run."""
-        return self.question, self.database, self.decider
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the line's object."""
-        line = {name: getattr(self, name) for name in self.__slots__ if name != "usage"}
-        return line | {
-            "ties": list(self.ties),
-            "input_tokens": self.usage.input_tokens,
-            "output_tokens": self.usage.output_tokens,
-            "calls": self.usage.calls,
-        }
-
-    @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Result:
-        """Read a line's object back; `KeyError`, `TypeError` or `ValueError` where it is none."""
-        plain = {name: line[name] for name in cls.__slots__ if name != "usage"}
-        usage = Usage(line["input_tokens"], line["output_tokens"], line["calls"])
-        plain |= {"outcome": Outcome(line["outcome"]), "ties": tuple(line["ties"])}
-        return cls(**plain, usage=usage)
+    def of_ending(cls, decision: Decision) -> Assessment:
+        """Return what is known of a decision that ended without an answer, and nothing else."""
+        return cls(Outcome(decision.ending.value))
 
 
 class Judge:
@@ -177,36 +76,36 @@ class Judge:
     ----------
     questions
         The questions that are asked.
-    rules
-        Name of the simulators' rule set.
+    rule_set
+        What simulators count by.
     strict_official
         Whether only the official answer is right.
 
     Raises
     ------
     UnknownNameError
-        A scenario's simulator has no such rules.
+        A scenario's simulator has no such rule set.
     """
 
     def __init__(
-        self, questions: QuestionSet, rules: str = "released", strict_official: bool = False
+        self, questions: QuestionSet, rule_set: str = "released", strict_official: bool = False
     ) -> None:
         self._set = questions
-        self._rules = rules
+        self._rule_set = rule_set
         self._strict = strict_official
         self._outcomes: dict[str, Outcomes] = {}
         simulated = set(plugins.names("simulator"))
         for name in sorted({q.scenario for q in questions.questions} & simulated):
-            if rules not in plugins.simulator(name).rule_sets:
+            if rule_set not in plugins.simulator(name).rule_sets:
                 raise UnknownNameError(
-                    f"rule set of scenario '{name}'", rules, plugins.simulator(name).rule_sets
+                    f"rule set of scenario '{name}'", rule_set, plugins.simulator(name).rule_sets
                 )
         self._together: dict[tuple[str, str], list[Question]] = {}
         for question in questions.questions:
             if question.scenario in simulated:
                 self._together.setdefault(_asked_about(question), []).append(question)
 
-    def judge(self, question: Question, decision: Decision) -> Verdict:
+    def judge(self, question: Question, decision: Decision) -> Assessment:
         """Return what `decision` is worth; `DataError` where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
         unchosen = _without_choice(self._set.truth_of(question), outcomes)
@@ -228,7 +127,7 @@ class Judge:
                 return replace(unchosen, outcome=outcome)
         return self._chosen(choice, unchosen, outcomes)
 
-    def _chosen(self, choice: Candidate, rest: Verdict, outcomes: Outcomes | None) -> Verdict:
+    def _chosen(self, choice: Candidate, rest: Assessment, outcomes: Outcomes | None) -> Assessment:
         only_official = self._strict and rest.official is not None
         right = choice == rest.official if only_official else choice in rest.ties
         judged = replace(rest, outcome=Outcome.CORRECT if right else Outcome.WRONG, choice=choice)
@@ -250,18 +149,18 @@ class Judge:
             return recorded_outcomes(question, self._set.truth_of(question))
         if question.key not in self._outcomes:
             found = plugins.simulator(question.scenario).outcomes(
-                self._set.situation_of(question), together, self._rules
+                self._set.situation_of(question), together, self._rule_set
             )
             self._outcomes |= {q.key: o for q, o in zip(together, found, strict=True)}
         return self._outcomes[question.key]
 
 
-def _without_choice(truth: Truth, outcomes: Outcomes | None) -> Verdict:
+def _without_choice(truth: Truth, outcomes: Outcomes | None) -> Assessment:
     """Return what is known about a question before anything is chosen."""
     official = truth.official
     if outcomes is None:
-        return Verdict(Outcome.NO_CANDIDATE, official=official, ties=truth.answers)
-    return Verdict(
+        return Assessment(Outcome.NO_CANDIDATE, official=official, ties=truth.answers)
+    return Assessment(
         Outcome.NO_CANDIDATE,
         official=official,
         ties=outcomes.ties,

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, isfinite
 
-from dqa.evaluation.score import Outcome, Result
+from pydantic import Field
+
+from dqa.core.database import Kind
+from dqa.core.records import Record
+from dqa.evaluation.results import Outcome, Result
 
 __all__ = ["Summary", "normalised_utility", "summarise", "wilson"]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Record):
     """How one decider did on one scenario and one database.
+
+    Decisions that a failing server, a spent budget or a crash ended are counted and not judged:
+    no share and no mean has them.
 
     Attributes
     ----------
-    questions
-        Questions asked.
-    counts
-        Decisions by outcome, every outcome named.
     low, high
         95 % Wilson interval of the accuracy, both in 0..1; None where nothing could be judged.
     mean_regret, mean_relative_regret
@@ -30,59 +31,45 @@ class Summary:
         Mean of `normalised_utility` over the judged questions whose outcomes count from nothing,
         and of which more is better; None where there is none.
     mean_tokens, mean_steps
-        Over all questions that no failing server and no spent budget ended.
+        Over all judged questions.
     """
 
     decider: str
     scenario: str
     database: str
-    kind: str
+    kind: Kind
     model: str
-    questions: int
-    counts: dict[Outcome, int]
-    low: float | None
-    high: float | None
+    questions: int = Field(ge=0, description="questions asked")
+    correct: int = Field(ge=0)
+    accuracy: float | None = Field(ge=0, le=1, description="share of the judged questions")
+    low: float | None = Field(ge=0, le=1)
+    high: float | None = Field(ge=0, le=1)
+    wrong: int = Field(ge=0)
+    no_candidate: int = Field(ge=0)
+    ambiguous: int = Field(ge=0)
+    step_limit: int = Field(ge=0)
+    unparsable: int = Field(ge=0)
+    infrastructure: int = Field(ge=0)
+    budget: int = Field(ge=0)
+    crashed: int = Field(ge=0)
     mean_regret: float | None
     mean_relative_regret: float | None
-    normalised_utility: float | None
+    normalised_utility: float | None = Field(
+        le=1, description="mean share of the best outcome that was reached, 0 without a choice"
+    )
     mean_tokens: float | None
     mean_steps: float | None
 
     @property
-    def correct(self) -> int:
-        """Decisions that were right."""
-        return self.counts[Outcome.CORRECT]
+    def counts(self) -> Mapping[Outcome, int]:
+        """Decisions by outcome, every outcome named."""
+        line = self.model_dump()
+        return {outcome: line[outcome.value] for outcome in Outcome}
 
     @property
     def judged(self) -> int:
-        """Questions that count: all but those a failing server or a spent budget ended."""
+        """Questions that count."""
         return sum(count for outcome, count in self.counts.items() if outcome.judged)
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of the judged questions that were decided right, or None where none was judged."""
-        return self.correct / self.judged if self.judged else None
-
-    def to_json(self) -> dict[str, object]:
-        """Return the row as ``--json`` prints it."""
-        return {
-            "decider": self.decider,
-            "scenario": self.scenario,
-            "database": self.database,
-            "kind": self.kind,
-            "model": self.model,
-            "questions": self.questions,
-            "correct": self.correct,
-            "accuracy": self.accuracy,
-            "low": self.low,
-            "high": self.high,
-            **{o.value: self.counts[o] for o in Outcome if o is not Outcome.CORRECT},
-            "mean_regret": self.mean_regret,
-            "mean_relative_regret": self.mean_relative_regret,
-            "normalised_utility": self.normalised_utility,
-            "mean_tokens": self.mean_tokens,
-            "mean_steps": self.mean_steps,
-        }
 
 
 def wilson(correct: int, judged: int) -> tuple[float, float] | None:
@@ -125,7 +112,7 @@ def summarise(results: Iterable[Result]) -> tuple[Summary, ...]:
 
 def _summary(results: Sequence[Result]) -> Summary:
     first = results[0]
-    counts = {outcome: sum(r.outcome is outcome for r in results) for outcome in Outcome}
+    counts = {outcome.value: sum(r.outcome is outcome for r in results) for outcome in Outcome}
     reached = [r for r in results if r.outcome.judged]
     interval = wilson(counts[Outcome.CORRECT], len(reached))
     return Summary(
@@ -135,14 +122,15 @@ def _summary(results: Sequence[Result]) -> Summary:
         kind=first.kind,
         model=first.model,
         questions=len(results),
-        counts=counts,
+        accuracy=counts[Outcome.CORRECT] / len(reached) if reached else None,
         low=interval[0] if interval else None,
         high=interval[1] if interval else None,
         mean_regret=_mean(r.regret for r in reached),
         mean_relative_regret=_mean(r.relative_regret for r in reached),
         normalised_utility=_mean(_share(r) for r in reached),
-        mean_tokens=_mean(float(r.usage.input_tokens + r.usage.output_tokens) for r in reached),
+        mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
+        **counts,
     )
 
 

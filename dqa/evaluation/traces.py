@@ -1,31 +1,29 @@
-"""Reading back the traces of a run: what every decider did, step by step.
-
-What the events of a trace mean is described in ``schemas/exchange/trace.schema.json``.
-"""
+"""Traces: one line a decision, with everything that led to it, step by step."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self, Union
+
+from pydantic import AliasChoices, Field, SerializeAsAny, create_model, field_validator
 
 from dqa import plugins
 from dqa.core.database import Kind
-from dqa.core.decision import Ending, Usage
-from dqa.core.errors import ParseError, UsageError
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
-from dqa.evaluation.store import TRACES, whole_lines
+from dqa.core.records import Record
+from dqa.core.secrets import redacted
 
-__all__ = ["Trace", "read_traces"]
+__all__ = ["Trace"]
+
+_SAID = ("answer", "error", "plans", "evidence", "trace")
+"""What models, servers and databases said, where a secret may have slipped in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One line of ``traces.jsonl``: a decision with everything that led to it.
+class Trace(Record):
+    """A line of ``traces.jsonl``: a decision with everything that led to it, in order.
 
     Attributes
     ----------
@@ -34,9 +32,10 @@ class Trace:
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence
         As in `dqa.core.decision.Decision`.
     events
-        Everything that happened, in order.
+        Everything that happened, in order; JSON calls it ``trace``.
     """
 
+    version: Literal[1] = 1
     question: str
     database: str
     kind: Kind
@@ -45,59 +44,81 @@ class Trace:
     ending: Ending
     answer: str
     choice: Candidate | None
-    steps: int
-    seconds: float
-    usage: Usage
     error: str | None
     outage: Literal["database", "model"] | None
+    steps: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+    usage: Usage
     plans: tuple[str, ...]
     evidence: tuple[Evidence, ...]
-    events: tuple[Event, ...]
+    events: tuple[SerializeAsAny[Event], ...] = Field(
+        validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"
+    )
+
+    @field_validator("events", mode="before")
+    @classmethod
+    def _typed(cls, given: object) -> object:
+        if not isinstance(given, list | tuple):
+            return given
+        known = plugins.events()
+        return tuple(
+            event_from_json(event, known) if isinstance(event, Mapping) else event
+            for event in given
+        )
+
+    @classmethod
+    def of(cls, key: tuple[str, str, str], kind: Kind, model: str, decision: Decision) -> Self:
+        """Return everything about one decision; `key` is question, database and decider."""
+        question, database, decider = key
+        return cls(
+            question=question,
+            database=database,
+            kind=kind,
+            decider=decider,
+            model=model,
+            ending=decision.ending,
+            answer=decision.answer,
+            choice=decision.choice,
+            error=decision.error,
+            outage=decision.outage,
+            steps=decision.steps,
+            seconds=decision.seconds,
+            usage=decision.usage,
+            plans=decision.plans,
+            evidence=decision.evidence,
+            events=decision.trace,
+        )
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a line, with the events of all packages that are installed.
+
+        An event of a package that is not installed can be read, and is not described.
+        """
+        kinds: Any = Annotated[Union[plugins.events()], Field(discriminator="kind")]  # noqa: UP007
+        described = create_model(
+            "Trace",
+            __base__=Trace,
+            __doc__="A line of traces.jsonl: a decision with everything that led to it, in order.",
+            events=(tuple[kinds, ...], Field(serialization_alias="trace")),
+        )
+        return described.model_json_schema(mode="serialization")
 
     @property
     def key(self) -> tuple[str, str, str]:
         """Question, database and decider: unique in a run."""
         return self.question, self.database, self.decider
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the line's object, without secrets in what was said.
+
+        The choice stays as it is: a candidate that looks like a secret is still that candidate.
+        """
+        line = super().to_json()
+        said: dict[str, Any] = redacted({name: line[name] for name in _SAID})
+        return line | said
+
     @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Trace:
-        """Read a line's object; `KeyError`, `TypeError` or `ValueError` where it is none."""
-        same = ("question", "database", "kind", "decider", "model", "answer", "choice")
-        more = ("steps", "seconds", "error", "outage")
-        return cls(
-            **{name: line[name] for name in same + more},
-            ending=Ending(line["ending"]),
-            usage=Usage(**line["usage"]),
-            plans=tuple(line["plans"]),
-            evidence=tuple(Evidence(**evidence) for evidence in line["evidence"]),
-            events=tuple(event_from_json(event, plugins.events()) for event in line["trace"]),
-        )
-
-
-def read_traces(folder: Path) -> list[Trace]:
-    """Read a run's traces, in the order of the first try; of a decision made twice the last counts.
-
-    Parameters
-    ----------
-    folder
-        The run's ``--out``.
-
-    Raises
-    ------
-    UsageError
-        The folder holds no run.
-    ParseError
-        A whole line is no trace.
-    """
-    path = folder / TRACES
-    if not path.is_file():
-        raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the --out of one.")
-    found: dict[tuple[str, str, str], Trace] = {}
-    # Not splitlines(): other line separators may stand inside a JSON string.
-    for number, line in enumerate(whole_lines(path).split("\n")[:-1], start=1):
-        try:
-            trace = Trace.from_json(json.loads(line))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ParseError(path, number, f"no trace of this version: {error!r}") from error
-        found[trace.key] = trace
-    return list(found.values())
+    def from_json(cls, line: Mapping[str, Any]) -> Self:
+        """Read a line's object back; `ValueError` where it is none."""
+        return cls.model_validate(dict(line))

@@ -118,9 +118,19 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
             folder,
             None,
             f"this is no DQA release: there is no {expected}. Name the folder that holds 'data', "
-            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*",
+            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*"
+            + _of_strangers(folder, known),
         )
     return chosen
+
+
+def _of_strangers(folder: Path, known: Mapping[str, ScenarioLayout]) -> str:
+    """Return what to say of questions whose scenario nobody named."""
+    there = sorted(path.parent.name for path in folder.glob("data/*/questions"))
+    strange = next((name for name in there if name not in known), None)
+    if strange is None:
+        return ""
+    return f". It has questions of '{strange}': name the folder of that scenario, too"
 
 
 @dataclass

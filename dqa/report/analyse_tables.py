@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
 from dqa.evaluation.analysis.cases import Share
 from dqa.evaluation.analysis.critical_values import Found
-from dqa.evaluation.analysis.failures import FailureClass
 from dqa.evaluation.analysis.retrievals import QuestionType
-from dqa.evaluation.stats import wilson
+from dqa.report.tables import model_line
 from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def tables(analysis: Analysis) -> list[tuple[str, Table]]:
 
 
 def notes(analysis: Analysis) -> list[str]:
-    """Return what the tables leave out, a line each."""
+    """Return what the tables leave out, and who answered, a line each."""
     untold = ", ".join(f"{decider} {count}" for decider, count in analysis.untold.items())
     counted = {
         "runs that a failing server or a spent budget ended: counted nowhere": analysis.unjudged,
@@ -54,11 +53,23 @@ def notes(analysis: Analysis) -> list[str]:
         f"runs whose traces do not tell how they decided, counted in no table but accuracies "
         f"({untold})": sum(analysis.untold.values()),
     }
-    return [f"{count} {words}." for words, count in counted.items() if count]
+    lines = []
+    if analysis.reference is None:
+        lines.append(
+            "No table of SR and MR questions: name the decider whose retrievals tell them apart "
+            "with --reference."
+        )
+    lines += [f"{count} {words}." for words, count in counted.items() if count]
+    lines += [model_line(model.name) for model in analysis.models]
+    if any(model.scripted for model in analysis.models):
+        lines.append(
+            "What scripts look up is their own choice: it says nothing of language models."
+        )
+    return lines
 
 
 def _types(analysis: Analysis) -> Table:
-    titles = [f"{_TYPES[kind]}\n{count} asked" for kind, count in analysis.types.items()]
+    titles = [f"{_TYPES[kind]}\n{count} asked" for kind, count in analysis.question_types.items()]
     rows: dict[str, list[str]] = {}
     for row in analysis.accuracy:
         rows.setdefault(row.decider, []).append(_with_interval(row.correct))
@@ -68,7 +79,7 @@ def _types(analysis: Analysis) -> Table:
 def _replannings(analysis: Analysis) -> Table:
     titles = [*map(str, range(MOST_REPLANNINGS)), f"{MOST_REPLANNINGS} and more", "Total"]
     rows = (
-        [row.scenario, row.decider, *map(_with_accuracy, (*row.counts, row.total))]
+        [row.scenario, row.decider, *map(_with_accuracy, (*row.correct, row.total))]
         for row in analysis.replannings
     )
     return _table(["Scenario", "Decider"], titles, rows)
@@ -98,17 +109,12 @@ def _missed(analysis: Analysis) -> Table:
 
 
 def _failures(analysis: Analysis) -> Table:
-    order = ("CAN", "MIS", "DEEP", "QUR", "OTH")
-    rows = (
-        [
-            row.scenario,
-            row.decider,
-            *(_percent(row.classes[FailureClass(name)]) for name in order),
-            _percent(row.failed),
-        ]
-        for row in analysis.failures
-    )
-    return _table(["Scenario", "Decider"], [*order, "Failed"], rows)
+    rows = []
+    for row in analysis.failures:
+        shares = (row.can, row.mis, row.deep, row.qur, row.oth, row.failed)
+        rows.append([row.scenario, row.decider, *map(_percent, shares)])
+    titles = ["CAN", "MIS", "DEEP", "QUR", "OTH", "Failed"]
+    return _table(["Scenario", "Decider"], titles, rows)
 
 
 def _table(left: Sequence[str], right: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
@@ -132,10 +138,9 @@ def _percent(share: Share) -> str:
 
 
 def _with_interval(share: Share) -> str:
-    interval = wilson(share.count, share.of)
-    if interval is None:
+    if share.low is None or share.high is None:
         return "-"
-    return f"{_percent(share)}\n[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+    return f"{_percent(share)}\n[{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
 def _with_accuracy(share: Share) -> str:

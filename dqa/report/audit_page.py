@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dqa.evaluation.audit import Audit, Verdict
+from dqa.evaluation.audit import LabelVerdict, ReleaseAudit
 from dqa.report.pages import rendered
 
 __all__ = ["render_audit"]
 
 _MEANINGS = {
-    Verdict.DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
-    Verdict.TIE: "several candidates are exactly as good as the label; table order picked it",
-    Verdict.LAST_BIT: "the best and the next differ by rounding; the order of summation picked it",
-    Verdict.BOTH: "best under both rule sets",
-    Verdict.RELEASED_ONLY: "best only where sums count twice",
-    Verdict.PAPER_ONLY: "best only in a clean simulation",
-    Verdict.NEITHER: "best under neither rule set",
+    LabelVerdict.DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
+    LabelVerdict.TIE: "several candidates are exactly as good as the label; table order picked it",
+    LabelVerdict.LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
+    LabelVerdict.BOTH: "best under both rule sets",
+    LabelVerdict.RELEASED_ONLY: "best only where sums count twice",
+    LabelVerdict.PAPER_ONLY: "best only in a clean simulation",
+    LabelVerdict.NEITHER: "best under neither rule set",
 }
 
 
-def render_audit(audit: Audit) -> str:
+def render_audit(audit: ReleaseAudit) -> str:
     """Return the audit as one HTML page, without scripts or styles from elsewhere."""
     return rendered(
-        "dqa.report", "audit_page.html", audit=audit, verdicts=tuple(Verdict), meanings=_MEANINGS
+        "dqa.report",
+        "audit_page.html",
+        audit=audit,
+        verdicts=tuple(LabelVerdict),
+        meanings=_MEANINGS,
     )

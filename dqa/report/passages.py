@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from dqa.core.question import Candidate
-from dqa.evaluation.score import Goal
+from dqa.evaluation.results import Goal
 
 __all__ = [
     "Answer",

@@ -13,7 +13,7 @@ from dqa import plugins
 from dqa.core.events import ENDING_KINDS, Event
 from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
-from dqa.evaluation.score import Result
+from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
     Answer,

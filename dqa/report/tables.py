@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa.core.decision import Usage
-from dqa.evaluation.score import Outcome, Result
+from dqa.core.records import Record
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.stats import Summary
+from dqa.evaluation.traces import Trace
+from dqa.models.registry import is_scripted
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from dqa.models.budget import Prices
 
-__all__ = ["accuracy_table", "failures", "notes", "spending", "spending_line"]
+__all__ = [
+    "Spending",
+    "accuracy_table",
+    "as_text",
+    "crash_lines",
+    "failures",
+    "how_to_report",
+    "lines_below",
+    "model_line",
+    "notes",
+    "spending",
+]
+
+_PIPED_WIDTH = 1_000
+"""Columns of a table that no terminal shows."""
 
 _KINDS = {"relational": "RDB", "graph": "GDB"}
 _NOTED = {
@@ -25,6 +44,7 @@ _NOTED = {
     Outcome.UNPARSABLE: "runs whose replies could not be read",
     Outcome.INFRASTRUCTURE: "runs that a failing server ended (not judged)",
     Outcome.BUDGET: "runs that the spent budget ended (not judged)",
+    Outcome.CRASHED: "runs that crashed (a bug, not judged)",
 }
 
 
@@ -79,25 +99,67 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
     return lines
 
 
-def spending(results: Iterable[Result], prices: Prices | None = None) -> dict[str, float | None]:
-    """Return the tokens and calls of all models together, and what they cost where prices say."""
+class Spending(Record):
+    """The tokens and calls of all models together, and what they cost where prices say."""
+
+    input_tokens: int
+    output_tokens: int
+    calls: int
+    cost: float | None
+
+    def __str__(self) -> str:
+        line = (
+            f"Spent: {self.input_tokens:,} tokens in, {self.output_tokens:,} out, "
+            f"{self.calls:,} calls"
+        )
+        return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
+
+
+def spending(results: Iterable[Result], prices: Prices | None = None) -> Spending:
+    """Return what results have used."""
     used = sum((result.usage for result in results), Usage())
-    return {
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-        "calls": used.calls,
-        "cost": None if prices is None else prices.cost(used),
-    }
-
-
-def spending_line(results: Iterable[Result], prices: Prices | None = None) -> str:
-    """Return the spending as the line that a report ends with."""
-    spent = spending(results, prices)
-    line = "Spent: {input_tokens:,} tokens in, {output_tokens:,} out, {calls:,} calls".format(
-        **spent
+    return Spending(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        calls=used.calls,
+        cost=None if prices is None else prices.cost(used),
     )
-    cost = spent["cost"]
-    return f"{line}." if cost is None else f"{line}; cost {cost:.4f}."
+
+
+def model_line(model: str) -> str:
+    """Return the line that says who answered; a program is never taken for a language model."""
+    if model == NO_MODEL:
+        return "Model: none (a baseline asks no model)."
+    parts = model.split(" + ")
+    programs = [part for part in parts if is_scripted(part)]
+    if not programs:
+        return f"Model: {model}."
+    if len(programs) == len(parts):
+        return f"Model: {model}. A scripted program, not a language model."
+    return f"Model: {model}. Of these, {programs[0]} is a program, not a language model."
+
+
+def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
+    """Return what a run says below its table: who answered, what is not in it, what it took."""
+    lines = []
+    for model in dict.fromkeys(summary.model for summary in summaries):
+        lines.append(model_line(model))
+        if is_scripted(model):
+            lines.append(
+                "How far each decider looks is the script's own choice: the differences between "
+                "deciders say nothing about language models."
+            )
+    return [*lines, *notes(summaries), str(spent)]
+
+
+def as_text(table: Table) -> str:
+    """Return a table as text whose width depends on nothing but its cells."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), highlight=False, width=_PIPED_WIDTH)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()
 
 
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
@@ -105,6 +167,27 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
     said = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
     lines = [f"{count} runs: {error}" for error, count in said.most_common(most)]
     return lines if len(said) <= most else [*lines, f"and {len(said) - most} other failures"]
+
+
+def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:
+    """Return what crashed, most frequent first, a line each, and how to report it."""
+    said = Counter((trace.decider, trace.error or "") for trace in crashed).most_common()
+    lines = [f"{count} runs of {decider}: {error}" for (decider, error), count in said]
+    return [*lines, how_to_report(crashed[0], folder)] if crashed else []
+
+
+def how_to_report(crashed: Trace, folder: Path | None) -> str:
+    """Return what to do about a bug."""
+    where = "run again with --out DIR, which keeps its traceback"
+    if folder is not None:
+        where = (
+            f"'dqa trace {folder} {crashed.question} --decider {crashed.decider} --database "
+            f"{crashed.database}' shows its traceback"
+        )
+    return (
+        f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
+        f"{crashed.decider}, with the versions in run.json; --resume asks again."
+    )
 
 
 def _distinct(items: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:

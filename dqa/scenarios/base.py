@@ -195,9 +195,7 @@ class Scenario:
     def candidates_by(self, lister: Lister, target: Mapping[str, str]) -> tuple[Candidate, ...]:
         """List the candidates that `lister` finds; `DataError` as `candidates` does."""
         listing = self.listing
-        found: Sequence[Candidate] = [
-            cell for cell in lister(listing, target) if isinstance(cell, str | int)
-        ]
+        found: Sequence[Candidate] = [self._candidate(cell) for cell in lister(listing, target)]
         if listing.except_ is not None:
             if listing.except_ not in target:
                 raise self._untold(KeyError(listing.except_), target, "what can be chosen")
@@ -205,6 +203,17 @@ class Scenario:
         if listing.listed_in is not None:
             found = listed_in(found, target, listing.listed_in)
         return tuple(found)
+
+    def _candidate(self, cell: Cell) -> Candidate:
+        """Return what was listed as a candidate is: text, or a whole number."""
+        if self.listing.type == "text" and cell is not None:
+            return str(cell)
+        if isinstance(cell, str | int) and (self.listing.type is None or isinstance(cell, int)):
+            return cell
+        wanted = "a whole number" if self.listing.type == "integer" else "text or a whole number"
+        raise DataError(
+            f"The candidates of scenario '{self.name}' hold {cell!r}, which is not {wanted}."
+        )
 
     def lister(self, situation: Situation) -> Lister:
         """Return what lists values of a situation in memory."""

@@ -120,6 +120,10 @@ class _Whole:
         if file and given.is_given:
             yield here, "a file candidates.sql or candidates.cypher lists them already; keep one"
         yield from self._listing(here, given, needed=not file)
+        kind = self._columns.get(given.table or "", {}).get(given.column or "", "text")
+        if kind not in {"text", "integer"}:
+            problem = f"the column '{given.column}' holds {kind} values"
+            yield (*here, "column"), f"{problem}; a candidate is text or an integer"
         for key, name in (("except", given.except_), ("listed_in", given.listed_in)):
             if name is not None:
                 yield from self._parameter((*here, key), name)

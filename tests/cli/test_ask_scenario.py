@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.core.question import Question
+from dqa.core.truth import LabelledQuestion
 from dqa.loaders.generator import read_generated
 
 
 @pytest.fixture(params=[("sqlite", "locating"), ("ladybug", "locating"), ("duckdb", "building")])
 def loaded(
     request: pytest.FixtureRequest, generated: Path, tmp_path: Path
-) -> tuple[list[object], Question]:
+) -> tuple[list[object], LabelledQuestion]:
     """Return the options that ask a generated question about its loaded database, and it."""
     backend, scenario = request.param
     questions = read_generated(generated)
@@ -27,19 +27,22 @@ def loaded(
     options: list[object] = ["ask", "--database", file, "--scenario", scenario]
     for key in plugins.scenario(scenario).template.get_identifiers():
         options += ["--target", f"{key}={question.target[key]}"]
-    return options, question
+    return options, LabelledQuestion(question, questions.truth_of(question))
 
 
 @pytest.mark.parametrize("decider", ["oracle", "planrag-sim"])
 def test_the_simulator_finds_the_best_decision(
-    dqa: Callable[..., Any], loaded: tuple[list[object], Question], decider: str, tmp_path: Path
+    dqa: Callable[..., Any],
+    loaded: tuple[list[object], LabelledQuestion],
+    decider: str,
+    tmp_path: Path,
 ) -> None:
     """Question, rules and candidates are the scenario's, and the decision is the label."""
-    options, question = loaded
+    options, (question, truth) = loaded
     ran = dqa(*options, "--decider", decider, "--trace", tmp_path / "trace.json", "--json")
     assert ran.code == 0, ran.err
     answered = json.loads(ran.out)
-    assert answered["choice"] == question.answers[0]
+    assert answered["choice"] == truth.official
     if decider == "planrag-sim":
         shown = dqa("trace", tmp_path / "trace.json")
         assert question.text in " ".join(shown.out.split())
@@ -59,7 +62,7 @@ def test_what_can_only_be_one_thing_need_not_be_told(
             *("--target", f"country={question.target['country']}", "--rule-set", rules, "--json"),
         )
         assert ran.code == 0, ran.err
-        assert json.loads(ran.out)["choice"] == question.answers[0]
+        assert json.loads(ran.out)["choice"] == questions.truth_of(question).official
 
 
 @pytest.mark.parametrize(

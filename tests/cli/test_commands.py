@@ -171,7 +171,7 @@ def test_annotate_lists_best_decisions_beside_the_official_answers(
     dqa: Callable[..., Any], generated: Path
 ) -> None:
     """As a line a question and a total, and as a list of objects."""
-    text = dqa("annotate", "--generated", generated, "--rules", "paper").out
+    text = dqa("annotate", "--generated", generated, "--rule-set", "paper").out
     assert "locating: 2 of 2 official answers agree" in text
     listed = json.loads(dqa("annotate", "--generated", generated, "--json").out)
     assert len(listed) == 4

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.cli.asking import Asking
+from dqa.evaluation.spec import Deciding, ModelSpec
 from dqa.loaders.generator import generate, read_generated, write_generated
 from dqa.models.testing import ModelServer
 from dqa_planrag.recipes import RECIPES
@@ -47,10 +47,10 @@ def test_every_agent_runs_by_name_in_both_protocols(
     assert simulated == [1.0, 1.0]
     for protocol, labelled in (("react", True), ("tools", False)):
         run = json.loads((tmp_path / protocol / "run.json").read_text("utf-8"))
-        assert run["settings"]["protocol"] == protocol
+        assert run["spec"]["protocol"] == protocol
         for trace in traces(tmp_path / protocol):
             (last,) = [event for event in trace["trace"] if event["kind"] == "reply"][-1:]
-            assert ("Final Answer:" in last["data"]["text"]) is labelled
+            assert ("Final Answer:" in last["text"]) is labelled
 
 
 def test_the_model_that_plans_is_named_where_one_does(
@@ -69,7 +69,7 @@ def test_the_model_that_plans_is_named_where_one_does(
         "planrag-two-models": "scripted:greedy + scripted:analyst",
     }
     for trace in traces(tmp_path / "run"):
-        roles = {e["data"]["role"] for e in trace["trace"] if e["kind"] == "reply"}
+        roles = {e["role"] for e in trace["trace"] if e["kind"] == "reply"}
         apart = trace["decider"] == "planrag-two-models"
         assert roles == ({"agent", "planner"} if apart else {"agent"})
 
@@ -197,10 +197,13 @@ def test_an_address_is_not_handed_to_another_provider(
     model: str, planner: str, planner_url: str | None, address: str | None
 ) -> None:
     """A key of one would be sent to the other's server."""
-    asking = Asking(model, "http://one", planner, planner_url, "react", 0, 20, 200)
-    assert asking._planning is not None
-    assert asking._planning.url == address
-    assert asking._retrieving.url == "http://one"
+    deciding = Deciding(
+        model=ModelSpec(name=model, base_url="http://one"),
+        planner=ModelSpec(name=planner, base_url=planner_url),
+    )
+    assert deciding.planning is not None
+    assert deciding.planning.base_url == address
+    assert deciding.model.base_url == "http://one"
 
 
 def test_who_simulates_refuses_questions_without_a_simulator(
@@ -265,7 +268,7 @@ def test_ask_lets_another_model_plan(
     assert ran.code == 0, ran.err
     document = json.loads(ran.out)
     assert document["model"] == "scripted:greedy + scripted:analyst"
-    replies = [e["data"] for e in document["trace"] if e["kind"] == "reply"]
+    replies = [e for e in document["trace"] if e["kind"] == "reply"]
     assert {reply["role"] for reply in replies} == {"planner", "agent"}
     assert any("Final Answer:" in reply["text"] for reply in replies) is (protocol == "react")
     assert bool(replies[0]["calls"]) is (protocol == "tools")

@@ -237,7 +237,7 @@ def test_results_of_an_older_version_are_refused_by_line(dqa: Command, copied: P
     results.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     ran = one(dqa, copied)
     assert (ran.code, ran.out) == (1, "")
-    assert "results.jsonl:2: no result of this version" in ran.err
+    assert "results.jsonl:2: this is no result: best_value" in ran.err
 
 
 def test_a_file_of_ask_needs_no_question(dqa: Command, generated: Path, tmp_path: Path) -> None:

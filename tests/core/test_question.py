@@ -8,6 +8,8 @@ import pytest
 
 from dqa.core.errors import DataError
 from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
+from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.generator import generate
 
 
@@ -18,20 +20,23 @@ from dqa.loaders.generator import generate
 def test_every_candidate_has_one_finite_outcome(
     candidates: tuple[str, ...] | None, outcomes: tuple[float, ...]
 ) -> None:
-    """Or the question cannot be made."""
+    """Or the set cannot be made."""
+    question = Question("custom", "1", "", "", candidates=candidates)
     with pytest.raises(DataError, match=r"'custom/1'.*one finite number"):
-        Question("custom", "1", "", "", candidates=candidates, outcomes=outcomes)
+        QuestionSet.of("own", [LabelledQuestion(question, Truth((), outcomes))], {})
 
 
 def test_the_hash_of_a_set_knows_outcomes_and_own_queries() -> None:
     """A run cannot go on with questions whose truth or context is another."""
     made = generate(["agriculture"], 1, 2)
     (question,) = made.questions
-    values = [value + 1.0 for value in question.outcomes or ()]
-    changed = [
-        replace(question, outcomes=tuple(values)),
-        replace(question, outcomes=None),
-        replace(question, context_queries=("SELECT 1",)),
-    ]
-    hashes = {replace(made, questions=(q,)).content_hash for q in (question, *changed)}
-    assert len(hashes) == 4
+    truth = made.truth_of(question)
+    values = tuple(value + 1.0 for value in truth.outcomes or ())
+    asked = replace(question, context_queries=("SELECT 1",))
+    changed = (
+        made,
+        replace(made, truths={question.key: replace(truth, outcomes=values)}),
+        replace(made, truths={question.key: replace(truth, outcomes=None)}),
+        replace(made, questions=(asked,)),
+    )
+    assert len({one.content_hash for one in changed}) == 4

@@ -289,7 +289,7 @@ def test_what_was_read_is_forgotten_with_its_database(questions: QuestionSet, ba
     before = len(simulation._readings)
     situation = questions.situation_of(question)
     database = plugins.backend(backend).load(situation)
-    watched = plugins.backend(backend).load(situation, audit=Audit([].append))
+    watched = plugins.backend(backend).load(situation, audit=Audit())
     for opened in (database, watched):
         assert Simulation.of(question, opened).compare().error is None
     assert len(simulation._readings) == before + 2
@@ -317,12 +317,12 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
     """
     question, _ = located
     situation = questions.situation_of(question)
-    asked = plugins.backend("sqlite").load(situation, audit=Audit(approve=lambda *_: False))
-    refused = Simulation.of(question, asked).compare()
+    watched = plugins.backend("sqlite").load(situation, audit=Audit(approve=lambda *_: False))
+    refused = Simulation.of(question, watched).compare()
+    watched.close()
     assert refused.error == "RefusedStatementError"
     assert refused.observation.startswith("Error: ")
     assert refused.tool == "compare"
-    asked.close()
     closed = plugins.backend("sqlite").load(situation)
     closed.close()
     simulated = Simulation.of(question, closed)

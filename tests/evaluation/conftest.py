@@ -9,6 +9,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.core.question import Question
@@ -20,7 +21,7 @@ from dqa_simulators.locating.generator import LocatingSize
 
 
 @dataclass
-class Rule:
+class Rule(Decider):
     """A decider that answers by a function, after one real statement on the database."""
 
     name: str
@@ -50,6 +51,12 @@ def questions() -> QuestionSet:
         sizes=(LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14)),
         per_database=2,
     )
+
+
+@pytest.fixture
+def official(questions: QuestionSet) -> Callable[[Question, Database], str]:
+    """Answer every question with its official answer."""
+    return lambda question, _: str(questions.truth_of(question).official)
 
 
 @pytest.fixture

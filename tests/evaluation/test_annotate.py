@@ -10,6 +10,7 @@ import pytest
 from dqa.core.errors import UnknownNameError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.core.truth import Truth
 from dqa.evaluation.annotate import annotate
 from dqa.loaders.release import read_release
 from tests.simulators.worlds import economy, world
@@ -36,11 +37,12 @@ def mixed() -> QuestionSet:
     return QuestionSet(
         "mixed",
         (
-            Question("locating", "1", "", "", "trade", a, answers=("mid",)),
-            Question("building", "1", "", "", "works", {"goods": "goods0"}, answers=(2,)),
+            Question("locating", "1", "", "", "trade", a),
+            Question("building", "1", "", "", "works", {"goods": "goods0"}),
             Question("locating", "2", "", "", "trade", b),
         ),
         {"trade": trade, "works": works},
+        truths={"locating/1": Truth(("mid",)), "building/1": Truth((2,))},
     )
 
 
@@ -48,9 +50,9 @@ def test_annotations_keep_the_order_of_questions() -> None:
     """Questions are answered in their order, though situations are simulated once."""
     annotations = annotate(mixed(), "paper")
     assert [(a.scenario, a.question) for a in annotations] == [
-        ("locating", "1"),
-        ("building", "1"),
-        ("locating", "2"),
+        ("locating", 1),
+        ("building", 1),
+        ("locating", 2),
     ]
 
 

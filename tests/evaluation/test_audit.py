@@ -12,7 +12,8 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.core.question_set import Defect, QuestionSet
-from dqa.evaluation.audit import Audit, Verdict, audit
+from dqa.core.truth import Truth
+from dqa.evaluation.audit import LabelVerdict, ReleaseAudit, audit
 from dqa.loaders.release import read_release
 from dqa.report.audit_page import render_audit
 from dqa.report.pages import write_page
@@ -20,7 +21,7 @@ from tests.evaluation.test_annotate import mixed
 
 
 @pytest.fixture(scope="module")
-def shared(release_dir: Path) -> Audit:
+def shared(release_dir: Path) -> ReleaseAudit:
     """The audit of the release."""
     return audit(read_release(release_dir))
 
@@ -28,32 +29,30 @@ def shared(release_dir: Path) -> Audit:
 def labelled(*answers: str | int) -> QuestionSet:
     """The mixed set with other official answers."""
     questions = mixed()
-    changed = [
-        replace(question, answers=(answer,))
-        for question, answer in zip(questions.questions, answers, strict=False)
-    ]
-    return replace(questions, questions=tuple(changed))
+    asked = questions.questions[: len(answers)]
+    truths = {q.key: Truth((answer,)) for q, answer in zip(asked, answers, strict=True)}
+    return replace(questions, questions=asked, truths=truths)
 
 
 def test_verdicts_of_small_labels() -> None:
     """Agreement, a tie, a wrong label and a label that is no candidate are told apart."""
     assert [label.verdict for label in audit(labelled("mid", 1)).labels] == [
-        Verdict.BOTH,
-        Verdict.TIE,
+        LabelVerdict.BOTH,
+        LabelVerdict.TIE,
     ]
     wrong, other_tie = audit(labelled("far", 2)).labels
-    assert wrong.verdict is Verdict.NEITHER
+    assert wrong.verdict is LabelVerdict.NEITHER
     assert wrong.paper_rank == 2
-    assert (other_tie.verdict, other_tie.agrees_released) == (Verdict.TIE, False)
+    assert (other_tie.verdict, other_tie.agrees_released) == (LabelVerdict.TIE, False)
     (defect,) = audit(labelled("atlantis")).labels
-    assert defect.verdict is Verdict.DATA_DEFECT
+    assert defect.verdict is LabelVerdict.DATA_DEFECT
     assert "atlantis" in defect.reason
 
 
 def test_a_question_without_label_is_a_defect() -> None:
     """A missing label is said to be missing."""
     label = audit(mixed()).labels[2]
-    assert (label.verdict, label.official) == (Verdict.DATA_DEFECT, None)
+    assert (label.verdict, label.official) == (LabelVerdict.DATA_DEFECT, None)
 
 
 def test_defects_stand_beside_the_labels_of_their_file() -> None:
@@ -64,12 +63,12 @@ def test_defects_stand_beside_the_labels_of_their_file() -> None:
     assert second.defects == ()
 
 
-def test_the_labels_of_the_release_rest_on_what_was_found(shared: Audit) -> None:
+def test_the_labels_of_the_release_rest_on_what_was_found(shared: ReleaseAudit) -> None:
     """Every label agrees under `released`; what is only there, tied or rounded adds up."""
     for totals in shared.totals:
         assert totals.agree_released == totals.labels
         assert totals.agree_paper + totals.only_released == totals.labels
-        assert sum(count for _, count in totals.verdicts) == totals.labels
+        assert sum(totals.verdicts.values()) == totals.labels
     locating, building = shared.totals
     assert locating.decided_by_last_bit == 0
     assert building.ties == 0
@@ -77,16 +76,16 @@ def test_the_labels_of_the_release_rest_on_what_was_found(shared: Audit) -> None
     assert set(found) <= {"25", "30", "40", "71", "73", "126"}
 
 
-def test_locating_ties_are_ties_of_every_candidate(shared: Audit) -> None:
+def test_locating_ties_are_ties_of_every_candidate(shared: ReleaseAudit) -> None:
     """Where Locating labels tie, nothing that the merchant does reaches home."""
-    ties = [label for label in shared.labels if label.verdict is Verdict.TIE]
+    ties = [label for label in shared.labels if label.verdict is LabelVerdict.TIE]
     assert ties
     for label in ties:
         assert label.reason.startswith(f"All {label.tie_of} candidates")
         assert label.agrees_released
 
 
-def test_the_audit_is_json(shared: Audit) -> None:
+def test_the_audit_is_json(shared: ReleaseAudit) -> None:
     """The audit survives a round through JSON, every label with verdict and reason."""
     document = json.loads(json.dumps(shared.to_json()))
     assert len(document["labels"]) == len(shared.labels)
@@ -104,7 +103,7 @@ class _Links(HTMLParser):
         self.rows += tag == "tr"
 
 
-def test_the_page_holds_every_label_and_needs_no_network(shared: Audit) -> None:
+def test_the_page_holds_every_label_and_needs_no_network(shared: ReleaseAudit) -> None:
     """One row a label, no link to anything elsewhere."""
     page = render_audit(shared)
     parser = _Links()

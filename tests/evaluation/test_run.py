@@ -11,15 +11,19 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database, Kind
-from dqa.core.decision import Decision
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
+from dqa.evaluation.options import RunOptions
 from dqa.evaluation.outages import Patience
-from dqa.evaluation.plan import Pace, Setup, Task, plan
+from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.results import Outcome
 from dqa.evaluation.run import carry_out, evaluate
-from dqa.evaluation.score import Judge, Outcome
+from dqa.evaluation.score import Judge
 from dqa.evaluation.store import RunStore
+from tests.evaluation.records import run_record
+
+Answers = Callable[[Question, Database], str]
 
 
 class CountingBackend:
@@ -69,7 +73,7 @@ def test_each_situation_is_loaded_once_and_closed(make_setup: Callable[..., Setu
     backend = CountingBackend()
     setup = replace(make_setup(one=lambda *_: "", two=lambda *_: ""), targets={"counting": backend})
     done: list[Task] = []
-    carry_out(plan(setup), setup, lambda task, _: done.append(task), Pace(2))
+    carry_out(plan(setup), setup, lambda task, _: done.append(task), RunOptions(workers=2))
     assert len(backend.loaded) == len(set(backend.loaded)) == 4
     assert len(done) == 12
     assert backend.open_now == 0
@@ -81,33 +85,22 @@ def test_a_failing_server_is_no_wrong_answer(make_setup: Callable[..., Setup]) -
     backend = CountingBackend(refuse=True)
     setup = replace(make_setup(one=lambda *_: ""), targets={"counting": backend})
     judge = Judge(setup.questions, "paper")
-    results = evaluate(setup, judge, RunStore(None, {}, {}), Pace(patience=0.0))
+    results = evaluate(setup, judge, RunStore(), RunOptions(workers=1, patience=0.0))
     assert {r.outcome for r in results} == {Outcome.INFRASTRUCTURE}
     assert {r.error for r in results} == {"the server is away"}
 
 
-def test_a_bug_stops_the_run_and_keeps_its_type(make_setup: Callable[..., Setup]) -> None:
-    """An unexpected exception is neither swallowed nor scored."""
-
-    def broken(question: Question, database: Database) -> str:
-        raise ZeroDivisionError(question.key, database.name)
-
-    setup = make_setup(one=broken)
-    done: list[Decision] = []
-    with pytest.raises(ZeroDivisionError):
-        carry_out(plan(setup), setup, lambda _, decision: done.append(decision), Pace(2))
-    assert done == []
-
-
 def test_any_number_of_workers_leaves_the_same_results(
-    make_setup: Callable[..., Setup], tmp_path: Path
+    make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
 ) -> None:
     """Results stand in the order of the plan, whoever was faster."""
     files = []
     for workers in (1, 4):
-        setup = make_setup(one=lambda q, _: str(q.answers[0]), two=lambda *_: "none")
-        store = RunStore(tmp_path / str(workers), {}, {})
-        results = evaluate(setup, Judge(setup.questions, "paper"), store, Pace(workers))
+        setup = make_setup(one=official, two=lambda *_: "none")
+        store = RunStore(tmp_path / str(workers), run_record())
+        results = evaluate(
+            setup, Judge(setup.questions, "paper"), store, RunOptions(workers=workers)
+        )
         assert [r.key for r in results] == [t.key for t in plan(setup)]
         files.append((tmp_path / str(workers) / "results.jsonl").read_bytes())
     assert files[0] == files[1]
@@ -115,7 +108,7 @@ def test_any_number_of_workers_leaves_the_same_results(
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(
-    make_setup: Callable[..., Setup], tmp_path: Path
+    make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
 ) -> None:
     """What was decided is not asked again, and the end is the same as without the interrupt."""
     asked: list[str] = []
@@ -124,28 +117,30 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
         asked.append(question.key)
         if len(asked) == 4:
             raise KeyboardInterrupt
-        return str(question.answers[0])
+        return official(question, _)
 
     setup = make_setup(one=stopping)
     judge = Judge(setup.questions, "paper")
     with pytest.raises(KeyboardInterrupt):
-        evaluate(setup, judge, RunStore(tmp_path / "a", {}, {}))
-    results = evaluate(setup, judge, RunStore(tmp_path / "a", {}, {}, resume=True))
+        evaluate(setup, judge, RunStore(tmp_path / "a", run_record()))
+    results = evaluate(setup, judge, RunStore(tmp_path / "a", run_record(), resume=True))
     assert len(results) == 6
     assert len(asked) == 7
-    evaluate(setup, judge, RunStore(tmp_path / "b", {}, {}))
+    evaluate(setup, judge, RunStore(tmp_path / "b", run_record()))
     assert (tmp_path / "a/results.jsonl").read_bytes() == (
         tmp_path / "b/results.jsonl"
     ).read_bytes()
 
 
-def test_a_database_that_comes_back_is_asked_again(make_setup: Callable[..., Setup]) -> None:
+def test_a_database_that_comes_back_is_asked_again(
+    make_setup: Callable[..., Setup], official: Answers
+) -> None:
     """A restarted server costs time, no decision."""
     backend = CountingBackend(refuse=True)
-    setup = replace(make_setup(one=lambda q, _: str(q.answers[0])), targets={"counting": backend})
+    setup = replace(make_setup(one=official), targets={"counting": backend})
     threading.Timer(0.6, backend.recover).start()
     judge = Judge(setup.questions, "paper")
-    results = evaluate(setup, judge, RunStore(None, {}, {}), Pace(2, patience=30.0))
+    results = evaluate(setup, judge, RunStore(), RunOptions(workers=2, patience=30.0))
     assert {result.outcome for result in results} == {Outcome.CORRECT}
 
 

@@ -12,14 +12,21 @@ from dqa.core.errors import DataError, UnknownNameError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
+from dqa.core.truth import Truth
 from dqa.evaluation.plan import Task
-from dqa.evaluation.score import Judge, Outcome, Result
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.score import Judge
 from dqa.loaders.generator import generate
 
 
 def answered(text: object) -> Decision:
     """Return a decision that ended with these words."""
     return Decision(Ending.ANSWERED, answer=str(text))
+
+
+def best_of(questions: QuestionSet, question: Question) -> object:
+    """Return the official answer."""
+    return questions.truth_of(question).official
 
 
 def outcomes_of(questions: QuestionSet, question: Question) -> Outcomes:
@@ -32,7 +39,7 @@ def test_the_best_candidate_is_right_and_gives_nothing_away(questions: QuestionS
     """A right decision has rank 1 and no regret, in both scenarios."""
     judge = Judge(questions, "paper")
     for question in questions.questions:
-        verdict = judge.judge(question, answered(question.answers[0]))
+        verdict = judge.judge(question, answered(best_of(questions, question)))
         assert verdict.outcome is Outcome.CORRECT
         assert (verdict.regret, verdict.relative_regret, verdict.rank) == (0.0, 0.0, 1)
 
@@ -58,7 +65,11 @@ def test_what_the_best_and_nothing_lead_to_is_known_whatever_was_decided(
     for question in questions.questions:
         outcomes = outcomes_of(questions, question)
         undecided = [Decision(e) for e in Ending if e is not Ending.ANSWERED]
-        for decision in (answered(question.answers[0]), answered("I cannot tell"), *undecided):
+        for decision in (
+            answered(best_of(questions, question)),
+            answered("I cannot tell"),
+            *undecided,
+        ):
             verdict = judge.judge(question, decision)
             known = (verdict.best_value, verdict.baseline, verdict.goal)
             assert known == (outcomes.best, outcomes.baseline, outcomes.goal)
@@ -74,22 +85,21 @@ def test_a_result_without_a_new_field_is_of_another_version(questions: QuestionS
     assert Result.from_json(written) == line
     assert written["best_value"] == verdict.best_value
     del written["best_value"]
-    with pytest.raises(KeyError, match="best_value"):
+    with pytest.raises(ValueError, match="best_value"):
         Result.from_json(written)
 
 
 def test_the_rules_decide_unless_only_the_official_answer_counts(questions: QuestionSet) -> None:
     """What is best under the named rules is right, whatever the label; strictly, only the label."""
     question = questions.questions[0]
-    best = question.answers[0]
+    best = best_of(questions, question)
     other = next(c for c in question.candidates or () if c != best)
-    moved = replace(question, answers=(other,))
-    changed = replace(questions, questions=(moved, *questions.questions[1:]))
+    changed = replace(questions, truths={**questions.truths, question.key: Truth((other,))})
     loose, strict = Judge(changed, "paper"), Judge(changed, "paper", strict_official=True)
-    assert loose.judge(moved, answered(best)).outcome is Outcome.CORRECT
-    assert loose.judge(moved, answered(other)).outcome is Outcome.WRONG
-    assert strict.judge(moved, answered(best)).outcome is Outcome.WRONG
-    assert strict.judge(moved, answered(other)).outcome is Outcome.CORRECT
+    assert loose.judge(question, answered(best)).outcome is Outcome.CORRECT
+    assert loose.judge(question, answered(other)).outcome is Outcome.WRONG
+    assert strict.judge(question, answered(best)).outcome is Outcome.WRONG
+    assert strict.judge(question, answered(other)).outcome is Outcome.CORRECT
 
 
 def test_answers_that_name_none_or_several_are_told_apart(questions: QuestionSet) -> None:
@@ -111,15 +121,14 @@ def test_a_run_without_an_answer_keeps_its_ending(questions: QuestionSet, ending
 
 def test_without_a_simulator_the_known_answers_decide() -> None:
     """A scenario of a user's own is judged by its answers, without regret."""
-    question = Question("custom", "1", "?", "", candidates=("a1", "b1"), answers=("b1",))
-    judge = Judge(QuestionSet("own", (question,), {}))
+    question = Question("custom", "1", "?", "", candidates=("a1", "b1"))
+    judge = Judge(QuestionSet("own", (question,), {}, truths={question.key: Truth(("b1",))}))
     verdict = judge.judge(question, answered("b1"))
     assert (verdict.outcome, verdict.regret) == (Outcome.CORRECT, None)
     assert (verdict.value, verdict.best_value, verdict.baseline, verdict.goal) == (None,) * 4
     assert judge.judge(question, answered("a1")).outcome is Outcome.WRONG
-    unknown = replace(question, answers=())
     with pytest.raises(DataError, match="custom/1"):
-        judge.judge(unknown, answered("a1"))
+        Judge(QuestionSet("own", (question,), {})).judge(question, answered("a1"))
 
 
 def test_unknown_rules_are_refused_at_once(questions: QuestionSet) -> None:
@@ -131,13 +140,9 @@ def test_unknown_rules_are_refused_at_once(questions: QuestionSet) -> None:
 def test_recorded_outcomes_judge_where_there_is_no_simulator() -> None:
     """Ties, regret, rank and value come of the record, and doing nothing is worth nothing."""
     questions = generate(("agriculture",), 1, seed=4)
-    question = replace(
-        questions.questions[0],
-        candidates=("worst", "best", "middle", "as_good"),
-        outcomes=(2.0, 8.0, 6.0, 8.0),
-        answers=("best",),
-    )
-    judge = Judge(replace(questions, questions=(question,)))
+    question = replace(questions.questions[0], candidates=("worst", "best", "middle", "as_good"))
+    truth = Truth(("best",), (2.0, 8.0, 6.0, 8.0))
+    judge = Judge(replace(questions, questions=(question,), truths={question.key: truth}))
     right = judge.judge(question, answered("as_good"))
     assert (right.outcome, right.ties) == (Outcome.CORRECT, ("best", "as_good"))
     assert (right.regret, right.rank, right.value, right.best_value) == (0.0, 1, 8.0, 8.0)
@@ -151,7 +156,8 @@ def test_recorded_outcomes_judge_where_there_is_no_simulator() -> None:
 
 def test_a_users_own_question_may_tell_its_outcomes() -> None:
     """Without a scenario more is better, and no official answer is needed."""
-    question = Question("custom", "1", "?", "", candidates=("a1", "b1"), outcomes=(1.0, 3.0))
-    verdict = Judge(QuestionSet("own", (question,), {})).judge(question, answered("a1"))
+    question = Question("custom", "1", "?", "", candidates=("a1", "b1"))
+    own = QuestionSet("own", (question,), {}, truths={question.key: Truth((), (1.0, 3.0))})
+    verdict = Judge(own).judge(question, answered("a1"))
     assert (verdict.outcome, verdict.ties, verdict.official) == (Outcome.WRONG, ("b1",), None)
     assert (verdict.rank, verdict.regret) == (2, 2.0)

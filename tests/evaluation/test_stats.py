@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from dqa.core.decision import Usage
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stats import normalised_utility, summarise, wilson
 
 
@@ -35,8 +32,10 @@ def result(number: int, outcome: Outcome, regret: float | None = None) -> Result
         steps=number,
         statements=0,
         plans=0,
-        usage=Usage(1, 2, 1),
         error=None,
+        input_tokens=1,
+        output_tokens=2,
+        calls=1,
     )
 
 
@@ -110,17 +109,17 @@ def test_judged_questions_without_a_choice_have_no_utility() -> None:
         Outcome.INFRASTRUCTURE: None,
     }
     results = [
-        replace(result(1, outcome), value=value, best_value=4.0, baseline=0.0, goal="maximise")
+        result(1, outcome).changed(value=value, best_value=4.0, baseline=0.0, goal="maximise")
         for outcome, value in ended.items()
     ]
     (row,) = summarise(results)
     assert row.normalised_utility == pytest.approx(1.25 / 4)
-    (row,) = summarise([replace(each, best_value=-1.0, value=-1.0) for each in results[:2]])
+    (row,) = summarise(each.changed(best_value=-1.0, value=-1.0) for each in results[:2])
     assert row.normalised_utility == 1.0
 
 
 def test_other_outcomes_have_no_normalised_utility() -> None:
     """Less is better there, or they are compared with a baseline that is not nothing."""
-    told = replace(result(1, Outcome.CORRECT), value=1.0, best_value=4.0, baseline=0.0)
-    for other in (replace(told, goal="minimise"), replace(told, goal="maximise", baseline=0.5)):
+    told = result(1, Outcome.CORRECT).changed(value=1.0, best_value=4.0, baseline=0.0)
+    for other in (told.changed(goal="minimise"), told.changed(goal="maximise", baseline=0.5)):
         assert summarise([other])[0].normalised_utility is None

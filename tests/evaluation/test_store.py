@@ -9,18 +9,25 @@ from typing import Any
 
 import pytest
 
+from dqa.core.database import Database
 from dqa.core.errors import ParseError, UsageError
+from dqa.core.question import Question
+from dqa.evaluation.folders import read_results
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore, read_results
+from dqa.evaluation.spec import ModelSpec
+from dqa.evaluation.store import RunStore
+from tests.evaluation.records import run_record
+
+Answers = Callable[[Question, Database], str]
 
 
 @pytest.fixture
-def folder(make_setup: Callable[..., Setup], tmp_path: Path) -> Path:
+def folder(make_setup: Callable[..., Setup], official: Answers, tmp_path: Path) -> Path:
     """Return the folder of a finished run."""
-    setup = make_setup(one=lambda q, _: str(q.answers[0]))
-    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", {"a": 1}, {}))
+    setup = make_setup(one=official)
+    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", run_record()))
     return tmp_path / "run"
 
 
@@ -50,7 +57,7 @@ def test_a_half_written_last_line_is_dropped(folder: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
     assert len(read_results(folder)) == 5
-    store = RunStore(folder, {"a": 1}, {}, resume=True)
+    store = RunStore(folder, run_record(), resume=True)
     store.close()
     assert len(store.results) == 5
     assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:5])
@@ -70,24 +77,26 @@ def test_a_used_folder_is_never_overwritten(folder: Path) -> None:
     """Without being told to go on, a run refuses a folder that holds something."""
     before = (folder / "results.jsonl").read_bytes()
     with pytest.raises(UsageError, match="--resume"):
-        RunStore(folder, {"a": 1}, {})
+        RunStore(folder, run_record())
     assert (folder / "results.jsonl").read_bytes() == before
 
 
 def test_going_on_with_other_settings_names_them(folder: Path, tmp_path: Path) -> None:
     """The message says what was and what is, and a folder without a run is no run."""
-    with pytest.raises(UsageError, match="a was 1 and is now 2; b was null and is now 3"):
-        RunStore(folder, {"a": 2, "b": 3}, {}, resume=True)
+    with pytest.raises(
+        UsageError, match=r"max_steps was 20 and is now 3; planner was null and is now \{"
+    ):
+        RunStore(folder, run_record(max_steps=3, planner="scripted:greedy"), resume=True)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="no run that could go on"):
-        RunStore(tmp_path, {}, {}, resume=True)
+        RunStore(tmp_path, run_record(), resume=True)
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     """An --out that is a file is refused by name."""
     (tmp_path / "out").write_text("")
     with pytest.raises(UsageError, match="is a file"):
-        RunStore(tmp_path / "out", {}, {})
+        RunStore(tmp_path / "out", run_record())
 
 
 def test_no_secret_reaches_a_file(
@@ -96,8 +105,11 @@ def test_no_secret_reaches_a_file(
     """Keys in the environment and passwords in URLs are blotted out wherever they turn up."""
     monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
     setup = make_setup(one=lambda *_: "hush-hush-1234 at https://me:pass-word@host/x")
-    settings = {"base_url": "https://me:pass-word@host/v1"}
-    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", settings, {}))
+    record = run_record(
+        model=ModelSpec(name="openai:m", base_url="https://me:pass-word@host/v1"),
+        databases=("mysql://me:pass-word@host/x",),
+    )
+    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", record))
     written = "".join(path.read_text("utf-8") for path in (tmp_path / "run").iterdir())
     assert "hush-hush" not in written
     assert "pass-word" not in written

@@ -8,20 +8,25 @@ from pathlib import Path
 
 import pytest
 
+from dqa.core.database import Database
 from dqa.core.decision import Ending, Usage
 from dqa.core.errors import ParseError, UsageError
+from dqa.core.question import Question
+from dqa.evaluation.folders import TRACES, read_traces
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import TRACES, RunStore
-from dqa.evaluation.traces import read_traces
+from dqa.evaluation.store import RunStore
+from tests.evaluation.records import run_record
+
+Answers = Callable[[Question, Database], str]
 
 
 @pytest.fixture
-def folder(make_setup: Callable[..., Setup], tmp_path: Path) -> Path:
+def folder(make_setup: Callable[..., Setup], official: Answers, tmp_path: Path) -> Path:
     """Return the folder of a finished run."""
-    setup = make_setup(one=lambda q, _: str(q.answers[0]))
-    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", {}, {}))
+    setup = make_setup(one=official)
+    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", run_record()))
     return tmp_path / "run"
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import Event
+from dqa.core.events import Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.core.plans import steps_of
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
     Answer,
@@ -58,7 +57,12 @@ def told(*events: Event, **changes: Any) -> Trace:
         evidence=(),
         events=events,
     )
-    return replace(trace, **changes)
+    return trace.changed(**changes)
+
+
+def event(kind: str, step: int, data: Mapping[str, Any]) -> Event:
+    """Return an event as a trace that was written has it."""
+    return event_from_json({"kind": kind, "step": step, **data})
 
 
 def replied(step: int, thought: str | None, role: str = "agent", **data: Any) -> Event:
@@ -69,13 +73,13 @@ def replied(step: int, thought: str | None, role: str = "agent", **data: Any) ->
         "calls": [],
         "role": role,
     }
-    return Event("reply", step, spoken | data)
+    return event("reply", step, spoken | data)
 
 
 def retrieved(step: int, **data: Any) -> Event:
     """Return the event of a statement that gave `ROWS`."""
     evidence = {"statement": "SELECT 1", "observation": ROWS, "row_count": 2, "error": None}
-    return Event("retrieval", step, evidence | data)
+    return event("retrieval", step, evidence | data)
 
 
 def between(trace: Trace) -> list[Passage]:
@@ -97,12 +101,12 @@ def test_passages_follow_the_events() -> None:
     """Thought, plan, statement, rows, the thought after them."""
     events = (
         replied(1, "first this"),
-        Event("plan", 1, {"text": "1. Look\n2. Decide"}),
+        event("plan", 1, {"text": "1. Look\n2. Decide"}),
         retrieved(1, translated="SELECT 2", cut="rows"),
         replied(2, ""),
-        Event("simulation", 2, {"tool": "simulate", "statement": "a1", "observation": "fine"}),
+        event("simulation", 2, {"tool": "simulate", "statement": "a1", "observation": "fine"}),
         replied(3, "so a1"),
-        Event("answer", 3, {"text": "a1"}),
+        event("answer", 3, {"text": "a1"}),
     )
     thought, plan, statement, simulation, last = between(told(*events))
     assert thought == Thought(1, "agent", "first this")
@@ -125,8 +129,8 @@ def test_passages_follow_the_events() -> None:
 def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
     """Numbers and case make no step another one, and a line without a number goes on."""
     events = (
-        Event("plan", 1, {"text": "1. Look up\n   the home.\n2. Add\n3. Decide"}),
-        Event("replan", 2, {"text": "1) look up the home\n2) Multiply\n3) Decide"}),
+        event("plan", 1, {"text": "1. Look up\n   the home.\n2. Add\n3. Decide"}),
+        event("replan", 2, {"text": "1) look up the home\n2) Multiply\n3) Decide"}),
     )
     _, plan = between(told(*events))
     assert isinstance(plan, Plan)
@@ -142,7 +146,7 @@ def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
 def test_a_trace_has_the_steps_that_are_measured() -> None:
     """`dqa trace` and `dqa analyse` never differ on how long a plan is, and no word is lost."""
     text = "My plan:\n\nStep 1: Look up\n  the nodes\nStep 2: Compute\n\nLet me begin."
-    (plan,) = between(told(Event("plan", 1, {"text": text})))
+    (plan,) = between(told(event("plan", 1, {"text": text})))
     assert isinstance(plan, Plan)
     assert [step.text for step in plan.steps] == ["Look up the nodes", "Compute"]
     assert [step.text for step in steps_of(text)] == [step.text for step in plan.steps]
@@ -153,9 +157,9 @@ def test_faults_and_failures_stand_where_they_happened() -> None:
     """A reply that could not be read is shown whole, before what it was told."""
     fault = {"fault": "rate_limit", "error": "E", "message": "slow", "attempt": 1, "wait": 0.5}
     events = (
-        Event("fault", 1, fault),
+        event("fault", 1, fault),
         replied(1, None),
-        Event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
+        event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
     )
     assert between(told(*events)) == [
         Fault(1, "rate_limit", "E", "slow", 1, 0.5),
@@ -172,7 +176,9 @@ def test_a_reply_of_calls_that_cannot_be_used_shows_the_calls() -> None:
 
 def test_a_reply_of_an_older_trace_is_shown_as_it_was() -> None:
     """Its thought was not told apart then."""
-    assert between(told(Event("reply", 1, {"text": "Thought: x"}))) == [Reply(1, "", "Thought: x")]
+    assert between(told(event("reply", 1, {"text": "Thought: x"}))) == [
+        Reply(1, "agent", "Thought: x")
+    ]
 
 
 def test_the_statement_that_a_database_failed_on_is_shown() -> None:
@@ -185,7 +191,7 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
     events = (
         replied(1, "", calls=calls),
         retrieved(1),
-        Event("infrastructure", 1, {"problem": "gone"}),
+        event("infrastructure", 1, {"problem": "gone"}),
     )
     trace = told(*events, ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer="")
     *_, asked, _, worth = read(trace)
@@ -197,10 +203,10 @@ def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:
     """A plan is the planner's, a thought the agent's."""
     task = ["human", "# Question\nWhere?\n\n# Rules\nNone."]
     events = (
-        Event("prompt", 0, {"messages": [["system", "plan"], task], "role": "planner"}),
+        event("prompt", 0, {"messages": [["system", "plan"], task], "role": "planner"}),
         replied(1, "hm", "planner"),
-        Event("plan", 1, {"text": "Look"}),
-        Event("prompt", 1, {"messages": [["system", "act"], task], "role": "agent"}),
+        event("plan", 1, {"text": "Look"}),
+        event("prompt", 1, {"messages": [["system", "act"], task], "role": "agent"}),
         replied(2, "so"),
     )
     first, _, plan, second, thought = between(told(*events))
@@ -221,18 +227,17 @@ def test_a_decider_without_events_shows_its_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    "event",
+    "odd",
     [
-        Event("dream", 1, {"of": "sheep"}),
-        Event("prompt", 0, {"messages": ["one text"]}),
-        Event("fault", 1, {"oops": 1}),
-        Event("reply", 1, {"thought": None, "calls": [5]}),
-        Event("plan", 1, [1, 2]),  # type: ignore[arg-type]
+        event("dream", 1, {"of": "sheep"}),
+        event("prompt", 0, {"messages": ["one text"]}),
+        event("fault", 1, {"oops": 1}),
+        event("reply", 1, {"thought": None, "calls": [5]}),
     ],
 )
-def test_what_follows_no_schema_is_shown_as_it_is(event: Event) -> None:
+def test_what_follows_no_schema_is_shown_as_it_is(odd: Event) -> None:
     """Deciders are plug-ins: an event of theirs is never lost and never a crash."""
-    assert between(told(event)) == [Other(event.step, event.kind, event.data)]
+    assert between(told(odd)) == [Other(odd.step, odd.kind, odd.data)]
 
 
 @pytest.mark.parametrize(
@@ -273,10 +278,9 @@ def judged(outcome: Outcome, **changes: Any) -> Result:
         steps=1,
         statements=0,
         plans=0,
-        usage=Usage(),
         error=None,
     )
-    return replace(result, **changes)
+    return result.changed(**changes)
 
 
 def test_the_judgement_is_the_results() -> None:

@@ -6,19 +6,33 @@ from io import StringIO
 
 from rich.console import Console
 
-from dqa.evaluation.score import Outcome
+from dqa.evaluation.results import Outcome
 from dqa.evaluation.stats import Summary
 from dqa.report.tables import accuracy_table, notes
 
 
 def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summary:
     """Return a row of 10 questions."""
-    counts = dict.fromkeys(Outcome, 0)
-    counts |= {Outcome.CORRECT: correct, Outcome.WRONG: 10 - correct - failed}
-    counts[Outcome.INFRASTRUCTURE] = failed
-    kind = "graph" if database == "ladybug" else "relational"
+    counts = {outcome.value: 0 for outcome in Outcome}
+    counts |= {"correct": correct, "wrong": 10 - correct - failed, "infrastructure": failed}
     low = None if failed == 10 else 0.25
-    return Summary(decider, "locating", database, kind, "none", 10, counts, low, low, *[None] * 5)
+    return Summary(
+        decider=decider,
+        scenario="locating",
+        database=database,
+        kind="graph" if database == "ladybug" else "relational",
+        model="none",
+        questions=10,
+        accuracy=None if failed == 10 else correct / (10 - failed),
+        low=low,
+        high=low,
+        mean_regret=None,
+        mean_relative_regret=None,
+        normalised_utility=None,
+        mean_tokens=None,
+        mean_steps=None,
+        **counts,
+    )
 
 
 def shown(rows: list[Summary]) -> str:

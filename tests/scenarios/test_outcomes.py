@@ -114,6 +114,39 @@ def test_a_formula_reads_numbers_and_brackets() -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ('sql = "SELECT revenue FROM shop"', "9.0, which is not text or a whole number"),
+        ('sql = "SELECT name FROM shop"\ntype = "integer"', "'east', which is not a whole number"),
+    ],
+)
+def test_what_is_listed_has_to_be_text_or_a_whole_number(
+    tmp_path: Path, field: str, words: str
+) -> None:
+    """No other value can be named by an answer."""
+    shops(tmp_path, FORMULA.format("revenue"))
+    text = (tmp_path / "scenario.toml").read_text("utf-8")
+    listed = 'table = "shop"\ncolumn = "name"\n'
+    (tmp_path / "scenario.toml").write_text(text.replace(listed, f"{field}\n", 1), "utf-8")
+    scenario = register(tmp_path)
+    with pytest.raises(DataError, match=words):
+        town(scenario)
+    (tmp_path / "scenario.toml").write_text(text.replace('"name"', '"revenue"', 1), "utf-8")
+    with pytest.raises(ParseError, match="column 'revenue' holds float values"):
+        register(tmp_path)
+
+
+def test_a_number_that_is_listed_as_text_is_text(tmp_path: Path) -> None:
+    """So that an answer, which is text, can name it."""
+    shops(tmp_path, FORMULA.format("revenue"))
+    text = (tmp_path / "scenario.toml").read_text("utf-8")
+    field = 'sql = "SELECT revenue FROM shop"\ntype = "text"\n'
+    listed = 'table = "shop"\ncolumn = "name"\n'
+    (tmp_path / "scenario.toml").write_text(text.replace(listed, field, 1), "utf-8")
+    assert town(register(tmp_path))[1].candidates == ("9.0", "8.0", "0.0")
+
+
+@pytest.mark.parametrize(
     ("statement", "words"),
     [
         ("SELECT name, revenue FROM shop WHERE name <> 'zero'", "'zero', by the query.*is missing"),

@@ -63,12 +63,12 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Combine actions under a budget, by the utilities that a DeLLMa decision elicited."""
+    from dqa.api.runs import read_run
     from dqa_dellma.portfolios.combining import combine_actions
     from dqa_dellma.tree.reading import find_tree
 
-    traces, _ = runs.read_runs(run, question)
     found = combine_actions(
-        find_tree(runs.select_runs(traces, question, database, decider)),
+        find_tree(read_run(run).select(question, database, decider)),
         budget=budget,
         unit=unit,
         costs=_figures("--cost", cost or ()),

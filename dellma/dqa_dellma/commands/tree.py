@@ -41,6 +41,7 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a DeLLMa decision rests on: beliefs, states, rankings, utilities, and why."""
+    from dqa.api.runs import read_run
     from dqa_dellma.tree.reading import find_tree
 
     if html is not None and question is None and run.is_dir():
@@ -48,8 +49,7 @@ def tree(  # noqa: PLR0913  (one parameter an option)
         return
     if html is not None and html.exists():
         raise UsageError(f"--html {html} exists already: name a new file.")
-    traces, _ = runs.read_runs(run, question)
-    found = find_tree(runs.select_runs(traces, question, database, decider))
+    found = find_tree(read_run(run).select(question, database, decider))
     if html is not None:
         from dqa_dellma.tree.page import write_tree
 
@@ -67,13 +67,14 @@ def tree(  # noqa: PLR0913  (one parameter an option)
 def _write_all(
     run: Path, database: str | None, decider: str | None, folder: Path, *, as_json: bool
 ) -> None:
+    from dqa.api.runs import read_run
     from dqa_dellma.tree.report import INDEX, write_tree_report
 
     if as_json:
         raise UsageError("--json shows one tree: name its QUESTION, or leave --json away.")
-    traces, results = runs.read_runs(run, None)
-    wanted = runs.select_runs(traces, None, database, decider, several=True)
-    problems = write_tree_report(wanted, results, folder, watch=_watched)
+    read = read_run(run)
+    wanted = read.select(None, database, decider, several=True)
+    problems = write_tree_report(wanted, read.by_key, folder, watch=_watched)
     for problem in problems:
         typer.echo(f"left out: {visible(problem)}", err=True)
     typer.echo(f"The pages are in {folder}: open {folder / INDEX}.")

@@ -299,6 +299,21 @@ class DecisionTree(_Part):
         )
         return pairs, np.array(utilities, dtype=np.float64)
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of what `to_json` returns."""
+        schema = cls.model_json_schema(mode="serialization")
+        for event, left_out in (("RankingEvent", {"kind"}), ("ConfidenceEvent", {"kind", "step"})):
+            described = schema["$defs"][event]
+            for name in left_out:
+                del described["properties"][name]
+            described["required"] = [n for n in described["required"] if n not in left_out]
+        none_yet = {"type": "object", "maxProperties": 0}
+        schema["properties"]["method"] = {"anyOf": [{"$ref": "#/$defs/Method"}, none_yet]}
+        schema["properties"]["warnings"] = {"type": "array", "items": {"type": "string"}}
+        schema["required"].append("warnings")
+        return schema
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values; what is not known is None."""
         of_events = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.pages import rendered, write_page

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
+
+from pydantic import ConfigDict, Field, SkipValidation
 
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.records import Record
 from dqa.evaluation.analysis.cases import Case, Cases, Share
 from dqa.evaluation.analysis.critical_values import (
     Found,
     critical,
     found_values,
 )
-from dqa.evaluation.analysis.failures import Failure, FailureClass, failure_of
-from dqa.evaluation.analysis.replanning import GROUPS, Kind, Replanning, replannings
+from dqa.evaluation.analysis.failures import FailureClass, failure_of
+from dqa.evaluation.analysis.replanning import GROUPS, Replanning, ReplanningKind, replannings
 from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
+from dqa.evaluation.results import Outcome
+from dqa.models.registry import is_scripted
 
 __all__ = [
     "MOST_REPLANNINGS",
@@ -30,47 +34,57 @@ __all__ = [
     "analyse",
 ]
 
+
+class _Place(TypedDict):
+    scenario: str
+    decider: str
+
+
 MOST_REPLANNINGS = 4
 """The last row of Table 7 holds this number of re-plannings and more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One judged run and all that is measured of it."""
+class Measured(Record):
+    """One judged run and all that is measured of it.
 
-    case: Case
-    retrievals: Retrievals
+    Attributes
+    ----------
+    case
+        The run itself; what is written holds its names and its outcome alone.
+    retrievals, failed
+        Statements that ran, and those that did not.
+    simulations
+        Answers of the simulator.
+    critical_values
+        By critical value, how the run came by it.
+    failure, reason
+        Why it failed, where it did.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    case: SkipValidation[Case] = Field(exclude=True, repr=False)
+    question: str
+    scenario: str
+    database: str
+    decider: str
+    model: str
+    outcome: Outcome
+    retrievals: int = Field(ge=0)
+    failed: int = Field(ge=0)
+    simulations: int = Field(ge=0)
     replannings: tuple[Replanning, ...]
-    found: Mapping[str, Found]
-    failure: Failure | None
+    critical_values: dict[str, Found]
+    failure: FailureClass | None
+    reason: str | None
 
     @property
     def missed(self) -> bool:
         """Whether any critical value was missed."""
-        return Found.MISSED in self.found.values()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the run as ``--json`` prints it."""
-        result, asked = self.case.result, self.retrievals
-        return {
-            "question": result.question,
-            "scenario": result.scenario,
-            "database": result.database,
-            "decider": result.decider,
-            "model": result.model,
-            "outcome": result.outcome.value,
-            "retrievals": asked.returned,
-            "failed": asked.failed,
-            "simulations": asked.simulations,
-            "replannings": [{"group": r.group, "kind": r.kind.value} for r in self.replannings],
-            "critical_values": {name: how.value for name, how in self.found.items()},
-            "failure": self.failure and self.failure.kind.value,
-            "reason": self.failure and self.failure.reason,
-        }
+        return Found.MISSED in self.critical_values.values()
 
 
-@dataclass(frozen=True, slots=True)
-class TypeRow:
+class TypeRow(Record):
     """Accuracy of a decider on the questions of one type (Figure 5)."""
 
     decider: str
@@ -78,28 +92,28 @@ class TypeRow:
     correct: Share
 
 
-@dataclass(frozen=True, slots=True)
-class ReplanningRow:
+class ReplanningRow(Record):
     """Accuracy by number of re-plannings (Table 7): 0, 1, 2, 3, and 4 or more."""
 
     scenario: str
     decider: str
-    counts: tuple[Share, ...]
+    correct: tuple[Share, ...] = Field(min_length=5, max_length=5)
 
     @property
     def total(self) -> Share:
         """All questions."""
-        return Share(sum(s.count for s in self.counts), sum(s.of for s in self.counts))
+        return Share.counted(sum(s.count for s in self.correct), sum(s.of for s in self.correct))
 
 
-@dataclass(frozen=True, slots=True)
-class KindRow:
+class KindRow(Record):
     """How often one kind of re-planning happened (Table 12).
 
     Attributes
     ----------
     times
         Re-plannings of this kind.
+    per_question
+        Re-plannings of this kind by re-planned question: Table 12's caption, taken literally.
     questions
         Questions with at least one, of those that were re-planned at all.
     """
@@ -107,18 +121,13 @@ class KindRow:
     scenario: str
     decider: str
     group: str
-    kind: Kind
-    times: int
+    kind: ReplanningKind
+    times: int = Field(ge=1)
+    per_question: float = Field(gt=0)
     questions: Share
 
-    @property
-    def per_question(self) -> float:
-        """Re-plannings of this kind by re-planned question: Table 12's caption, taken literally."""
-        return self.times / self.questions.of
 
-
-@dataclass(frozen=True, slots=True)
-class MissedRow:
+class MissedRow(Record):
     """Rate of missed data analysis (Table 6).
 
     Attributes
@@ -131,92 +140,62 @@ class MissedRow:
 
     scenario: str
     decider: str
-    values: Mapping[str, Mapping[Found, int]]
+    values: dict[str, dict[Found, int]]
     missed: Share
 
 
-@dataclass(frozen=True, slots=True)
-class FailureRow:
+class FailureRow(Record):
     """Failures by class (Figure 6), each as a share of all judged questions."""
 
     scenario: str
     decider: str
-    classes: Mapping[FailureClass, Share]
+    can: Share = Field(serialization_alias="CAN")
+    mis: Share = Field(serialization_alias="MIS")
+    deep: Share = Field(serialization_alias="DEEP")
+    qur: Share = Field(serialization_alias="QUR")
+    oth: Share = Field(serialization_alias="OTH")
     failed: Share
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class ModelName(Record):
+    """Something that answered, and whether a program did."""
+
+    name: str
+    scripted: bool
+
+
+class Analysis(Record):
     """What is measured of a run's folder.
 
     Attributes
     ----------
-    reference
-        The decider whose retrievals tell SR questions from MR ones; None where there is none.
-    types
-        Questions and databases by type; empty without a reference.
     models
         Everything that answered, by name.
-    runs
-        Every judged run with a trace, in the order of the results.
     unjudged, without_trace, without_result
         As in `Cases`.
     untold
         Judged runs, by decider, whose traces do not tell how they decided.
+    reference
+        The decider whose retrievals tell SR questions from MR ones; None where there is none.
+    question_types
+        Questions and databases by type; empty without a reference.
+    runs
+        Every judged run with a trace, in the order of the results.
     """
 
+    models: tuple[ModelName, ...]
+    unjudged: int = Field(ge=0)
+    without_trace: int = Field(ge=0)
+    without_result: int = Field(ge=0)
+    untold: dict[str, int]
     reference: str | None
-    types: Mapping[QuestionType, int]
-    models: tuple[str, ...]
-    runs: tuple[Measured, ...]
+    question_types: dict[QuestionType, int]
     accuracy: tuple[TypeRow, ...]
     replannings: tuple[ReplanningRow, ...]
     kinds: tuple[KindRow, ...]
     missed: tuple[MissedRow, ...]
     failures: tuple[FailureRow, ...]
-    unjudged: int
-    without_trace: int
-    without_result: int
-    untold: Mapping[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as ``dqa analyse --json`` prints it."""
-        from dqa.models.registry import is_scripted
-
-        return {
-            "models": [{"name": name, "scripted": is_scripted(name)} for name in self.models],
-            "unjudged": self.unjudged,
-            "without_trace": self.without_trace,
-            "without_result": self.without_result,
-            "untold": dict(self.untold),
-            "reference": self.reference,
-            "question_types": {kind.value: count for kind, count in self.types.items()},
-            "accuracy": [
-                {"decider": row.decider, "type": row.type.value, "correct": row.correct.to_json()}
-                for row in self.accuracy
-            ],
-            "replannings": [
-                _place(row) | {"correct": [share.to_json() for share in row.counts]}
-                for row in self.replannings
-            ],
-            "kinds": [
-                _place(row)
-                | {"group": row.group, "kind": row.kind.value, "times": row.times}
-                | {"per_question": row.per_question, "questions": row.questions.to_json()}
-                for row in self.kinds
-            ],
-            "missed": [
-                _place(row) | {"values": row.values, "missed": row.missed.to_json()}
-                for row in self.missed
-            ],
-            "failures": [
-                _place(row)
-                | {kind.value: share.to_json() for kind, share in row.classes.items()}
-                | {"failed": row.failed.to_json()}
-                for row in self.failures
-            ],
-            "runs": [run.to_json() for run in self.runs],
-        }
+    runs: tuple[Measured, ...]
 
 
 def analyse(cases: Cases, reference: str | None = None) -> Analysis:
@@ -251,20 +230,21 @@ def analyse(cases: Cases, reference: str | None = None) -> Analysis:
         )
     told = [run for run in runs if run.case.told]
     kinds = Counter(types.values())
+    models = dict.fromkeys(case.result.model for case in cases.judged)
     return Analysis(
-        reference=reference,
-        types={kind: kinds[kind] for kind in QuestionType} if reference else {},
-        models=tuple(dict.fromkeys(case.result.model for case in cases.judged)),
-        runs=runs,
-        accuracy=_accuracy(cases.judged, types) if reference else (),
-        replannings=tuple(map(_replanning_row, _planning(told))),
-        kinds=tuple(row for group in _planning(told) for row in _kind_rows(group)),
-        missed=tuple(_missed_row(group) for group in _grouped(told) if group[0].found),
-        failures=tuple(map(_failure_row, _grouped(told))),
+        models=tuple(ModelName(name=name, scripted=is_scripted(name)) for name in models),
         unjudged=cases.unjudged,
         without_trace=cases.without_trace,
         without_result=cases.without_result,
         untold=dict(Counter(case.result.decider for case in cases.judged if not case.told)),
+        reference=reference,
+        question_types={kind: kinds[kind] for kind in QuestionType} if reference else {},
+        accuracy=_accuracy(cases.judged, types) if reference else (),
+        replannings=tuple(map(_replanning_row, _planning(told))),
+        kinds=tuple(row for group in _planning(told) for row in _kind_rows(group)),
+        missed=tuple(_missed_row(group) for group in _grouped(told) if group[0].critical_values),
+        failures=tuple(map(_failure_row, _grouped(told))),
+        runs=runs,
     )
 
 
@@ -272,12 +252,23 @@ def _measured(case: Case) -> Measured:
     scenario = case.result.scenario
     values = critical(scenario) if case.told else ()
     found = found_values(case.trace, scenario, values)
+    asked, result = Retrievals.of(case.trace), case.result
+    failure = failure_of(case, found)
     return Measured(
         case=case,
-        retrievals=Retrievals.of(case.trace),
+        question=result.question,
+        scenario=scenario,
+        database=result.database,
+        decider=result.decider,
+        model=result.model,
+        outcome=result.outcome,
+        retrievals=asked.returned,
+        failed=asked.failed,
+        simulations=asked.simulations,
         replannings=replannings(case.trace),
-        found=found,
-        failure=failure_of(case, found),
+        critical_values=dict(found),
+        failure=None if failure is None else failure.kind,
+        reason=None if failure is None else failure.reason,
     )
 
 
@@ -289,7 +280,8 @@ def _accuracy(
         for kind in QuestionType:
             asked = [c for c in cases if c.result.decider == decider]
             asked = [c for c in asked if types.get(c.key[:2]) is kind]
-            rows.append(TypeRow(decider, kind, Share(sum(c.correct for c in asked), len(asked))))
+            correct = Share.counted(sum(c.correct for c in asked), len(asked))
+            rows.append(TypeRow(decider=decider, type=kind, correct=correct))
     return tuple(rows)
 
 
@@ -297,38 +289,52 @@ def _replanning_row(group: Sequence[Measured]) -> ReplanningRow:
     counts = []
     for number in range(MOST_REPLANNINGS + 1):
         runs = [r for r in group if min(len(r.replannings), MOST_REPLANNINGS) == number]
-        counts.append(Share(sum(run.case.correct for run in runs), len(runs)))
-    return ReplanningRow(*group[0].case.group, tuple(counts))
+        counts.append(Share.counted(sum(run.case.correct for run in runs), len(runs)))
+    return ReplanningRow(**_place(group), correct=tuple(counts))
 
 
 def _kind_rows(group: Sequence[Measured]) -> Iterable[KindRow]:
     """Yield the kinds that happened, group by group in the paper's order."""
     replanned = sum(bool(run.replannings) for run in group)
     for title in GROUPS:
-        for kind in Kind:
+        for kind in ReplanningKind:
             wanted = Replanning(title, kind)
             times = sum(run.replannings.count(wanted) for run in group)
             having = sum(wanted in run.replannings for run in group)
             if times:
-                place = group[0].case.group
-                yield KindRow(*place, title, kind, times, Share(having, replanned))
+                yield KindRow(
+                    **_place(group),
+                    group=title,
+                    kind=kind,
+                    times=times,
+                    per_question=times / replanned,
+                    questions=Share.counted(having, replanned),
+                )
 
 
 def _missed_row(group: Sequence[Measured]) -> MissedRow:
     values = {
-        name: {how: sum(run.found[name] is how for run in group) for how in Found}
-        for name in group[0].found
+        name: {how: sum(run.critical_values[name] is how for run in group) for how in Found}
+        for name in group[0].critical_values
     }
-    missed = Share(sum(run.missed for run in group), len(group))
-    return MissedRow(*group[0].case.group, values, missed)
+    missed = Share.counted(sum(run.missed for run in group), len(group))
+    return MissedRow(**_place(group), values=values, missed=missed)
 
 
 def _failure_row(group: Sequence[Measured]) -> FailureRow:
-    counts = Counter(run.failure.kind for run in group if run.failure is not None)
+    counts = Counter(run.failure for run in group if run.failure is not None)
+
+    def share(kind: FailureClass) -> Share:
+        return Share.counted(counts[kind], len(group))
+
     return FailureRow(
-        *group[0].case.group,
-        {kind: Share(counts[kind], len(group)) for kind in FailureClass},
-        Share(counts.total(), len(group)),
+        **_place(group),
+        can=share(FailureClass.CAN),
+        mis=share(FailureClass.MIS),
+        deep=share(FailureClass.DEEP),
+        qur=share(FailureClass.QUR),
+        oth=share(FailureClass.OTH),
+        failed=Share.counted(counts.total(), len(group)),
     )
 
 
@@ -349,5 +355,5 @@ def _deciders(cases: Iterable[Case]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(case.result.decider for case in cases))
 
 
-def _place(row: ReplanningRow | KindRow | MissedRow | FailureRow) -> dict[str, Any]:
-    return {"scenario": row.scenario, "decider": row.decider}
+def _place(group: Sequence[Measured]) -> _Place:
+    return {"scenario": group[0].scenario, "decider": group[0].decider}

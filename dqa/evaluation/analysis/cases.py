@@ -5,33 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
+
+from pydantic import Field
 
 from dqa.core.errors import UsageError
 from dqa.core.events import ENDING_KINDS
-from dqa.evaluation.score import Outcome, Result
+from dqa.core.records import Record
+from dqa.evaluation.folders import read_results, read_traces
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stats import wilson
-from dqa.evaluation.store import read_results
-from dqa.evaluation.traces import Trace, read_traces
+from dqa.evaluation.traces import Trace
 
 __all__ = ["Case", "Cases", "Share", "read_cases"]
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A part of a whole, such as the correct runs among the judged ones."""
+class Share(Record):
+    """A part of a whole, such as the correct runs among the judged ones.
 
-    count: int
-    of: int
+    Attributes
+    ----------
+    rate
+        The share, in 0..1; None of nothing.
+    low, high
+        The ends of its 95 % Wilson interval.
+    """
 
-    @property
-    def rate(self) -> float | None:
-        """The share, in 0..1; None of nothing."""
-        return self.count / self.of if self.of else None
+    count: int = Field(ge=0)
+    of: int = Field(ge=0)
+    rate: float | None = Field(ge=0, le=1)
+    low: float | None = Field(ge=0, le=1)
+    high: float | None = Field(ge=0, le=1)
 
-    def to_json(self) -> dict[str, object]:
-        """Return counts, share, and the ends of its 95 % Wilson interval."""
-        low, high = wilson(self.count, self.of) or (None, None)
-        return {"count": self.count, "of": self.of, "rate": self.rate, "low": low, "high": high}
+    @classmethod
+    def counted(cls, count: int, of: int) -> Self:
+        """Return the share that `count` is of `of`."""
+        low, high = wilson(count, of) or (None, None)
+        return cls(count=count, of=of, rate=count / of if of else None, low=low, high=high)
 
 
 @dataclass(frozen=True)

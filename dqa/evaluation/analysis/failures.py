@@ -10,7 +10,7 @@ from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.statements import brought_data, cells
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 
 __all__ = ["Failure", "FailureClass", "failure_of"]
 

@@ -10,7 +10,7 @@ from dqa.core.plans import PlanStep, steps_of
 from dqa.evaluation.analysis.actions import Action, actions_in, content_of
 from dqa.evaluation.traces import Trace
 
-__all__ = ["GROUPS", "Kind", "Replanning", "kind_of", "replannings"]
+__all__ = ["GROUPS", "Replanning", "ReplanningKind", "kind_of", "replannings"]
 
 _ALIKE = 0.4
 """The least similarity of two steps that are one step, changed."""
@@ -20,7 +20,7 @@ _MOST_STEPS = 200
 """Steps beyond which a text is no plan that could be compared."""
 
 
-class Kind(StrEnum):
+class ReplanningKind(StrEnum):
     """The paper's nine sub-categories, and three names for what is none of them."""
 
     REORDER = "re-order"
@@ -46,7 +46,7 @@ class Replanning:
     """One plan that replaced another: the group by the number of steps, and the kind."""
 
     group: str
-    kind: Kind
+    kind: ReplanningKind
 
 
 def replannings(trace: Trace) -> tuple[Replanning, ...]:
@@ -69,7 +69,7 @@ def kind_of(old: str, new: str) -> Replanning:
     group = GROUPS[0 if len(after) > len(before) else 1 if len(after) == len(before) else 2]
     if not before or not after or max(len(before), len(after)) > _MOST_STEPS:
         same = not before and not after
-        return Replanning(group, Kind.UNCHANGED if same else Kind.OTHER)
+        return Replanning(group, ReplanningKind.UNCHANGED if same else ReplanningKind.OTHER)
     compared = _Compared.of(before, after)
     if len(after) > len(before):
         return Replanning(group, compared.increased())
@@ -112,36 +112,36 @@ class _Compared:
         still = set(self.matched.values())
         return [i for i in range(len(self.old)) if i not in still]
 
-    def increased(self) -> Kind:
+    def increased(self) -> ReplanningKind:
         added = [self.new[i] for i in self.added if i not in self._parts()]
         if not added:
-            return Kind.DIVIDE
+            return ReplanningKind.DIVIDE
         if not self.matched:
-            return Kind.REWRITTEN
+            return ReplanningKind.REWRITTEN
         actions = frozenset[Action]().union(*map(actions_in, added))
         if actions == {Action.LOOK_UP, Action.CALCULATE}:
-            return Kind.ADD_BOTH
+            return ReplanningKind.ADD_BOTH
         if Action.LOOK_UP in actions:
-            return Kind.ADD_LOOK_UP
-        return Kind.ADD_CALCULATION if actions else Kind.OTHER
+            return ReplanningKind.ADD_LOOK_UP
+        return ReplanningKind.ADD_CALCULATION if actions else ReplanningKind.OTHER
 
-    def same_length(self) -> Kind:
+    def same_length(self) -> ReplanningKind:
         if not self.matched:
-            return Kind.REWRITTEN
+            return ReplanningKind.REWRITTEN
         if self.added:
-            return Kind.REPLACE
+            return ReplanningKind.REPLACE
         changed = [i for i in self.matched if i not in self.kept]
         if any(actions_in(self.new[i]) != actions_in(self.old[self.matched[i]]) for i in changed):
-            return Kind.REPLACE
+            return ReplanningKind.REPLACE
         if changed:
-            return Kind.CHANGE_TARGET
+            return ReplanningKind.CHANGE_TARGET
         order = [self.matched[i] for i in range(len(self.new))]
-        return Kind.UNCHANGED if order == sorted(order) else Kind.REORDER
+        return ReplanningKind.UNCHANGED if order == sorted(order) else ReplanningKind.REORDER
 
-    def decreased(self) -> Kind:
+    def decreased(self) -> ReplanningKind:
         if set(self.gone) <= self._merged():
-            return Kind.MERGE
-        return Kind.DELETE if self.matched else Kind.REWRITTEN
+            return ReplanningKind.MERGE
+        return ReplanningKind.DELETE if self.matched else ReplanningKind.REWRITTEN
 
     def _parts(self) -> set[int]:
         """Return the new steps that are parts of an old one that is now several."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import Event
+from dqa.core.events import PromptEvent
 from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis import Case
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 
 
@@ -53,7 +53,7 @@ def make_case(*evidence: Evidence, plans: tuple[str, ...] = (), **of_result: Any
         "goal": "maximise",
         "error": None,
     } | of_result
-    result = Result(**said, steps=1, statements=len(evidence), plans=len(plans), usage=Usage())
+    result = Result(**said, steps=1, statements=len(evidence), plans=len(plans))
     trace = Trace(
         **{name: said[name] for name in ("question", "database", "kind", "decider", "model")},
         ending=Ending.ANSWERED,
@@ -66,6 +66,6 @@ def make_case(*evidence: Evidence, plans: tuple[str, ...] = (), **of_result: Any
         outage=None,
         plans=plans,
         evidence=evidence,
-        events=(Event("prompt", 0, {"messages": []}),),
+        events=(PromptEvent(),),
     )
     return Case(result, trace)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.evaluation.analysis import Case, Cases, Share, analyse, read_cases
-from dqa.evaluation.analysis.failures import FailureClass
-from dqa.evaluation.analysis.replanning import Kind
-from dqa.evaluation.score import Outcome
-from dqa.evaluation.traces import Trace
+from dqa.evaluation.analysis.replanning import ReplanningKind
+from dqa.evaluation.results import Outcome
 from tests.evaluation.analysis.runs import make_case, ran
 
 BOTH = ran("SELECT ingoing, total_power FROM trade_node")
@@ -24,7 +21,7 @@ PLANS = tuple(f"1. Look up A{number}\n2. Choose" for number in range(7))
 
 def silent(case: Case) -> Case:
     """Return a run that does not tell how it decided, as a baseline's."""
-    return replace(case, trace=replace(case.trace, events=(), evidence=()))
+    return replace(case, trace=case.trace.changed(events=(), evidence=()))
 
 
 def write(folder: Path, cases: list[Case]) -> None:
@@ -32,15 +29,7 @@ def write(folder: Path, cases: list[Case]) -> None:
     with (folder / "results.jsonl").open("w") as results, (folder / "traces.jsonl").open("w") as t:
         for case in cases:
             results.write(json.dumps(case.result.to_json()) + "\n")
-            trace = case.trace
-            line: dict[str, Any] = {
-                name: getattr(trace, name)
-                for name in Trace.__slots__
-                if name not in {"usage", "evidence", "events"}
-            }
-            line |= {"usage": {"input_tokens": 0, "output_tokens": 0, "calls": 0}}
-            line |= {"evidence": [], "trace": [{"kind": "prompt", "step": 0, "data": {}}]}
-            t.write(json.dumps(line) + "\n")
+            t.write(json.dumps(case.trace.to_json()) + "\n")
 
 
 def test_accuracy_is_told_by_question_type_for_every_decider() -> None:
@@ -56,12 +45,12 @@ def test_accuracy_is_told_by_question_type_for_every_decider() -> None:
     )
     found = analyse(cases, "iterrag")
     shares = {(row.decider, row.type.value): row.correct for row in found.accuracy}
-    assert shares["iterrag", "SR"] == Share(1, 1)
-    assert shares["iterrag", "MR"] == Share(0, 1)
-    assert shares["planrag", "SR"] == Share(1, 1)
-    assert shares["planrag", "MR"] == Share(0, 0)
-    assert shares["first", "MR"] == Share(0, 1)
-    assert {kind.value: count for kind, count in found.types.items()} == {
+    assert shares["iterrag", "SR"] == Share.counted(1, 1)
+    assert shares["iterrag", "MR"] == Share.counted(0, 1)
+    assert shares["planrag", "SR"] == Share.counted(1, 1)
+    assert shares["planrag", "MR"] == Share.counted(0, 0)
+    assert shares["first", "MR"] == Share.counted(0, 1)
+    assert {kind.value: count for kind, count in found.question_types.items()} == {
         "SR": 1,
         "MR": 1,
         "none": 0,
@@ -81,8 +70,8 @@ def test_re_plannings_are_counted_up_to_four_and_more() -> None:
     ]
     (row,) = analyse(Cases((*runs, make_case(BOTH)))).replannings
     assert (row.scenario, row.decider) == ("locating", "planrag")
-    assert [share.of for share in row.counts] == [2, 0, 0, 0, 2]
-    assert row.total == Share(0, 4)
+    assert [share.of for share in row.correct] == [2, 0, 0, 0, 2]
+    assert row.total == Share.counted(0, 4)
 
 
 def test_kinds_are_shares_of_the_questions_that_were_re_planned() -> None:
@@ -98,8 +87,8 @@ def test_kinds_are_shares_of_the_questions_that_were_re_planned() -> None:
     )
     rows = analyse(Cases(runs)).kinds
     assert [(row.group, row.kind, row.times, row.questions, row.per_question) for row in rows] == [
-        ("Increase", Kind.ADD_LOOK_UP, 1, Share(1, 2), 0.5),
-        ("Decrease", Kind.DELETE, 3, Share(2, 2), 1.5),
+        ("Increase", ReplanningKind.ADD_LOOK_UP, 1, Share.counted(1, 2), 0.5),
+        ("Decrease", ReplanningKind.DELETE, 3, Share.counted(2, 2), 1.5),
     ]
 
 
@@ -113,15 +102,15 @@ def test_missed_data_and_failures_are_shares_of_all_judged_runs() -> None:
     )
     found = analyse(Cases(runs))
     (missed,) = found.missed
-    assert missed.missed == Share(2, 3)
+    assert missed.missed == Share.counted(2, 3)
     assert {name: dict(by) for name, by in missed.values.items()} == {
         "IV": {"queried": 3, "computed": 0, "simulated": 0, "missed": 0},
         "TP_total": {"queried": 1, "computed": 0, "simulated": 0, "missed": 2},
     }
     (failures,) = found.failures
-    assert failures.classes[FailureClass.DEEP] == Share(1, 3)
-    assert failures.classes[FailureClass.MIS] == Share(1, 3)
-    assert failures.failed == Share(2, 3)
+    assert failures.deep == Share.counted(1, 3)
+    assert failures.mis == Share.counted(1, 3)
+    assert failures.failed == Share.counted(2, 3)
     assert found.untold == {"first": 1}
 
 
@@ -129,7 +118,7 @@ def test_a_scenario_without_critical_values_has_no_table_of_them() -> None:
     """Its failures are classed without MIS."""
     found = analyse(Cases((make_case(BOTH, scenario="cooking", question="cooking/1"),)))
     assert found.missed == ()
-    assert found.failures[0].classes[FailureClass.DEEP] == Share(1, 1)
+    assert found.failures[0].deep == Share.counted(1, 1)
 
 
 def test_nothing_judged_is_nothing_measured() -> None:
@@ -165,5 +154,5 @@ def test_a_folder_that_holds_no_run_says_so(tmp_path: Path) -> None:
         read_cases(tmp_path / "traces.jsonl")
     write(tmp_path, [make_case()])
     (tmp_path / "traces.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(ParseError, match="no trace of this version"):
+    with pytest.raises(ParseError, match="this is no trace"):
         read_cases(tmp_path)

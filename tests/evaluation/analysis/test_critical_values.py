@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dqa.core.evidence import Evidence
@@ -89,7 +87,7 @@ def test_current_output_can_be_computed_and_the_populations_demand_cannot() -> N
 def test_graphs_are_measured_alike() -> None:
     """The same values behind other names."""
     cypher = ran("MATCH (s)-[f:source]->(h:Trade_node {name: 'a'}) RETURN 1.05 * SUM(f.flow)")
-    trace = replace(make_case(cypher).trace, kind="graph", database="ladybug")
+    trace = make_case(cypher).trace.changed(kind="graph", database="ladybug")
     assert found_values(trace, "locating", critical("locating"))["IV"] is Found.COMPUTED
 
 

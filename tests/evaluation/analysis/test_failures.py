@@ -9,7 +9,7 @@ import pytest
 from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.failures import failure_of
-from dqa.evaluation.score import Outcome
+from dqa.evaluation.results import Outcome
 from tests.evaluation.analysis.runs import empty, failed, make_case, ran
 
 ALL = {"IV": Found.QUERIED, "TP_total": Found.COMPUTED}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dqa.evaluation.analysis.replanning import Kind, Replanning, kind_of
+from dqa.evaluation.analysis.replanning import Replanning, ReplanningKind, kind_of
 
 PLAN = """1. Look up the home node of the country.
 2. Look up the flow into the home node.
@@ -23,7 +23,7 @@ PLAN = """1. Look up the home node of the country.
             3. Calculate the profit of each source node.
             4. Choose the node with the most profit.""",
             "Same",
-            Kind.REORDER,
+            ReplanningKind.REORDER,
             id="two steps change places",
         ),
         pytest.param(
@@ -32,7 +32,7 @@ PLAN = """1. Look up the home node of the country.
             3. Calculate the profit of each source node.
             4. Choose the node with the most profit.""",
             "Same",
-            Kind.REPLACE,
+            ReplanningKind.REPLACE,
             id="a step makes room for another one",
         ),
         pytest.param(
@@ -41,7 +41,7 @@ PLAN = """1. Look up the home node of the country.
             3. Calculate the profit of each source node.
             4. Choose the node with the most profit.""",
             "Same",
-            Kind.REPLACE,
+            ReplanningKind.REPLACE,
             id="another action on the same target",
         ),
         pytest.param(
@@ -50,7 +50,7 @@ PLAN = """1. Look up the home node of the country.
             3. Calculate the profit of each source node.
             4. Choose the node with the most profit.""",
             "Same",
-            Kind.CHANGE_TARGET,
+            ReplanningKind.CHANGE_TARGET,
             id="the same action on another target",
         ),
         pytest.param(
@@ -60,7 +60,7 @@ PLAN = """1. Look up the home node of the country.
             4. Calculate the profit of each source node.
             5. Choose the node with the most profit.""",
             "Increase",
-            Kind.ADD_LOOK_UP,
+            ReplanningKind.ADD_LOOK_UP,
             id="a look-up more",
         ),
         pytest.param(
@@ -70,7 +70,7 @@ PLAN = """1. Look up the home node of the country.
             4. Compute the trading power ratio.
             5. Choose the node with the most profit.""",
             "Increase",
-            Kind.ADD_CALCULATION,
+            ReplanningKind.ADD_CALCULATION,
             id="a calculation more",
         ),
         pytest.param(
@@ -80,7 +80,7 @@ PLAN = """1. Look up the home node of the country.
             4. Calculate the profit of each source node.
             5. Choose the node with the most profit.""",
             "Increase",
-            Kind.ADD_BOTH,
+            ReplanningKind.ADD_BOTH,
             id="both actions in one step more",
         ),
         pytest.param(
@@ -91,7 +91,7 @@ PLAN = """1. Look up the home node of the country.
             5. Calculate the profit of each source node.
             6. Choose the node with the most profit.""",
             "Increase",
-            Kind.ADD_BOTH,
+            ReplanningKind.ADD_BOTH,
             id="a look-up and a calculation more",
         ),
         pytest.param(
@@ -102,7 +102,7 @@ PLAN = """1. Look up the home node of the country.
                b. its share of power
             4. Choose the node with the most profit.""",
             "Increase",
-            Kind.DIVIDE,
+            ReplanningKind.DIVIDE,
             id="sub-steps below a step",
         ),
         pytest.param(
@@ -112,7 +112,7 @@ PLAN = """1. Look up the home node of the country.
             4. Calculate the profit of the node behind.
             5. Choose the node with the most profit.""",
             "Increase",
-            Kind.DIVIDE,
+            ReplanningKind.DIVIDE,
             id="a step in two parts",
         ),
         pytest.param(
@@ -120,7 +120,7 @@ PLAN = """1. Look up the home node of the country.
             2. Look up the flow into the home node.
             3. Choose the node with the most profit.""",
             "Decrease",
-            Kind.DELETE,
+            ReplanningKind.DELETE,
             id="a step is left out",
         ),
         pytest.param(
@@ -128,7 +128,7 @@ PLAN = """1. Look up the home node of the country.
             2. Calculate the profit of each source node.
             3. Choose the node with the most profit.""",
             "Decrease",
-            Kind.MERGE,
+            ReplanningKind.MERGE,
             id="two steps in one",
         ),
         pytest.param(
@@ -137,69 +137,71 @@ PLAN = """1. Look up the home node of the country.
             3) calculate the profit of each source node
             4) choose the node with the most profit""",
             "Same",
-            Kind.UNCHANGED,
+            ReplanningKind.UNCHANGED,
             id="only numbers and full stops differ",
         ),
-        pytest.param("1. Guess.\n2. Hope.", "Decrease", Kind.REWRITTEN, id="nothing is left, less"),
+        pytest.param(
+            "1. Guess.\n2. Hope.", "Decrease", ReplanningKind.REWRITTEN, id="nothing is left, less"
+        ),
         pytest.param(
             "1. Guess.\n2. Hope.\n3. Wait.\n4. Pray.",
             "Same",
-            Kind.REWRITTEN,
+            ReplanningKind.REWRITTEN,
             id="nothing is left, as many",
         ),
         pytest.param(
             "1. Guess.\n2. Hope.\n3. Wait.\n4. Pray.\n5. Sleep.",
             "Increase",
-            Kind.REWRITTEN,
+            ReplanningKind.REWRITTEN,
             id="nothing is left, more",
         ),
         pytest.param(
             PLAN + "\n5. Be confident about everything.",
             "Increase",
-            Kind.OTHER,
+            ReplanningKind.OTHER,
             id="what is added is no action",
         ),
-        pytest.param("", "Decrease", Kind.OTHER, id="an empty plan"),
+        pytest.param("", "Decrease", ReplanningKind.OTHER, id="an empty plan"),
     ],
 )
-def test_every_change_has_its_kind(new: str, group: str, kind: Kind) -> None:
+def test_every_change_has_its_kind(new: str, group: str, kind: ReplanningKind) -> None:
     """The paper's nine, and honest names for what is none of them."""
     assert kind_of(PLAN, new) == Replanning(group, kind)
 
 
 def test_the_same_plan_and_no_plan_are_unchanged() -> None:
     """No difference is no kind of the paper's."""
-    assert kind_of(PLAN, PLAN) == Replanning("Same", Kind.UNCHANGED)
-    assert kind_of(" \n", "") == Replanning("Same", Kind.UNCHANGED)
+    assert kind_of(PLAN, PLAN) == Replanning("Same", ReplanningKind.UNCHANGED)
+    assert kind_of(" \n", "") == Replanning("Same", ReplanningKind.UNCHANGED)
 
 
 def test_a_step_like_one_that_stays_is_added_and_no_part_of_it() -> None:
     """A second look-up of the same kind does not divide the first."""
     new = PLAN.replace("3. C", "3. Look up the flow into Doab.\n4. C").replace("4. Ch", "5. Ch")
-    assert kind_of(PLAN, new) == Replanning("Increase", Kind.ADD_LOOK_UP)
+    assert kind_of(PLAN, new) == Replanning("Increase", ReplanningKind.ADD_LOOK_UP)
 
 
 def test_plans_without_numbers_are_compared_line_by_line() -> None:
     """Nothing depends on the way a model marks its steps."""
     bare = "\n".join(line[3:] for line in PLAN.splitlines())
-    assert kind_of(PLAN, bare).kind is Kind.UNCHANGED
+    assert kind_of(PLAN, bare).kind is ReplanningKind.UNCHANGED
     first, second, *rest = bare.splitlines()
-    assert kind_of(bare, "\n".join([second, first, *rest])).kind is Kind.REORDER
+    assert kind_of(bare, "\n".join([second, first, *rest])).kind is ReplanningKind.REORDER
 
 
 def test_other_languages_are_aligned_by_their_own_words() -> None:
     """Order, replacement and deletion need no English; an action does, and is not guessed."""
     plan = "1. Найти приток в узел.\n2. Рассчитать прибыль страны.\n3. Выбрать лучший узел."
     first, second, third = plan.splitlines()
-    assert kind_of(plan, f"{second}\n{first}\n{third}").kind is Kind.REORDER
-    assert kind_of(plan, f"{first}\n{third}").kind is Kind.DELETE
-    assert kind_of(plan, f"{plan}\n4. Проверить соседей.").kind is Kind.OTHER
+    assert kind_of(plan, f"{second}\n{first}\n{third}").kind is ReplanningKind.REORDER
+    assert kind_of(plan, f"{first}\n{third}").kind is ReplanningKind.DELETE
+    assert kind_of(plan, f"{plan}\n4. Проверить соседей.").kind is ReplanningKind.OTHER
 
 
 def test_a_text_of_thousands_of_lines_is_not_compared() -> None:
     """What a runaway model repeats costs no time."""
     endless = "\n".join(f"{number}. Look at {number}" for number in range(5_000))
-    assert kind_of(endless, PLAN) == Replanning("Decrease", Kind.OTHER)
+    assert kind_of(endless, PLAN) == Replanning("Decrease", ReplanningKind.OTHER)
 
 
 _LINES = st.lists(
@@ -219,4 +221,4 @@ def test_any_two_texts_have_one_kind(
         ("Increase", "Decrease"),
         ("Decrease", "Increase"),
     }
-    assert kind_of(one, one).kind in {Kind.UNCHANGED, Kind.OTHER}
+    assert kind_of(one, one).kind in {ReplanningKind.UNCHANGED, ReplanningKind.OTHER}

@@ -34,5 +34,5 @@ def test_the_reference_tells_single_from_multiple_retrieval_questions() -> None:
 def test_a_reference_that_tells_nothing_gives_no_type() -> None:
     """A baseline without statements did not find its questions easy."""
     case = make_case(decider="first")
-    silent = replace(case, trace=replace(case.trace, events=()))
+    silent = replace(case, trace=case.trace.changed(events=()))
     assert question_types([silent], "first") == {}

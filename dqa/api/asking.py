@@ -1,0 +1,196 @@
+"""Asking: one question on any database, in one's own words or a scenario's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Self, Unpack
+
+from pydantic import model_validator
+
+from dqa import plugins
+from dqa.api.databases import open_database
+from dqa.api.evaluating import Named, default_deciders
+from dqa.core.database import Database
+from dqa.core.errors import UsageError
+from dqa.core.question import Candidate, Question
+from dqa.core.records import Record
+from dqa.deciders.candidates import queried_candidates
+from dqa.evaluation.build import connect
+from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
+from dqa.evaluation.spec import Deciding, DecidingFields
+from dqa.evaluation.traces import Trace
+from dqa.guard import Audit, Policy
+from dqa.loaders.asked import ask_scenario
+from dqa.models.takes import asked_by
+from dqa.scenarios import known_as
+
+__all__ = ["AskedQuestion", "ask"]
+
+_CUSTOM = "custom"
+"""The scenario of a question that is in none."""
+
+
+class AskedQuestion(Record):
+    """What is asked: a question in the user's own words, or a scenario's about what was loaded.
+
+    Attributes
+    ----------
+    question
+        What is to be decided, where no scenario says it.
+    scenario
+        The scenario that the database holds, by name or folder: its question is asked, by its
+        rules.
+    target
+        What the scenario's question is about.
+    rules
+        The business rules, as a text.
+    candidates
+        A statement whose first column lists what can be chosen.
+    context
+        Statements whose rows a decider reads that writes none itself.
+
+    Raises
+    ------
+    UsageError
+        They make no question.
+    """
+
+    question: str | None = None
+    scenario: str | None = None
+    target: Mapping[str, str] = {}
+    rules: str | None = None
+    candidates: str | None = None
+    context: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _makes_one(self) -> Self:
+        if self.scenario is None and self.question is None:
+            raise UsageError(
+                "Say what is to be decided: --question TEXT, or --scenario NAME where the database "
+                "holds one."
+            )
+        if self.scenario is None and self.target:
+            raise UsageError(
+                f"--target {next(iter(self.target))} belongs to a scenario: name --scenario."
+            )
+        if self.scenario is not None and (self.question is not None or self.rules is not None):
+            # The simulator would go on answering the scenario's question.
+            raise UsageError(
+                f"The scenario '{self.scenario}' has a question and rules of its own: leave "
+                "--question and --rules away, or --scenario for a question of yours."
+            )
+        return self
+
+    def read(self, database: Database) -> Question:
+        """Make the question of what `database` holds.
+
+        Raises
+        ------
+        UsageError
+            No candidate is listed, the target is not what the scenario asks about, or the database
+            does not hold the scenario.
+        DataError
+            It holds the scenario, but not in its types.
+        QueryError, InfrastructureError
+            As `Database.query` does.
+        """
+        candidates = None if self.candidates is None else _listed(self.candidates, database)
+        if self.scenario is None:
+            asked = Question(_CUSTOM, "1", self.question or "", self.rules or "")
+        else:
+            scenario = plugins.scenario(known_as(self.scenario))
+            asked = ask_scenario(scenario, database, self.target)
+        return replace(
+            asked,
+            candidates=asked.candidates if candidates is None else candidates,
+            candidate_query=self.candidates,
+            context_queries=self.context,
+        )
+
+
+def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
+    database: str | Path | Database,
+    question: str | AskedQuestion,
+    *,
+    decider: Named | None = None,
+    calls: CallOptions = DEFAULT_CALLS,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+    debug: bool = False,
+    **deciding: Unpack[DecidingFields],
+) -> Trace:
+    """Ask one question about any database.
+
+    Parameters
+    ----------
+    database
+        A URL, a file, or a database that is open already.
+    question
+        In the user's own words, or with rules, candidates, context, or of a scenario.
+    decider
+        Who decides, by name, or itself.
+    calls
+        How models are called.
+    policy, audit
+        What of the database may be read, and who watches its statements; for one that is opened
+        here.
+    debug
+        Whether a bug raises what it raised; otherwise it ends the decision as `Ending.CRASHED`.
+    **deciding
+        The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ...
+
+    Returns
+    -------
+    Trace
+        The decision, with everything that led to it.
+
+    Raises
+    ------
+    UsageError
+        Something cannot be as it is asked for.
+    QueryError, DataError, InfrastructureError
+        The question cannot be made of what the database holds.
+    """
+    asked = AskedQuestion(question=question) if isinstance(question, str) else question
+    named = default_deciders("ask")[0] if decider is None else decider
+    name = named if isinstance(named, str) else named.name
+    given = {} if isinstance(named, str) else {name: named}
+    made = connect(Deciding(**deciding), (name,), calls, given=given)
+    with _opened(database, policy, audit) as opened:
+        about = asked.read(opened)
+        try:
+            with asked_by(about.key, name):
+                decision = made.by_name[name].decide(about, opened)
+        except Exception as error:
+            if debug:
+                raise
+            decision = ended_by(error)
+        return Trace.of((about.key, opened.name, name), opened.kind, made.models[name], decision)
+
+
+@contextmanager
+def _opened(
+    database: str | Path | Database,
+    policy: Policy | Path | str | None,
+    audit: Audit | Path | str | None,
+) -> Iterator[Database]:
+    """Open a location with the backend that accepts it, and close it in the end."""
+    if not isinstance(database, str | Path):
+        yield database
+        return
+    opened = open_database(database, policy=policy, audit=audit)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
+    listed = queried_candidates(statement, database, "--candidates")
+    if not listed:
+        raise UsageError("--candidates lists no candidate: its first column is empty.")
+    return listed

@@ -1,0 +1,225 @@
+"""Databases: opening one to ask it, loading situations, and looking whether it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TypeAlias
+
+from dqa import plugins
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.errors import DqaError, PluginError, UsageError
+from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record
+from dqa.core.secrets import redact
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
+from dqa.databases.namespaces import LoadedSituation, namespace_for
+from dqa.evaluation.targets import configured, whole_url
+from dqa.guard import Audit, Policy
+
+__all__ = ["DatabaseHealth", "LoadedHere", "examine", "load", "loaded", "open_database", "unload"]
+
+Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
+
+
+def open_database(
+    location: str | Path,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+) -> Database:
+    """Open a database read-only, behind the guard.
+
+    Parameters
+    ----------
+    location
+        A URL, or a database's file.
+    limits
+        What a statement may cost whose caller does not say.
+    policy
+        What of it may be read, or a JSON file that says so; None for everything.
+    audit
+        Who watches its statements, or a file to append them to; None for nobody.
+
+    Raises
+    ------
+    UsageError
+        No backend opens it, or it is not there.
+    MissingKeyError
+        Its driver is not installed.
+    DatabaseUnavailableError
+        It cannot be reached.
+    """
+    place = whole_url(str(location))
+    return plugins.backend_for(place).open(
+        place,
+        policy=Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy,
+        audit=Audit.to_file(audit) if isinstance(audit, str | Path) else audit,
+        limits=limits,
+    )
+
+
+class LoadedHere(Record):
+    """A situation that is in a database now.
+
+    Attributes
+    ----------
+    namespace
+        The schema, label or file that holds it.
+    done
+        ``loaded``, or ``was there``.
+    """
+
+    namespace: str
+    scenario: str
+    name: str
+    content_hash: str
+    rows: int
+    done: str
+    seconds: float
+
+
+def load(
+    questions: QuestionSet,
+    location: str | Path,
+    *,
+    question: str | None = None,
+    replace: str | None = None,
+    shown: Shown = iter,
+) -> tuple[LoadedHere, ...]:
+    """Load the databases of questions, each into a namespace of its own; what is there stays.
+
+    Parameters
+    ----------
+    questions
+        Whose situations are loaded.
+    location
+        A server's URL, or a file.
+    question
+        The key of the one question whose situation is loaded; None for all.
+    replace
+        The namespace to drop where it holds something else.
+    shown
+        Goes through the situations, and may show how far that is.
+
+    Raises
+    ------
+    UsageError
+        A file is to hold several situations, or a namespace holds something else.
+    """
+    where = whole_url(str(location))
+    backend = plugins.backend_for(where)
+    wanted = questions.questions if question is None else (questions.find(question),)
+    situations = list({id(s): s for s in map(questions.situation_of, wanted)}.values())
+    if backend.embedded and len(situations) > 1:
+        raise UsageError(
+            f"A file of {backend.name} holds one situation and these are {len(situations)}: name "
+            "one with --question."
+        )
+    return tuple(_load(backend, situation, where, replace) for situation in shown(situations))
+
+
+def _load(backend: Backend, situation: Situation, location: str, replace: str | None) -> LoadedHere:
+    before = {held.content_hash for held in _held(backend, location)}
+    started = perf_counter()
+    backend.load(situation, location, replace).close()
+    return LoadedHere(
+        namespace=location if backend.embedded else namespace_for(situation),
+        scenario=situation.schema.scenario,
+        name=situation.name,
+        content_hash=situation.content_hash,
+        rows=situation.row_count,
+        done="was there" if situation.content_hash in before else "loaded",
+        seconds=perf_counter() - started,
+    )
+
+
+def _held(backend: Backend, location: str) -> tuple[LoadedSituation, ...]:
+    try:
+        return backend.loaded(location)
+    except UsageError:
+        if backend.embedded:  # the file is not there yet
+            return ()
+        raise
+
+
+def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
+    """List the situations that a database holds, by namespace."""
+    where = whole_url(str(location))
+    return plugins.backend_for(where).loaded(where)
+
+
+def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSituation, ...]:
+    """Drop namespaces that `load` made and return what they held; nothing else is ever dropped."""
+    where = whole_url(str(location))
+    backend = plugins.backend_for(where)
+    return tuple(backend.unload(where, name) for name in namespaces)
+
+
+class DatabaseHealth(Record):
+    """What a database says of itself, or why it does not.
+
+    Attributes
+    ----------
+    database
+        The backend's name; empty where no backend opens the location.
+    location
+        Without its password; None in memory.
+    role
+        Who is connected; empty where there are no users.
+    may_write
+        Whether that role could write, were it not for the guard and the read-only session.
+    problem
+        What is wrong, in one line; None where nothing is.
+    """
+
+    database: str
+    location: str | None
+    version: str | None = None
+    role: str | None = None
+    may_write: bool | None = None
+    problem: str | None = None
+
+
+def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
+    """Connect to every database there is, and to those that are named.
+
+    These are the embedded ones, the servers whose URL the environment gives, and `locations`.
+    """
+    return tuple(_examined(name, location) for name, location in _places(locations))
+
+
+def _places(given: Sequence[str | Path]) -> Iterator[tuple[str, str | None]]:
+    for name in plugins.names("database"):
+        try:
+            if plugins.backend(name).embedded:
+                yield name, None
+        except PluginError:
+            yield name, None  # which says what is wrong with it
+    yield from configured().items()
+    yield from (("", str(location)) for location in given)
+
+
+def _examined(name: str, location: str | None) -> DatabaseHealth:
+    shown = None if location is None else redact(location)
+    try:
+        if name:
+            backend = plugins.backend(name)
+        elif not location:
+            raise UsageError("An empty location names no database.")
+        else:
+            backend = plugins.backend_for(location)
+        seen = backend.examine(location)
+    except DqaError as error:
+        problem = redact(" ".join(str(error).split()))
+        return DatabaseHealth(database=name, location=shown, problem=problem)
+    return DatabaseHealth(
+        database=backend.name,
+        location=shown,
+        version=seen.version,
+        role=seen.role,
+        may_write=seen.may_write,
+    )

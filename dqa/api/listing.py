@@ -1,0 +1,63 @@
+"""What is installed: every plug-in by name, with what it is in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dqa import plugins
+from dqa.core.errors import DqaError
+from dqa.core.records import Record
+from dqa.deciders.settings import SettingInfo
+
+__all__ = ["Entry", "installed", "list_deciders", "settings_of"]
+
+_KINDS = ("scenario", "decider", "database", "simulator")
+
+
+class Entry(Record):
+    """One plug-in: its name, and what it is or why it cannot be used."""
+
+    name: str
+    description: str
+
+
+def installed() -> Mapping[str, tuple[Entry, ...]]:
+    """Return scenarios, deciders, databases, simulators and scripted models."""
+    found = {f"{kind}s": tuple(_entry(kind, n) for n in plugins.names(kind)) for kind in _KINDS}
+    program = "a program, not a language model"
+    models = (
+        Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
+    )
+    return {**found, "models": tuple(models)}
+
+
+def list_deciders() -> tuple[Entry, ...]:
+    """Return every decider."""
+    return installed()["deciders"]
+
+
+def _entry(kind: str, name: str) -> Entry:
+    """Describe one plug-in; one that cannot be loaded says why and hides no other."""
+    try:
+        return Entry(name=name, description=_description(kind, name))
+    except DqaError as error:
+        return Entry(name=name, description=f"cannot be loaded: {error}")
+
+
+def _description(kind: str, name: str) -> str:
+    if kind == "scenario":
+        scenario = plugins.scenario(name)
+        return f"choose a {scenario.candidate_noun} to {scenario.goal} the {scenario.unit}"
+    if kind == "decider":
+        return plugins.decider(name).description
+    if kind == "database":
+        backend = plugins.backend(name)
+        return f"{backend.kind} database, {backend.dialect}"
+    # Not the simulator itself: nobody who only looks what there is waits for its numerics.
+    outcomes = plugins.scenario(name).outcomes
+    return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"
+
+
+def settings_of(decider: str) -> tuple[SettingInfo, ...]:
+    """Return a decider's own settings, with what each accepts and its default."""
+    return plugins.decider(decider).setting_infos

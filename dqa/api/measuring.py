@@ -1,0 +1,62 @@
+"""Measuring: a run from its traces, and the page of an audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dqa.api.evaluating import default_deciders
+from dqa.core.errors import UsageError
+from dqa.evaluation.analysis import Analysis, read_cases
+from dqa.evaluation.analysis import analyse as analyse_cases
+from dqa.evaluation.audit import ReleaseAudit
+from dqa.evaluation.folders import know_scenarios
+
+__all__ = ["analyse", "check_new", "write_audit_page"]
+
+
+def analyse(run: Path | str, reference: str | None = None) -> Analysis:
+    """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
+
+    Parameters
+    ----------
+    run
+        The folder that an evaluation wrote.
+    reference
+        The decider whose number of retrievals tells single-retrieval questions from others; by
+        default the usual one, where it took part.
+
+    Raises
+    ------
+    UsageError
+        The folder holds no run, or the reference's traces do not tell how often it retrieved.
+    UnknownNameError
+        The reference decided nothing here.
+    """
+    cases = read_cases(Path(run))
+    know_scenarios(Path(run))
+    if reference is None:
+        took_part = {case.result.decider for case in cases.judged}
+        usual = (name for name in default_deciders("reference") if name in took_part)
+        reference = next(usual, None)
+    return analyse_cases(cases, reference)
+
+
+def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
+    """Write an audit as one self-contained page for a reviewer.
+
+    Raises
+    ------
+    UsageError
+        The file is there already, or cannot be written.
+    """
+    from dqa.report.audit_page import render_audit
+    from dqa.report.pages import write_page
+
+    check_new(file)
+    write_page(render_audit(audited), Path(file))
+
+
+def check_new(file: Path | str) -> None:
+    """Raise `UsageError` where a page would overwrite something."""
+    if Path(file).exists():
+        raise UsageError(f"--html {file} exists already: name a new file.")

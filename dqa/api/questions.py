@@ -1,0 +1,158 @@
+"""Questions: reading and generating them, and showing one as a decider meets it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import Field
+
+from dqa.core.question import Candidate
+from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record
+from dqa.core.schema import describe
+from dqa.loaders.sources import FormName, GeneratedFolder, Release
+
+__all__ = ["ShownQuestion", "read_generated", "read_release", "show"]
+
+
+def read_release(
+    folder: Path | str,
+    *,
+    scenarios: tuple[str, ...] | None = None,
+    limit: int | None = None,
+    form: FormName = "relational",
+    strict: bool = False,
+) -> QuestionSet:
+    """Read the folder that a benchmark's authors published, whichever of those that are known.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    scenarios, limit
+        Which questions to keep, and most of each scenario.
+    form
+        Which of its files to read databases from.
+    strict
+        Whether a defect is an error instead of being mended and listed in `QuestionSet.defects`.
+
+    Raises
+    ------
+    DataError
+        It cannot be read.
+    UsageError
+        No question is left.
+    """
+    source = Release(
+        folder=Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict
+    )
+    return source.read()
+
+
+def read_generated(
+    folder: Path | str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
+) -> QuestionSet:
+    """Read a folder that ``dqa generate`` wrote; `DataError` where it was changed since."""
+    return GeneratedFolder(folder=Path(folder), scenarios=scenarios, limit=limit).read()
+
+
+class ShownSituation(Record):
+    """The situation that a question is about."""
+
+    name: str
+    hash: str = Field(pattern="^[0-9a-f]{64}$")
+    rows: dict[str, int] = Field(description="by table")
+
+
+class ShownSchema(Record):
+    """A database's schema as a model reads it, line by line."""
+
+    relational: tuple[str, ...]
+    graph: tuple[str, ...]
+
+
+class ShownQuestion(Record):
+    """One question as a decider meets it, with what is right.
+
+    Attributes
+    ----------
+    target
+        What the goal is about.
+    candidates
+        What can be chosen, in table order; empty where nobody lists it.
+    answer
+        The official answer, None where none is known.
+    outcomes
+        What each candidate led to, or its true expected utility in a generated world; None where
+        only rules tell.
+    """
+
+    key: str
+    scenario: str
+    id: str
+    question: str
+    rules: str
+    target: dict[str, str]
+    candidates: tuple[Candidate, ...]
+    answer: Candidate | None
+    answers: tuple[Candidate, ...]
+    outcomes: tuple[float, ...] | None
+    situation: ShownSituation
+    tables: ShownSchema = Field(serialization_alias="schema")
+
+    def to_text(self) -> str:
+        """Return the question as text, section by section."""
+        rows = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
+        listed = str(len(self.candidates)) if self.candidates else "not listed"
+        schema = "\n".join([*self.tables.relational, *self.tables.graph])
+        parts = {
+            "Question": self.question.strip(),
+            "Rules": self.rules.strip(),
+            f"Database {self.situation.name} ({rows} rows)": schema,
+            "Candidates": listed,
+            "Answer": ", ".join(map(str, self.answers)) or "not known",
+        }
+        if self.outcomes is not None:
+            told = zip(self.candidates, self.outcomes, strict=True)
+            parts["Outcomes"] = "\n".join(f"{candidate}: {value:g}" for candidate, value in told)
+        sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
+        return "\n\n".join([self.key, *sections])
+
+
+def show(questions: QuestionSet, key: str) -> ShownQuestion:
+    """Return one question with its rules, its database's schema and its answer.
+
+    Raises
+    ------
+    UnknownNameError
+        The set has no such question.
+    """
+    question = questions.find(key)
+    truth, situation = questions.truth_of(question), questions.situation_of(question)
+    schema = describe(situation.schema)
+    return ShownQuestion(
+        key=question.key,
+        scenario=question.scenario,
+        id=question.id,
+        question=question.text,
+        rules=question.rules,
+        target=dict(question.target),
+        candidates=question.candidates or (),
+        answer=truth.official,
+        answers=truth.answers,
+        outcomes=truth.outcomes,
+        situation=ShownSituation(
+            name=situation.name,
+            hash=situation.content_hash,
+            rows={name: len(table) for name, table in situation.tables.items()},
+        ),
+        tables=ShownSchema(
+            relational=tuple(replace(schema, nodes=(), edges=()).to_text().splitlines()),
+            graph=tuple(replace(schema, tables=()).to_text().splitlines()),
+        ),
+    )
+
+
+def _indented(body: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in body.splitlines())

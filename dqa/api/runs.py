@@ -1,0 +1,278 @@
+"""Runs: what an evaluation returns, and what is read back of one that was written down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field, ValidationError
+
+from dqa import plugins
+from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.question_set import Defect
+from dqa.core.records import Record, problem_of
+from dqa.evaluation.folders import (
+    RUN,
+    TRACES,
+    know_scenarios,
+    read_record,
+    read_results,
+    read_traces,
+)
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.stats import Summary, summarise
+from dqa.evaluation.traces import Trace
+from dqa.models.registry import is_scripted
+from dqa.report.passages import Passage
+from dqa.report.tables import Spending, accuracy_table, as_text, lines_below, spending
+from dqa.scenarios import known_as
+
+if TYPE_CHECKING:
+    from dqa.models.budget import Prices
+
+__all__ = ["Evaluation", "Run", "read_run"]
+
+
+class Evaluation(Record):
+    """A run in figures, as ``dqa eval --json`` prints it."""
+
+    model: str | None = Field(description="the chat model that was named")
+    models: dict[str, str] = Field(
+        description="what answered behind each decider: several joined by ' + ', or 'none'"
+    )
+    scripted: bool = Field(description="whether a program took a language model's place")
+    rule_set: str | None
+    strict_official: bool
+    out: str | None
+    spent: Spending
+    results: tuple[Summary, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Decisions that were made and judged.
+
+    Attributes
+    ----------
+    results
+        One a decision, in the order of the plan.
+    spec
+        What was evaluated; None where the folder does not say.
+    folder
+        Where results and traces are; None where they are kept nowhere.
+    planned
+        How many decisions there were to make.
+    crashed
+        The traces of the decisions that ended in a bug.
+    defects
+        What was wrong in the data that was read.
+    prices
+        What tokens cost, where the caller said so.
+    """
+
+    results: tuple[Result, ...]
+    spec: RunSpec | None = None
+    folder: Path | None = None
+    planned: int = 0
+    crashed: tuple[Trace, ...] = ()
+    defects: tuple[Defect, ...] = ()
+    prices: Prices | None = None
+    _asked: tuple[Trace, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def traces(self) -> tuple[Trace, ...]:
+        """Every decision with all that led to it, in the order of the results.
+
+        Raises
+        ------
+        UsageError
+            The run was kept in no folder, or that holds no finished decision.
+        """
+        if self._asked:
+            return self._asked
+        if self.folder is None:
+            raise UsageError("This run was kept in no folder, and so were its traces: give one.")
+        found = read_traces(self.folder)
+        if not found:
+            raise UsageError(f"{self.folder} holds no finished decision yet.")
+        # Traces stand in the order of their ends, which no run repeats; results in the plan's.
+        places = {key: place for place, key in enumerate(self.by_key)}
+        return tuple(sorted(found, key=lambda t: (places.get(t.key, len(places)), t.key)))
+
+    @cached_property
+    def by_key(self) -> Mapping[tuple[str, str, str], Result]:
+        """The results by question, database and decider."""
+        return {result.key: result for result in self.results}
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """How every decider did on each scenario and database, in the order they were named."""
+        named = () if self.spec is None else self.spec.questions.scenarios or ()
+        found = summarise(self.results)
+        order = {known_as(name): place for place, name in enumerate(named)}
+        return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """What answered behind each decider."""
+        return {result.decider: result.model for result in self.results}
+
+    @property
+    def spent(self) -> Spending:
+        """Tokens and calls of all models together."""
+        return spending(self.results, self.prices)
+
+    @property
+    def judged(self) -> bool:
+        """Whether any decision says anything about its decider."""
+        return any(result.outcome.judged for result in self.results)
+
+    @property
+    def stopped_by(self) -> str | None:
+        """What the budget said where that stopped the run; None where it came to its end."""
+        ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
+        return next(ended, None)
+
+    def how_to_go_on(self) -> str:
+        """Return what the budget's end means for the decisions that were made."""
+        kept = sum(result.outcome is not Outcome.BUDGET for result in self.results)
+        made = f"{self.stopped_by} {kept} of {self.planned} decisions were made"
+        if self.folder is None:
+            return f"{made} and not kept; --out DIR would have kept them."
+        return (
+            f"{made} and are kept in {self.folder}. The same command with --resume and a higher "
+            "budget goes on."
+        )
+
+    def table(self) -> str:
+        """Return the accuracies as text: a row a decider, a column a scenario and database."""
+        return as_text(accuracy_table(self.summaries))
+
+    def report(self) -> str:
+        """Return the table, with who answered, what is not in it, and what it took."""
+        return "\n".join([self.table().rstrip("\n"), *lines_below(self.summaries, self.spent)])
+
+    def figures(self) -> Evaluation:
+        """Return the run in figures."""
+        spec = self.spec
+        return Evaluation(
+            model=None if spec is None else spec.model.name,
+            models=dict(self.models),
+            scripted=any(is_scripted(model) for model in self.models.values()),
+            rule_set=None if spec is None else spec.rule_set,
+            strict_official=spec is not None and spec.strict_official,
+            out=None if self.folder is None else str(self.folder),
+            spent=self.spent,
+            results=self.summaries,
+        )
+
+    def select(
+        self,
+        question: str | None = None,
+        database: str | None = None,
+        decider: str | None = None,
+        *,
+        several: bool = False,
+    ) -> tuple[Trace, ...]:
+        """Return the traces that are asked for, at least one.
+
+        Parameters
+        ----------
+        question, database, decider
+            Only those of this one.
+        several
+            Whether they may be of several questions.
+
+        Raises
+        ------
+        UnknownNameError
+            The run has no such question, database or decider.
+        UsageError
+            They are of several questions.
+        """
+        if self._asked and question is not None:
+            raise UsageError(
+                "A file of 'dqa ask --trace' holds one decision: it needs no QUESTION."
+            )
+        wanted: Sequence[Trace] = self.traces
+        of = "" if question is None else f" that decided {question}:"
+        wanted = _those(wanted, "question", question, lambda trace: trace.question)
+        wanted = _those(wanted, f"database{of}", database, lambda trace: trace.database)
+        wanted = _those(wanted, f"decider{of}", decider, lambda trace: trace.decider)
+        questions = sorted({trace.question for trace in wanted})
+        if not several and question is None and len(questions) > 1:
+            raise UsageError(
+                f"Name one of the {len(questions)} questions of this run, e.g. {questions[0]}."
+            )
+        return tuple(wanted)
+
+    def passages(self, trace: Trace) -> list[Passage]:
+        """Return one decision as a person reads it, piece by piece."""
+        from dqa.report.reading import read
+
+        scenario = trace.question.partition("/")[0]
+        known = scenario in plugins.names("scenario")
+        unit = plugins.scenario(scenario).unit if known else "value"
+        return read(trace, self.by_key.get(trace.key), unit)
+
+
+def _those(
+    traces: Sequence[Trace], what: str, name: str | None, of: Callable[[Trace], str]
+) -> Sequence[Trace]:
+    known = {of(trace) for trace in traces}
+    if name is not None and name not in known:
+        raise UnknownNameError(what, name, known)
+    return [trace for trace in traces if name in {None, of(trace)}]
+
+
+def read_run(run: Path | str) -> Run:
+    """Read a run back.
+
+    Parameters
+    ----------
+    run
+        The folder that an evaluation wrote, or the file of one decision (``dqa ask --trace``).
+
+    Raises
+    ------
+    UsageError
+        There is no run, or one of a newer version.
+    ParseError
+        A line is no result or no trace.
+    """
+    path = Path(run)
+    if path.name == TRACES and path.is_file():
+        raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
+    if path.is_file():
+        return Run((), planned=1, _asked=(_read_asked(path),))
+    if not path.exists():
+        raise UsageError(
+            f"{path} does not exist: name the folder of 'dqa eval --out', or the file of "
+            "'dqa ask --trace'."
+        )
+    if not (path / TRACES).is_file():
+        raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the --out of one.")
+    results = tuple(read_results(path))
+    know_scenarios(path)
+    spec = read_record(path).spec if (path / RUN).is_file() else None
+    return Run(results, spec, path, planned=len(results))
+
+
+def _read_asked(file: Path) -> Trace:
+    """Read what ``dqa ask --trace`` wrote."""
+    problem = "not written by 'dqa ask --trace' of this version"
+    try:
+        written = json.loads(file.read_text("utf-8"))
+        # What a file of the first form does not tell is not shown either.
+        return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+    except ValidationError as error:
+        raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ParseError(file, None, f"{problem}: {error!r}") from error

@@ -1,0 +1,27 @@
+"""``dqa formats``: the JSON Schemas of what is written for other programs to read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dqa.cli.output import echo_json
+
+__all__ = ["formats"]
+
+
+def formats(
+    *,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A format; all are listed without one.")
+    ] = None,
+) -> None:
+    """List the formats of what commands write, or print the JSON Schema of one."""
+    from dqa.api.formats import format_names, json_schema
+
+    if name is not None:
+        echo_json(json_schema(name))
+        return
+    for known in format_names():
+        typer.echo(known)

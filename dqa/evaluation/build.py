@@ -1,0 +1,274 @@
+"""From a spec to a run: names looked up, models connected, questions read, deciders made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from dqa import plugins
+from dqa.core.decider import Decider, UpperBound
+from dqa.core.decision import Usage
+from dqa.core.errors import UsageError
+from dqa.core.question_set import QuestionSet
+from dqa.core.truth import Truth
+from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
+from dqa.evaluation.examples import OtherQuestions
+from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.plan import Setup
+from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.score import Judge
+from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
+from dqa.evaluation.targets import targets_of
+from dqa.guard import Audit, Policy
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["BuiltRun", "Deciders", "build", "connect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Deciders:
+    """Deciders, each with what answers behind it.
+
+    Attributes
+    ----------
+    by_name
+        The deciders.
+    models
+        By decider the name of its model, of several joined by ``+``, or `NO_MODEL`.
+    warnings
+        How the versions of a cassette differ from ours.
+    """
+
+    by_name: Mapping[str, Decider]
+    models: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+    def told(self, truths: Mapping[str, Truth]) -> Mapping[str, Decider]:
+        """Return the deciders, of which those that are bounds know what is right."""
+        return {
+            name: made.told(truths) if isinstance(made, UpperBound) else made
+            for name, made in self.by_name.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltRun:
+    """A run that is ready to begin. Close it in the end; it is a context manager, too.
+
+    Attributes
+    ----------
+    spec
+        What is evaluated, its rule set named.
+    setup
+        Questions, databases and deciders.
+    judge
+        Judges each decision.
+    examples
+        Where agents that are shown an example take it from.
+    warnings
+        What the user should know before it begins.
+    """
+
+    spec: RunSpec
+    setup: Setup
+    judge: Judge
+    examples: OtherQuestions
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """The scenarios in the order in which they were named, or come."""
+        found = dict.fromkeys(q.scenario for q in self.setup.questions.questions)
+        return self.spec.questions.scenarios or tuple(found)
+
+    def close(self) -> None:
+        """Close the databases of examples."""
+        self.examples.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def build(  # noqa: PLR0913  (each is a question of its own to the caller)
+    spec: RunSpec,
+    *,
+    calls: CallOptions,
+    options: RunOptions,
+    resumed: Path | None = None,
+    questions: QuestionSet | None = None,
+    given: Mapping[str, Decider | DeciderFactory] | None = None,
+) -> BuiltRun:
+    """Make a run of a spec; see `RunSpec.build`.
+
+    Names are looked up before questions are read: a wrong name costs no reading.
+    """
+    if spec.rule_set is None:
+        spec = spec.changed(rule_set=spec.questions.rule_set)
+    examples = OtherQuestions()
+    made = connect(
+        spec, spec.deciders, calls, resumed=resumed, examples=examples, given=given or {}
+    )
+    targets = targets_of(
+        spec.databases,
+        _policy(spec),
+        None if options.audit is None else Audit.to_file(options.audit),
+    )
+    if questions is None:
+        questions = spec.questions.read()
+    examples.take(questions)
+    deciders = made.told(questions.truths)
+    _check(questions, deciders.values())
+    judge = Judge(questions, spec.rule_set or "", spec.strict_official)
+    return BuiltRun(
+        spec, Setup(questions, targets, deciders, made.models), judge, examples, made.warnings
+    )
+
+
+def _policy(spec: RunSpec) -> Policy | None:
+    if spec.policy is None:
+        return None
+    lists: dict[str, Any] = dict(spec.policy)
+    return Policy(**lists)
+
+
+def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
+    deciding: Deciding,
+    names: Sequence[str],
+    calls: CallOptions,
+    *,
+    resumed: Path | None = None,
+    examples: Examples | None = None,
+    given: Mapping[str, Decider | DeciderFactory] | None = None,
+) -> Deciders:
+    """Make deciders and connect them to the models that they ask.
+
+    A decider that needs no model leaves it alone, so no key is asked for on its behalf.
+
+    Parameters
+    ----------
+    deciding
+        The models, and what bounds the deciders.
+    names
+        The deciders.
+    calls
+        How models are called.
+    resumed
+        The folder of the run that goes on, whose spending counts; None for a new run.
+    examples
+        Where agents that are shown an example take it from; None where there is none.
+    given
+        Deciders and factories that no entry point names, by name.
+
+    Raises
+    ------
+    UsageError
+        A planner is named and no decider has one, or a setting that none of them has.
+    """
+    from dqa.evaluation.folders import usage_so_far
+
+    known = given or {}
+    ready = {name: made for name, made in known.items() if isinstance(made, Decider)}
+    factories = {
+        name: made if isinstance(made, DeciderFactory) else plugins.decider(name)
+        for name, made in ((name, known.get(name)) for name in names if name not in ready)
+    }
+    if factories:
+        _check_models(deciding, factories)
+    shared = share_options(factories.values(), deciding.settings)
+    models = {name: _models(deciding, made) for name, made in factories.items()}
+    used = tuple(dict.fromkeys(model for asked in models.values() for model in asked))
+    chats, warnings = _chats(used, deciding.seed, calls, resumed=resumed is not None)
+    spent = Usage() if resumed is None else usage_so_far(resumed)
+    settings = Settings(
+        max_steps=deciding.max_steps,
+        max_parse_failures=deciding.max_parse_failures,
+        limits=deciding.limits,
+        calls=calls.policy(deciding.seed, spent),
+        protocol=deciding.protocol,
+        rules=deciding.rule_set,
+        planner=None if deciding.planning is None else chats.get(deciding.planning),
+        examples=examples,
+    )
+    chat = chats.get(deciding.model)
+    made = {
+        name: factory(chat, replace(settings, options=shared[name]))
+        for name, factory in factories.items()
+    }
+    asked = {name: " + ".join(m.name for m in models.get(name, ())) or NO_MODEL for name in names}
+    return Deciders({name: (ready | made)[name] for name in names}, asked, warnings)
+
+
+def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
+    """Refuse what no decider would follow: it was meant for another one."""
+    planner, made = deciding.planner, factories.values()
+    if planner is not None and not any(factory.planner_apart for factory in made):
+        raise UsageError(
+            f"--planner {planner.name} would not be asked: none of {', '.join(factories)} lets "
+            f"another model plan{_as_others_do()}."
+        )
+    if not any(deciding.protocol in factory.protocols for factory in made):
+        raise UsageError(
+            f"--protocol {deciding.protocol} would change nothing: {', '.join(factories)} and "
+            "their models talk in one way only. Leave it out."
+        )
+
+
+def _as_others_do() -> str:
+    """Return who does let another model plan, of all that are installed and can be loaded."""
+    apart = [made.name for made in plugins.deciders() if made.planner_apart]
+    return f", as {' and '.join(apart)} does" if apart else ""
+
+
+def _models(deciding: Deciding, made: DeciderFactory) -> tuple[ModelSpec, ...]:
+    """Return the models that a decider asks, the planning one first."""
+    if not made.needs_model:
+        return ()
+    planning = deciding.planning if made.planner_apart else None
+    return (deciding.model,) if planning is None else (planning, deciding.model)
+
+
+def _chats(
+    models: Sequence[ModelSpec], seed: int, calls: CallOptions, *, resumed: bool
+) -> tuple[dict[ModelSpec, BaseChatModel], tuple[str, ...]]:
+    """Return the chat models, and what there is to know of their cassette."""
+    from dqa.models.registry import Connection, chat_model
+
+    if not models:
+        return {}, ()
+    names = tuple(dict.fromkeys(model.name for model in models))
+    cassette = calls.cassette(names, resume=resumed)
+    chats = {
+        model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
+        for model in models
+    }
+    return chats, () if cassette is None else cassette.warnings
+
+
+def _address(model: ModelSpec) -> str | None:
+    if model.base_url is not None and ":***@" in model.base_url:
+        raise UsageError(
+            f"The address of {model.name}, {model.base_url}, was written without its password: "
+            "give the whole address."
+        )
+    return model.base_url
+
+
+def _check(questions: QuestionSet, deciders: Iterable[Decider]) -> None:
+    """Let deciders refuse scenarios that they could never decide, before anything is asked."""
+    first = {question.scenario: question for question in reversed(questions.questions)}
+    for decider in deciders:
+        for question in first.values():
+            decider.check(question)

@@ -1,0 +1,224 @@
+"""Reading what a run left behind: its record, its results and its traces.
+
+Every line says of which version it is. Lines of the first form, which said nothing, are read like
+those of today; a newer version is refused by name, with the version of dqa that wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from dqa.core.decision import Usage
+from dqa.core.errors import ParseError, UsageError
+from dqa.core.records import Record, problem_of
+from dqa.evaluation.results import Result
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.traces import Trace
+from dqa.scenarios import known_as
+
+__all__ = [
+    "RESULTS",
+    "RUN",
+    "TRACES",
+    "RunRecord",
+    "cut_half_line",
+    "know_scenarios",
+    "read_record",
+    "read_results",
+    "read_traces",
+    "usage_so_far",
+    "versions",
+]
+
+RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
+_VERSION = 1
+_PACKAGES = (
+    "dqa",
+    "ladybug",
+    "langchain-core",
+    "langchain-openai",
+    "langgraph",
+    "numpy",
+    "sqlalchemy",
+    "sqlglot",
+)
+_Line = TypeVar("_Line")
+
+
+class RunRecord(Record):
+    """``run.json``: what was run, on which questions, and by which versions.
+
+    Attributes
+    ----------
+    version
+        Of the folder's form.
+    spec
+        What was evaluated; None of a folder of the first form.
+    content_hash
+        Of the questions and their situations.
+    workers
+        Threads that decided, where the run began.
+    versions
+        Of Python and of the packages that matter.
+    """
+
+    version: Literal[1] = 1
+    spec: RunSpec | None
+    content_hash: str = ""
+    workers: int = 1
+    versions: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def written_by(self) -> str:
+        """The version of dqa that wrote it."""
+        return self.versions.get("dqa", "of an unknown version")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a run depends on."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def read_record(folder: Path) -> RunRecord:
+    """Read what was run.
+
+    Raises
+    ------
+    UsageError
+        The folder holds no run, or one of a newer version.
+    """
+    try:
+        written = json.loads((folder / RUN).read_text("utf-8"))
+        known = _is_known(written, folder / RUN, folder)
+        if known and "spec" in written:
+            return RunRecord.model_validate(written)
+        return RunRecord(spec=None, versions=written["versions"])
+    except ValidationError as error:
+        raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
+    except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{folder} holds no run that could go on ({RUN}: {error}): name another --out."
+        ) from error
+
+
+def know_scenarios(folder: Path) -> None:
+    """Make the scenarios known that a run named by their folders, where these still are.
+
+    Raises
+    ------
+    UsageError
+        As `read_record` does, or another scenario has such a name.
+    ParseError
+        Such a folder is wrong by now.
+    """
+    spec = read_record(folder).spec if (folder / RUN).is_file() else None
+    for name in () if spec is None else spec.questions.scenarios or ():
+        known_as(name)
+
+
+def read_results(folder: Path) -> list[Result]:
+    """Read a run's results; of a decision made twice the later counts.
+
+    A half-written last line is skipped.
+
+    Raises
+    ------
+    ParseError
+        A whole line is no result.
+    UsageError
+        It was written by a newer version.
+    """
+    lines = _lines(folder / RESULTS, "result", Result.from_json)
+    return list({result.key: result for result in lines}.values())
+
+
+def read_traces(folder: Path) -> list[Trace]:
+    """Read a run's traces, in the order of the first try; of a decision made twice the last counts.
+
+    Raises
+    ------
+    UsageError
+        The folder holds no run, or it was written by a newer version.
+    ParseError
+        A whole line is no trace.
+    """
+    path = folder / TRACES
+    if not path.is_file():
+        raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the --out of one.")
+    return list({trace.key: trace for trace in _lines(path, "trace", Trace.from_json)}.values())
+
+
+def usage_so_far(folder: Path) -> Usage:
+    """Return what all decisions of a run have used, those that were made again included.
+
+    Raises
+    ------
+    ParseError
+        A whole line of the traces is damaged.
+    """
+    used = _lines(folder / TRACES, "trace", lambda line: Usage(**line["usage"]))
+    return sum(used, Usage())
+
+
+def _lines(path: Path, what: str, read: Callable[[Mapping[str, Any]], _Line]) -> Iterator[_Line]:
+    if not path.exists():
+        return
+    # Not splitlines(): other line separators may stand inside a JSON string.
+    for number, line in enumerate(_whole_lines(path).split("\n")[:-1], start=1):
+        try:
+            written = json.loads(line)
+            _is_known(written, path, path.parent)
+            yield read(written)
+        except ValidationError as error:
+            problem = f"this is no {what}: {problem_of(error)}"
+            raise ParseError(path, number, problem) from error
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise ParseError(path, number, f"this is no {what}: {error!r}") from error
+
+
+def _is_known(written: Mapping[str, Any], path: Path, folder: Path) -> bool:
+    """Whether it is of today's version; `UsageError` where it is of a newer one."""
+    found = written.get("version", 0)
+    if not isinstance(found, int) or found > _VERSION:
+        raise UsageError(
+            f"{path} is of version {found!r}, written by dqa {_writer(folder)}; this dqa "
+            f"{version('dqa')} reads versions up to {_VERSION}: use the newer one."
+        )
+    return found == _VERSION
+
+
+def _writer(folder: Path) -> str:
+    try:
+        return str(json.loads((folder / RUN).read_text("utf-8"))["versions"]["dqa"])
+    except (OSError, RecursionError, ValueError, KeyError, TypeError):
+        return "of an unknown version"
+
+
+def _whole_lines(path: Path) -> str:
+    """Return a file's text up to its last line end; `ParseError` where it is no text."""
+    content = path.read_bytes()
+    try:
+        return content[: content.rfind(b"\n") + 1].decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ParseError(path, line, "this is no UTF-8 text, so no result of a run") from error
+
+
+def cut_half_line(path: Path) -> None:
+    """Cut a half-written last line off a file."""
+    if path.exists():
+        os.truncate(path, len(_whole_lines(path).encode("utf-8")))

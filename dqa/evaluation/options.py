@@ -1,0 +1,144 @@
+"""How a run goes about its work: everything that no result depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field, model_validator
+
+from dqa.core.decision import Usage
+from dqa.core.errors import UsageError
+from dqa.core.records import Record
+
+if TYPE_CHECKING:
+    from dqa.models.budget import Prices
+    from dqa.models.cassette import Cassette
+    from dqa.models.policy import CallPolicy
+
+__all__ = ["DEFAULT_CALLS", "DEFAULT_RUN", "CallOptions", "RunOptions"]
+
+
+class RunOptions(Record):
+    """How many decisions are made at once, and what is waited for.
+
+    Attributes
+    ----------
+    workers
+        Threads that decide.
+    patience
+        Seconds to wait for a database that went away before its questions are given up.
+    fail_fast
+        Whether the first crash stops the run.
+    audit
+        A file to which every statement is appended, with what came of it; None for none.
+    """
+
+    workers: Annotated[int, Field(ge=1, description="Threads that decide.")] = 4
+    patience: Annotated[
+        float, Field(ge=0.0, description="How long to wait for a database that went away.")
+    ] = 60.0
+    fail_fast: Annotated[bool, Field(description="Stop at the first crash.")] = False
+    audit: Annotated[
+        Path | None,
+        Field(description="File to append every statement to, with what came of it."),
+    ] = None
+
+
+class CallOptions(Record):
+    """How models are called: from a recording or not, how often again, how fast, for how much.
+
+    Raises
+    ------
+    UsageError
+        Two of them contradict each other.
+    """
+
+    record: Annotated[Path | None, Field(description="New cassette for every model reply.")] = None
+    replay: Annotated[
+        Path | None, Field(description="Cassette that answers in the model's place; no key.")
+    ] = None
+    retries: Annotated[int, Field(ge=0, description="Most further attempts at one reply.")] = 6
+    timeout: Annotated[float, Field(ge=0.1, description="How long a provider may be silent.")] = (
+        120.0
+    )
+    max_concurrency: Annotated[int | None, Field(ge=1, description="Most model calls at once.")] = (
+        None
+    )
+    requests_per_minute: Annotated[
+        float | None, Field(ge=0.001, description="Most model calls.")
+    ] = None
+    tokens_per_minute: Annotated[
+        float | None, Field(ge=0.001, description="Most tokens, in and out together.")
+    ] = None
+    budget_tokens: Annotated[
+        int | None, Field(ge=1, description="Stop once so many tokens are used.")
+    ] = None
+    budget_cost: Annotated[
+        float | None, Field(ge=0.0, description="Stop once so much is spent.")
+    ] = None
+    price_input: Annotated[
+        float | None, Field(ge=0.0, description="Price of a million tokens in.")
+    ] = None
+    price_output: Annotated[
+        float | None, Field(ge=0.0, description="Price of a million tokens out.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        """Refuse what contradicts itself before anything is asked."""
+        if self.record is not None and self.replay is not None:
+            raise UsageError("--record asks the model and --replay does not: give one of them.")
+        if self.replay is not None and self.limits_spending:
+            raise UsageError("--replay spends nothing: leave --budget-tokens and --budget-cost.")
+        if (self.price_input is None) != (self.price_output is None):
+            raise UsageError("Give both --price-input and --price-output, or neither.")
+        if self.budget_cost is not None and self.prices is None:
+            raise UsageError(
+                "--budget-cost needs --price-input and --price-output, for a million tokens each."
+            )
+        return self
+
+    @property
+    def limits_spending(self) -> bool:
+        """Whether there is a budget."""
+        return self.budget_tokens is not None or self.budget_cost is not None
+
+    @property
+    def prices(self) -> Prices | None:
+        """What a million tokens cost, where the user said so."""
+        from dqa.models.budget import Prices
+
+        if self.price_input is None or self.price_output is None:
+            return None
+        return Prices(self.price_input, self.price_output)
+
+    def cassette(self, models: Sequence[str], *, resume: bool) -> Cassette | None:
+        """Open the cassette for `models`; None where nothing is recorded or replayed."""
+        from dqa.models.cassette import Cassette
+
+        if self.record is not None:
+            return Cassette.record(self.record, models, resume=resume)
+        return None if self.replay is None else Cassette.replay(self.replay, models)
+
+    def policy(self, seed: int, spent: Usage) -> CallPolicy:
+        """Return retries, limits and budget, for a run that has `spent` something already."""
+        from dqa.models.budget import Budget
+        from dqa.models.limits import Limiter
+        from dqa.models.policy import CallPolicy, Retry
+
+        if self.replay is not None:
+            return CallPolicy()
+        limits = (self.max_concurrency, self.requests_per_minute, self.tokens_per_minute)
+        return CallPolicy(
+            Retry(self.retries, seed=seed),
+            Limiter(*limits) if any(limit is not None for limit in limits) else None,
+            Budget(self.budget_tokens, self.budget_cost, self.prices, spent)
+            if self.limits_spending
+            else None,
+        )
+
+
+DEFAULT_RUN = RunOptions()
+DEFAULT_CALLS = CallOptions()

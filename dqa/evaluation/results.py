@@ -1,0 +1,142 @@
+"""Results: one line a decision, with what became of it and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+from pydantic import Field
+
+from dqa.core.database import Kind
+from dqa.core.decision import Decision, Usage
+from dqa.core.question import Candidate
+from dqa.core.records import Record
+from dqa.core.secrets import redacted
+
+if TYPE_CHECKING:
+    from dqa.evaluation.plan import Task
+    from dqa.evaluation.score import Assessment
+
+__all__ = ["NO_MODEL", "Goal", "Outcome", "Result"]
+
+Goal: TypeAlias = Literal["maximise", "minimise"]
+"""Whether more or less of what a decision leads to is better."""
+
+
+NO_MODEL = "none"
+"""What results call the model of a decider that asks none."""
+
+
+class Outcome(StrEnum):
+    """What became of one question."""
+
+    CORRECT = "correct"
+    WRONG = "wrong"
+    NO_CANDIDATE = "no_candidate"
+    AMBIGUOUS = "ambiguous"
+    STEP_LIMIT = "step_limit"
+    UNPARSABLE = "unparsable"
+    INFRASTRUCTURE = "infrastructure"
+    BUDGET = "budget"
+    CRASHED = "crashed"
+
+    @property
+    def judged(self) -> bool:
+        """Whether it says anything about the decider; the rest is asked again by a resumed run."""
+        return self not in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.CRASHED}
+
+
+class Result(Record):
+    """A line of ``results.jsonl``: who was asked what, and what it is worth.
+
+    It holds no times, so the same run gives the same file.
+    """
+
+    version: Literal[1] = 1
+    question: str
+    scenario: str
+    database: str
+    kind: Kind
+    decider: str
+    model: str = Field(description="what answered: several joined by ' + ', or 'none'")
+    outcome: Outcome
+    answer: str = Field(description="the decider's last words")
+    choice: Candidate | None = Field(description="the candidate that they name")
+    official: Candidate | None = Field(description="the official answer, where there is one")
+    ties: tuple[Candidate, ...] = Field(description="every best decision")
+    regret: float | None = Field(
+        ge=0, description="value given away against the best, in the scenario's unit"
+    )
+    relative_regret: float | None = Field(
+        ge=0, description="the same as a share of what the best gains over deciding nothing"
+    )
+    rank: int | None = Field(ge=1, description="of the choice; ties share the better one")
+    value: float | None = Field(description="what the choice leads to")
+    best_value: float | None = Field(description="what the best decision leads to")
+    baseline: float | None = Field(description="what deciding nothing leads to")
+    goal: Goal | None = Field(description="whether more or less value is better")
+    steps: int = Field(ge=0, description="replies of the model")
+    statements: int = Field(ge=0)
+    plans: int = Field(ge=0)
+    error: str | None
+    input_tokens: int = Field(ge=0, default=0)
+    output_tokens: int = Field(ge=0, default=0)
+    calls: int = Field(ge=0, default=0)
+
+    @classmethod
+    def of(
+        cls, task: Task, kind: Kind, model: str, decision: Decision, assessed: Assessment
+    ) -> Self:
+        """Put together what is known about one decision."""
+        return cls(
+            question=task.question.key,
+            scenario=task.question.scenario,
+            database=task.database,
+            kind=kind,
+            decider=task.decider,
+            model=model,
+            outcome=assessed.outcome,
+            answer=decision.answer,
+            choice=assessed.choice,
+            official=assessed.official,
+            ties=assessed.ties,
+            regret=assessed.regret,
+            relative_regret=assessed.relative_regret,
+            rank=assessed.rank,
+            value=assessed.value,
+            best_value=assessed.best_value,
+            baseline=assessed.baseline,
+            goal=assessed.goal,
+            steps=decision.steps,
+            statements=len(decision.evidence),
+            plans=len(decision.plans),
+            error=decision.error,
+            input_tokens=decision.usage.input_tokens,
+            output_tokens=decision.usage.output_tokens,
+            calls=decision.usage.calls,
+        )
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Question, database and decider: unique in a run."""
+        return self.question, self.database, self.decider
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and calls of the chat models."""
+        return Usage(self.input_tokens, self.output_tokens, self.calls)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line's object, without secrets in what a model or a server said.
+
+        The choice stays as it is: a candidate that looks like a secret is still that candidate.
+        """
+        line = super().to_json()
+        said: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
+        return line | said
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> Self:
+        """Read a line's object back; `ValueError` where it is none."""
+        return cls.model_validate(dict(line))

@@ -1,0 +1,329 @@
+"""What is evaluated, as data: written, read, compared, and built here or in another process.
+
+A `RunSpec` holds all that results depend on and nothing else; how a run goes about its work is in
+`dqa.evaluation.options`. A password in a URL is never written: whoever builds a spec that was
+written takes it from the variable of that database (``DQA_MYSQL_URL`` for a MySQL server).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack, cast
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from dqa.core.database import Limits
+from dqa.core.errors import UsageError
+from dqa.core.records import Record, problem_of
+from dqa.core.secrets import redact, redacted
+from dqa.loaders.sources import QuestionSource
+
+if TYPE_CHECKING:
+    from dqa.core.decider import Decider
+    from dqa.core.question_set import QuestionSet
+    from dqa.deciders.base import DeciderFactory
+    from dqa.evaluation.build import BuiltRun
+    from dqa.evaluation.options import CallOptions, RunOptions
+    from dqa.guard import Policy
+
+__all__ = [
+    "SPEC_VERSION",
+    "Deciding",
+    "DecidingFields",
+    "ModelSpec",
+    "RunFields",
+    "RunSpec",
+    "differences",
+]
+
+SPEC_VERSION = 1
+ProtocolName: TypeAlias = Literal["react", "tools"]
+
+
+def _named_alone(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _policy_lists(value: object) -> object:
+    """Return a policy, or a file of one, as the lists of names that it is written as."""
+    if value is None:
+        return None
+    from dqa.guard import DEFAULT, Policy
+
+    try:
+        if isinstance(value, Path | str):
+            value = Policy.read(Path(value))
+        elif isinstance(value, Mapping):
+            value = Policy(**value)
+    except TypeError as error:
+        raise UsageError(f"RunSpec: policy: {error}.") from error
+    if not isinstance(value, Policy):
+        return value
+    given = {item.name: getattr(value, item.name) for item in fields(Policy)}
+    return {
+        name: sorted(listed)
+        for name, listed in given.items()
+        if name != "schema" and listed != getattr(DEFAULT, name)
+    }
+
+
+class ModelSpec(Record):
+    """A chat model by its name, and where it is; servers often give theirs the same name."""
+
+    name: str
+    base_url: str | None = None
+
+
+_Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
+
+
+class DecidingFields(TypedDict, total=False):
+    """The fields of `Deciding`, as keyword arguments."""
+
+    model: str | ModelSpec
+    planner: str | ModelSpec | None
+    protocol: ProtocolName
+    settings: Mapping[str, str | int | float]
+    rule_set: str | None
+    seed: int
+    max_steps: int
+    max_parse_failures: int
+    limits: Limits
+
+
+class RunFields(DecidingFields, total=False):
+    """The fields of a `RunSpec` beside questions and deciders, as keyword arguments."""
+
+    databases: Sequence[str]
+    strict_official: bool
+    policy: Policy | Path | Mapping[str, Sequence[str]] | None
+
+
+class SpecFields(RunFields):
+    """The fields of a `RunSpec`, as keyword arguments."""
+
+    questions: QuestionSource
+    deciders: Sequence[str]
+
+
+class Deciding(Record):
+    """The models that deciders ask, and what bounds them.
+
+    Attributes
+    ----------
+    model
+        The chat model, as ``provider:model`` or with where it is.
+    planner
+        The model that plans, for deciders that let another one plan; None for the same.
+    protocol
+        How agents and their models talk.
+    settings
+        Settings of deciders' own, by name.
+    rule_set
+        What simulators count by; None for the usual one.
+    seed
+        Of scripted models.
+    max_steps
+        Most model replies for one question.
+    max_parse_failures
+        Most replies in a row that may break the format.
+    limits
+        What each statement may cost.
+    """
+
+    model: _Model = ModelSpec(name="scripted:analyst")
+    planner: _Model | None = None
+    protocol: ProtocolName = "react"
+    settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
+    rule_set: str | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    max_steps: Annotated[int, Field(ge=1)] = 20
+    max_parse_failures: Annotated[int, Field(ge=1)] = 3
+    limits: Limits = Limits()
+
+    def __init__(self, **fields: Unpack[DecidingFields]) -> None:
+        """Check the fields; `UsageError` names the one that is wrong."""
+        try:
+            super().__init__(**cast("dict[str, Any]", fields))
+        except ValidationError as error:
+            raise UsageError(f"{type(self).__name__}: {problem_of(error)}.") from error
+
+    def __repr__(self) -> str:
+        return redact(super().__repr__())
+
+    __str__ = __repr__
+
+    @model_serializer(mode="wrap")
+    def _without_secrets(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = redacted(written(self))
+        return found
+
+    @property
+    def planning(self) -> ModelSpec | None:
+        """The planner; it is where the other model is, unless its provider is another."""
+        if self.planner is None or self.planner.base_url is not None:
+            return self.planner
+        same_provider = self.planner.name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
+        return self.planner.changed(base_url=self.model.base_url if same_provider else None)
+
+
+class RunSpec(Deciding):
+    """What is evaluated: questions, deciders and their models, databases, and how it is judged.
+
+    Attributes
+    ----------
+    version
+        Of this form.
+    questions
+        Where the questions come from.
+    deciders
+        By name.
+    databases
+        Embedded ones by name, servers by URL, or by name with the URL in ``DQA_NAME_URL``.
+    strict_official
+        Whether only the official answer is right, and no tie.
+    policy
+        What of the databases may be read, as `dqa.guard.Policy` has it; None for all.
+
+    Raises
+    ------
+    UsageError
+        A field is wrong, or the version is another.
+    """
+
+    version: Literal[1] = 1
+    questions: QuestionSource
+    deciders: Annotated[tuple[str, ...], Field(min_length=1)]
+    databases: Annotated[tuple[str, ...], Field(min_length=1)] = ("sqlite", "ladybug")
+    strict_official: bool = False
+    policy: Annotated[dict[str, tuple[str, ...]] | None, BeforeValidator(_policy_lists)] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[SpecFields]) -> None: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_this_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        version = given.get("version", SPEC_VERSION) if isinstance(given, Mapping) else None
+        if version is not None and version != SPEC_VERSION:
+            raise UsageError(
+                f"This RunSpec is of version {version!r}, and this dqa reads version "
+                f"{SPEC_VERSION}: use the dqa that wrote it, or write it again."
+            )
+        return given
+
+    @field_validator("deciders", "databases")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(names))
+
+    @classmethod
+    def from_json(cls, written: object) -> Self:
+        """Read what `to_json` returned; `UsageError` names the field that is wrong."""
+        if not isinstance(written, Mapping):
+            raise UsageError("A RunSpec is a JSON object of its fields.")
+        return cls.model_validate(dict(written))
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """Read a spec from a file; `UsageError` where it is none."""
+        try:
+            written = json.loads(file.read_text("utf-8"))
+        except OSError as error:
+            raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+        except (RecursionError, ValueError) as error:
+            raise UsageError(f"{file} is no JSON: {error}.") from error
+        try:
+            return cls.from_json(written)
+        except UsageError as error:
+            raise UsageError(f"{file}: {error}") from error
+
+    def write(self, file: Path) -> None:
+        """Write the spec, without passwords, into a file."""
+        try:
+            file.write_text(json.dumps(self.to_json(), indent=2) + "\n", "utf-8")
+        except OSError as error:
+            raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+
+    def build(
+        self,
+        *,
+        calls: CallOptions | None = None,
+        options: RunOptions | None = None,
+        resumed: Path | None = None,
+        questions: QuestionSet | None = None,
+        deciders: Mapping[str, Decider | DeciderFactory] | None = None,
+    ) -> BuiltRun:
+        """Look every name up, connect the models and read the questions.
+
+        Parameters
+        ----------
+        calls, options
+            How models are called and how the run goes about its work.
+        resumed
+            The folder of the run that goes on, whose spending counts; None for a new run.
+        questions
+            The questions, where `questions` of the spec are those that a caller made.
+        deciders
+            Deciders that no entry point names, by name.
+
+        Raises
+        ------
+        UsageError
+            A name that nobody knows, or something that cannot be as it is asked for.
+        DataError
+            The questions cannot be read.
+        """
+        from dqa.evaluation.build import build
+        from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN
+
+        return build(
+            self,
+            calls=calls or DEFAULT_CALLS,
+            options=options or DEFAULT_RUN,
+            resumed=resumed,
+            questions=questions,
+            given=deciders or {},
+        )
+
+
+_NOT_COMPARED = frozenset({"questions.folder"})
+"""Where questions lie says nothing: their content is compared."""
+
+
+def differences(earlier: RunSpec, now: RunSpec) -> list[str]:
+    """Return, field by field, what is not the same in two specs."""
+    return list(_differing(earlier.to_json(), now.to_json()))
+
+
+def _differing(
+    before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = ""
+) -> Iterator[str]:
+    for key in sorted({*before, *after}):
+        name, was, is_now = f"{prefix}{key}", before.get(key), after.get(key)
+        if was == is_now or name in _NOT_COMPARED:
+            continue
+        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
+            yield from _differing(was, is_now, f"{name}.")
+        else:
+            yield f"{name} was {_shown(was)} and is now {_shown(is_now)}"
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,159 @@
+"""Databases as a run is told them: embedded ones by name, servers by URL or from the environment.
+
+A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` for ``mysql``. So has
+one whose URL was written without its password.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from dqa import plugins
+from dqa.core.database import Database, Kind
+from dqa.core.errors import UsageError
+from dqa.core.secrets import redact
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
+from dqa.guard import Audit, Policy
+
+__all__ = [
+    "Located",
+    "Target",
+    "configured",
+    "label_of",
+    "location_of",
+    "targets_of",
+    "variable_of",
+    "whole_url",
+]
+
+
+class Target(Protocol):
+    """Where situations are put to be asked about; every `Backend` is one, loading into memory."""
+
+    @property
+    def kind(self) -> Kind:
+        """Relational or graph."""
+        ...
+
+    def load(self, situation: Situation, /) -> Database:
+        """Put a situation there, or find it there, and open it read-only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A backend's database at a location, and how it is opened.
+
+    Attributes
+    ----------
+    location
+        None for one in memory.
+    policy, audit
+        What of it may be read, and who watches its statements.
+    """
+
+    backend: Backend
+    location: str | None = None
+    policy: Policy | None = None
+    audit: Audit | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Relational or graph."""
+        return self.backend.kind
+
+    def load(self, situation: Situation, /) -> Database:
+        """Put a situation into a namespace of its own there, or find it there, and open it."""
+        return self.backend.load(situation, self.location, policy=self.policy, audit=self.audit)
+
+
+def variable_of(backend: str) -> str:
+    """Return the environment variable that holds a backend's URL."""
+    return f"DQA_{backend.upper()}_URL"
+
+
+def configured() -> dict[str, str]:
+    """Return the URLs that the environment gives, by backend."""
+    urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
+    return {name: url for name, url in urls.items() if url}
+
+
+def label_of(database: str) -> str:
+    """Return what results call a database: its backend's name, never a URL with a password."""
+    return plugins.backend_for(database).name if _is_location(database) else database
+
+
+def location_of(database: str) -> str | None:
+    """Return where a database is; None where that is in memory.
+
+    Raises
+    ------
+    UsageError
+        A server is named whose URL the environment does not give.
+    """
+    if _is_location(database):
+        return whole_url(database)
+    url = configured().get(database)
+    if url is None and not plugins.backend(database).embedded:
+        raise UsageError(
+            f"'{database}' is a server: give its URL in its place, or in {variable_of(database)}."
+        )
+    return url
+
+
+def whole_url(location: str) -> str:
+    """Return a location with its password, which is never written, from the environment.
+
+    Raises
+    ------
+    UsageError
+        The password is left out, and the environment does not give the URL with it.
+    """
+    if "***" not in location:
+        return location
+    variable = variable_of(plugins.backend_for(location).name)
+    whole = os.environ.get(variable, "")
+    if redact(whole) != location:
+        problem = f"holds {redact(whole)}" if whole else "is not set"
+        raise UsageError(
+            f"{location} was written without its password, and {variable} {problem}: set it to "
+            "the whole URL."
+        )
+    return whole
+
+
+def targets_of(
+    databases: Sequence[str], policy: Policy | None = None, audit: Audit | None = None
+) -> dict[str, Target]:
+    """Return where a run puts its situations, by label.
+
+    Parameters
+    ----------
+    databases
+        Embedded ones by name, servers by URL or by name.
+    policy, audit
+        What of them may be read, and who watches their statements.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such backend.
+    UsageError
+        Two databases of one kind, or a server without a URL.
+    """
+    targets: dict[str, Target] = {}
+    for database in databases:
+        label, location = label_of(database), location_of(database)
+        if label in targets:
+            raise UsageError(f"--databases names two of '{label}': evaluate them one at a time.")
+        targets[label] = Located(plugins.backend(label), location, policy, audit)
+    return targets
+
+
+def _is_location(database: str) -> bool:
+    return "://" in database or "/" in database or Path(database).exists()

@@ -1,0 +1,228 @@
+"""Where questions come from, as data: a release, a generated folder, the generator, or a caller."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import Field, field_serializer, field_validator
+
+from dqa.core.errors import UsageError
+from dqa.core.records import Record
+from dqa.scenarios.generation import Difficulty
+
+if TYPE_CHECKING:
+    from dqa.core.question_set import QuestionSet
+
+__all__ = [
+    "FormName",
+    "GeneratedFolder",
+    "Generator",
+    "GivenQuestions",
+    "QuestionSource",
+    "Release",
+    "Source",
+]
+
+FormName: TypeAlias = Literal["relational", "graph"]
+
+
+class Source(Record):
+    """A source of questions, and which of them to keep.
+
+    Attributes
+    ----------
+    scenarios
+        Which to keep, by name or folder; None keeps all that there are.
+    limit
+        Most questions of each scenario.
+    """
+
+    scenarios: tuple[str, ...] | None = None
+    limit: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    @abstractmethod
+    def rule_set(self) -> str:
+        """The rule set that this source's answers follow."""
+
+    @abstractmethod
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
+
+    def read(self) -> QuestionSet:
+        """Return the questions.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such scenario.
+        UsageError
+            No question is left.
+        DataError
+            The data cannot be read.
+        """
+        names = self.names
+        found = self._read(names).select(names, self.limit)
+        if not found.questions:
+            wanted = " or ".join(names or ("any",))
+            raise UsageError(f"{found.name} has no question of scenario {wanted}.")
+        return found
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of `scenarios`, of which some may be folders; `UnknownNameError` for none."""
+        from dqa import plugins
+        from dqa.scenarios import known_as
+
+        if self.scenarios is None:
+            return None
+        return tuple(plugins.scenario(known_as(name)).name for name in self.scenarios)
+
+
+class Release(Source):
+    """A folder that a benchmark's authors published.
+
+    Attributes
+    ----------
+    folder
+        Where it is.
+    form
+        Which of its files to read databases from.
+    strict
+        Whether a defect is an error instead of being mended.
+    """
+
+    source: Literal["release"] = "release"
+    folder: Path
+    form: FormName = "relational"
+    strict: bool = False
+
+    @property
+    def rule_set(self) -> str:
+        """The rule set that this source's answers follow."""
+        from dqa.loaders.reading import reader_of
+
+        return reader_of(self.folder).rule_set
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        from dqa.loaders.reading import read_questions
+
+        return read_questions(self.folder, scenarios=scenarios, form=self.form, strict=self.strict)
+
+
+class GeneratedFolder(Source):
+    """A folder that ``dqa generate`` wrote."""
+
+    source: Literal["generated"] = "generated"
+    folder: Path
+
+    @property
+    def rule_set(self) -> str:
+        """The rule set that this source's answers follow."""
+        from dqa.loaders.generator.manifest import READER
+
+        return READER.rule_set
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        from dqa.loaders.generator import read_generated
+
+        del scenarios
+        return read_generated(self.folder)
+
+
+class Generator(Source):
+    """Questions made on the spot.
+
+    Attributes
+    ----------
+    count
+        Questions of each scenario.
+    seed
+        The same seed makes the same questions.
+    sizes
+        Numbers of a scenario's worlds, by scenario and name; the others are as usual.
+    difficulty
+        What makes the questions harder; None for nothing in particular.
+    per_database
+        Most questions that share a world; None for what is usual.
+    """
+
+    source: Literal["generator"] = "generator"
+    count: Annotated[int, Field(ge=1)] = 10
+    seed: Annotated[int, Field(ge=0)] = 0
+    sizes: dict[str, dict[str, int]] = Field(default_factory=dict)
+    difficulty: Difficulty | None = None
+    per_database: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("difficulty", mode="before")
+    @classmethod
+    def _bounded(cls, given: object) -> object:
+        """Leave out what is None: JSON has no word for a bound that is none."""
+        if not isinstance(given, Mapping):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+    @field_serializer("difficulty")
+    def _finite(self, difficulty: Difficulty | None) -> dict[str, float | None] | None:
+        if difficulty is None:
+            return None
+        return {name: x if isfinite(x) else None for name, x in asdict(difficulty).items()}
+
+    @property
+    def rule_set(self) -> str:
+        """The rule set that this source's answers follow."""
+        return "paper"
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        from dqa.loaders.generator import Difficulty, generate, size_of
+
+        sizes = tuple(
+            size_of(scenario, {name: str(number) for name, number in numbers.items()})
+            for scenario, numbers in self.sizes.items()
+        )
+        return generate(
+            scenarios,
+            self.count,
+            self.seed,
+            sizes=sizes,
+            difficulty=self.difficulty or Difficulty(),
+            per_database=self.per_database,
+        )
+
+
+class GivenQuestions(Source):
+    """Questions that a Python caller made: a spec can name them, and cannot read them again.
+
+    Attributes
+    ----------
+    name
+        What the set is called.
+    content_hash
+        Its `QuestionSet.content_hash`.
+    """
+
+    source: Literal["given"] = "given"
+    name: str
+    content_hash: str
+
+    @property
+    def rule_set(self) -> str:
+        """The rule set that this source's answers follow."""
+        return "paper"
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        del scenarios
+        raise UsageError(
+            f"The questions '{self.name}' were handed over in Python, and only there: hand them "
+            "over again."
+        )
+
+
+QuestionSource: TypeAlias = Annotated[
+    Release | GeneratedFolder | Generator | GivenQuestions, Field(discriminator="source")
+]
+"""Any of the sources; JSON tells them apart by ``source``."""

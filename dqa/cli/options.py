@@ -150,8 +150,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be given "
-        "several times.",
+        help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be "
+        "given several times.",
     ),
 ]
 MaxSteps = Annotated[

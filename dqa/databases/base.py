@@ -1,81 +1,77 @@
-"""What a kind of database is: it opens databases and loads situations into new ones."""
+"""A kind of database: it opens databases, and loads situations into new ones.
+
+A new backend is a package with two things: an entry `Backend`, which says what it is called and
+which locations are its own, and a class of `dqa.databases.namespaces.Namespaces`, which lists,
+reads, creates, drops and opens namespaces. What is done with them, in which order and with which
+errors, is the same for all and is here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from dqa.core.errors import MissingKeyError, UsageError
+from dqa.databases.namespaces import (
+    Examination,
+    LoadedSituation,
+    Namespaces,
+    hold_same,
+    in_the_way,
+    is_left_over,
+    tag_of,
+)
 
 if TYPE_CHECKING:
     from dqa.core.database import Database, Kind, Limits
     from dqa.core.situation import Situation
-    from dqa.guard import Audit, Policy
+    from dqa.guard import Audit, GuardedDatabase, Policy
 
-__all__ = ["Backend", "Examination", "LoadedSituation"]
+__all__ = ["Backend"]
 
-
-@dataclass(frozen=True, slots=True)
-class LoadedSituation:
-    """A situation that a database holds: what the tag of its namespace says.
-
-    Attributes
-    ----------
-    namespace
-        The schema, label or file that holds it and nothing else.
-    scenario, name
-        The situation's.
-    content_hash
-        `Situation.content_hash` of what was loaded.
-    rows
-        Rows of all its tables.
-    """
-
-    namespace: str
-    scenario: str
-    name: str
-    content_hash: str
-    rows: int
+_STARTING = Lock()
+_STARTED: dict[str, type[Namespaces]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """What a database says about itself and about who is connected.
-
-    Attributes
-    ----------
-    version
-        Product and version, e.g. ``"MariaDB 10.11.19"``.
-    role
-        Who is connected; empty where there are no users.
-    may_write
-        Whether that role could write, were it not for the guard and the read-only session.
-    """
-
-    version: str
-    role: str = ""
-    may_write: bool = False
-
-
-class Backend(Protocol):
-    """A kind of database (entry point `dqa.databases`): opens, and loads situations into new ones.
-
-    Every situation lives in a namespace of its own inside the database: a schema, a label, or the
-    whole of an embedded file. `dqa.databases.namespaces.NamespaceBackend` does what is the same in
-    all of them.
+@dataclass(frozen=True)
+class Backend:
+    """A kind of database (entry point `dqa.databases`).
 
     Whoever opens a database says what of it may be read (`policy`; everything, if None), who
     watches its statements (`audit`; nobody) and what one may cost whose caller does not say
     (`limits`; the defaults).
+
+    Attributes
+    ----------
+    name
+        What it is registered as.
+    kind, dialect
+        Of its databases; the dialect is one of `guard.DIALECTS`.
+    namespaces
+        The subclass of `Namespaces`, as ``package.module:Class``; imported when it is needed, so
+        that naming a backend loads no engine.
+    accepts
+        Whether a location (a URL or a path to an existing file) is one of this backend's.
+    embedded
+        Whether its databases live in this process, so that situations can be loaded into memory.
+    driver
+        The package without which nothing can be opened; ``pip install "dqa[name]"`` brings it.
+    example
+        A location, for who gives none to a server.
     """
 
     name: str
     kind: Kind
     dialect: str
-    embedded: bool
-    """Whether it lives in this process, so that situations can be loaded into memory."""
-
-    def accepts(self, location: str) -> bool:
-        """Whether `location` (a URL or a path to an existing file) is one of this backend's."""
-        ...
+    namespaces: str
+    accepts: Callable[[str], bool]
+    embedded: bool = False
+    driver: str | None = None
+    example: str = "scheme://user:password@host/database"
 
     def open(
         self,
@@ -99,7 +95,9 @@ class Backend(Protocol):
         DatabaseUnavailableError
             The server cannot be reached, or another process keeps the file to itself.
         """
-        ...
+        with self._started().connect(location) as namespaces:
+            database = namespaces.open(namespaces.select())
+        return _restricted(database, policy, audit, limits)
 
     def load(  # noqa: PLR0913
         self,
@@ -135,16 +133,92 @@ class Backend(Protocol):
         DatabaseUnavailableError
             As `open`, or the disk is full.
         """
-        ...
+        if location is None:
+            database = self._in_memory().load_in_memory(situation)
+        else:
+            with self._started().connect(location) as namespaces:
+                tag = tag_of(situation, namespaces.name_for(situation))
+                if not hold_same(namespaces.read(tag.namespace), tag):
+                    with namespaces.locked(tag.namespace):
+                        _fill(namespaces, situation, tag, replace)
+                database = namespaces.open(tag.namespace)
+        return _restricted(database, policy, audit, limits)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations that the database holds, by namespace."""
-        ...
-
-    def examine(self, location: str | None = None) -> Examination:
-        """Connect and look: `DqaError` says what is wrong with the connection."""
-        ...
+        with self._started().connect(location) as namespaces:
+            return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
         """Drop a namespace and return what it held; `UsageError` where it holds no situation."""
-        ...
+        with self._started().connect(location) as namespaces:
+            name = namespaces.resolve(namespace)
+            with namespaces.locked(name):
+                content = namespaces.read(name)
+                if not isinstance(content, LoadedSituation) or content.namespace != name:
+                    raise UsageError(
+                        f"'{namespace}' in {namespaces.location} holds no situation; 'dqa list "
+                        "--database' names those that do."
+                    )
+                namespaces.drop(name)
+        return content
+
+    def examine(self, location: str | None = None) -> Examination:
+        """Connect and look: `DqaError` says what is wrong with the connection."""
+        if location is None:
+            return Examination(self._in_memory().engine_version())
+        with self._started().connect(location) as namespaces:
+            return namespaces.examine()
+
+    def start(self) -> None:
+        """Import the engine and open it for the first time, once and in one thread."""
+        self._started()
+
+    def _started(self) -> type[Namespaces]:
+        """Return the class of namespaces; embedded engines race where two threads start them."""
+        if self.driver is not None and find_spec(self.driver) is None:
+            raise MissingKeyError(
+                f"The driver '{self.driver}' is not installed: pip install \"dqa[{self.name}]\"."
+            )
+        with _STARTING:
+            found = _STARTED.get(self.namespaces)
+            if found is None:
+                module, _, name = self.namespaces.partition(":")
+                found = vars(import_module(module))[name]
+                found.start()
+                _STARTED[self.namespaces] = found
+            return found
+
+    def _in_memory(self) -> type[Namespaces]:
+        if not self.embedded:
+            raise UsageError(
+                f"A {self.name} database is on a server and not in memory: name its URL, "
+                f"{self.example}."
+            )
+        return self._started()
+
+
+def _fill(
+    namespaces: Namespaces, situation: Situation, tag: LoadedSituation, replace: str | None
+) -> None:
+    """Write a situation, if need be in place of what may be dropped."""
+    content = namespaces.read(tag.namespace)  # again: somebody may have loaded it meanwhile
+    if hold_same(content, tag):
+        return
+    if content is None:
+        namespaces.create(situation, tag)
+        return
+    is_named = replace is not None and namespaces.resolve(replace) == tag.namespace
+    if not is_named and not is_left_over(content, situation):
+        raise in_the_way(tag.namespace, content)
+    namespaces.replace(situation, tag)
+
+
+def _restricted(
+    database: GuardedDatabase, policy: Policy | None, audit: Audit | None, limits: Limits | None
+) -> Database:
+    try:
+        return database.restrict(policy, audit, limits)
+    except BaseException:
+        database.close()
+        raise

@@ -5,13 +5,21 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from dqa.core.errors import DataError, UsageError
-from dqa.databases.base import Examination, LoadedSituation
-from dqa.databases.namespaces import ForeignContent, NamespaceContent, Namespaces, in_the_way
+from dqa.databases.namespaces import (
+    Examination,
+    ForeignContent,
+    LoadedSituation,
+    NamespaceContent,
+    Namespaces,
+    hold_same,
+    in_the_way,
+)
 
 if TYPE_CHECKING:
     from dqa.core.situation import Situation
@@ -91,17 +99,23 @@ class FileNamespaces(Namespaces):
     ----------
     path
         The file, which need not be there.
+
+    Attributes
+    ----------
     kind
         The backend's name.
-    version
-        The engine's product and version.
     """
 
-    def __init__(self, path: Path, kind: str, version: str) -> None:
+    kind: str
+
+    def __init__(self, path: Path) -> None:
         self.location = str(path)
         self._path = path
-        self._kind = kind
-        self._version = version
+
+    @classmethod
+    def connect(cls, location: str) -> AbstractContextManager[Self]:
+        """Name the file; nothing of it is opened yet."""
+        return nullcontext(cls(file_path(location, cls.kind)))
 
     @abstractmethod
     def _read_tag(self) -> LoadedSituation | None:
@@ -120,7 +134,7 @@ class FileNamespaces(Namespaces):
         if namespace != self.location or not self._path.exists():
             return None
         if not self._path.is_file():
-            raise UsageError(f"'{self._path}' is no file; name a {self._kind} database file.")
+            raise UsageError(f"'{self._path}' is no file; name a {self.kind} database file.")
         return self._read_tag() or ForeignContent("what is not of this project")
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
@@ -129,8 +143,7 @@ class FileNamespaces(Namespaces):
             self._put(situation, tag, replace=False)
         except FileExistsError:
             content = self.read(tag.namespace)  # perhaps what another has just loaded
-            same = isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
-            if not same:
+            if not hold_same(content, tag):
                 raise in_the_way(tag.namespace, content) from None
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
@@ -143,12 +156,12 @@ class FileNamespaces(Namespaces):
 
     def select(self) -> str:
         """Return the file, which must be there."""
-        return str(existing_file(self._path, self._kind))
+        return str(existing_file(self._path, self.kind))
 
     def examine(self) -> Examination:
         """Open the file and look."""
         self.open(self.select()).close()
-        return Examination(self._version, may_write=os.access(self._path, os.W_OK))
+        return Examination(self.engine_version(), may_write=os.access(self._path, os.W_OK))
 
     def name_for(self, situation: Situation) -> str:  # noqa: ARG002
         """Return the file, whatever is to be in it."""
@@ -156,7 +169,7 @@ class FileNamespaces(Namespaces):
 
     def resolve(self, namespace: str) -> str:
         """Return the file's path as it was given, where another spelling means the same file."""
-        named = Path(namespace.removeprefix(f"{self._kind}:///"))
+        named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 
     def _put(self, situation: Situation, tag: LoadedSituation, *, replace: bool) -> None:

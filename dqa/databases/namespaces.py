@@ -1,13 +1,10 @@
-"""Namespaces: how every backend keeps situations apart inside a database.
+"""Namespaces: how situations are kept apart inside a database, the same way in every backend.
 
 A namespace holds one situation: a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j)
 or a whole file (SQLite, LadybugDB). It is named after scenario, situation and content hash, and
 carries a tag that is written last. So a situation that is there is recognised and used again, one
 that is half there cannot be seen and is replaced, and what is not of this project is never touched.
-
-A new backend is a package that fills in two classes: `Namespaces`, which lists, reads, creates,
-drops and opens the namespaces of one open connection, and `NamespaceBackend`, which connects. What
-is done with them, in which order and with which errors, is here.
+`Namespaces` is what a backend fills in.
 """
 
 from __future__ import annotations
@@ -18,25 +15,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.errors import UsageError
-from dqa.databases.base import Examination, LoadedSituation
 
 if TYPE_CHECKING:
-    from dqa.core.database import Database, Kind, Limits
     from dqa.core.situation import Situation
-    from dqa.guard import Audit, GuardedDatabase, Policy
+    from dqa.guard import GuardedDatabase
 
 __all__ = [
     "TAG_TABLE",
+    "Examination",
     "ForeignContent",
-    "NamespaceBackend",
+    "LoadedSituation",
     "NamespaceContent",
     "Namespaces",
     "UnfinishedLoad",
+    "hold_same",
     "in_the_way",
+    "is_left_over",
     "join_name",
     "namespace_for",
     "tag_from_json",
@@ -47,9 +44,49 @@ __all__ = [
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
-
-_STARTING = Lock()
 _LONGEST_WORDS = 43
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSituation:
+    """A situation that a database holds: what the tag of its namespace says.
+
+    Attributes
+    ----------
+    namespace
+        The schema, label or file that holds it and nothing else.
+    scenario, name
+        The situation's.
+    content_hash
+        `Situation.content_hash` of what was loaded.
+    rows
+        Rows of all its tables.
+    """
+
+    namespace: str
+    scenario: str
+    name: str
+    content_hash: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What a database says about itself and about who is connected.
+
+    Attributes
+    ----------
+    version
+        Product and version, e.g. ``"MariaDB 10.11.19"``.
+    role
+        Who is connected; empty where there are no users.
+    may_write
+        Whether that role could write, were it not for the guard and the read-only session.
+    """
+
+    version: str
+    role: str = ""
+    may_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +109,7 @@ NamespaceContent: TypeAlias = LoadedSituation | UnfinishedLoad | ForeignContent 
 
 
 class Namespaces(ABC):
-    """The namespaces of one open connection. Driver errors are for `NamespaceBackend._connect`.
+    """The namespaces of one open connection.
 
     Attributes
     ----------
@@ -81,6 +118,25 @@ class Namespaces(ABC):
     """
 
     location: str
+
+    @classmethod
+    @abstractmethod
+    def connect(cls, location: str) -> AbstractContextManager[Self]:
+        """Connect for what is no query; a driver's errors come out of it as this project's."""
+
+    @classmethod  # noqa: B027  (not every engine has to be)
+    def start(cls) -> None:
+        """Open an embedded engine for the first time; nobody else does meanwhile."""
+
+    @classmethod
+    def load_in_memory(cls, situation: Situation) -> GuardedDatabase:
+        """Write a situation into memory, for embedded engines, and return that."""
+        raise NotImplementedError
+
+    @classmethod
+    def engine_version(cls) -> str:
+        """Return the product and version of an embedded engine."""
+        raise NotImplementedError
 
     @abstractmethod
     def names(self) -> Iterable[str]:
@@ -139,108 +195,6 @@ class Namespaces(ABC):
             content = self.read(name)
             if isinstance(content, LoadedSituation):
                 yield content
-
-
-class NamespaceBackend(ABC):
-    """A `dqa.databases.base.Backend`, but for how to connect; see there for its methods."""
-
-    name: str
-    kind: Kind
-    dialect: str
-    embedded = False
-    needs_location = "Name the database by its URL."
-    """What to write where a location is missing; embedded databases need none."""
-    _is_started = False
-
-    @abstractmethod
-    def accepts(self, location: str) -> bool:
-        """Whether `location` (a URL or a path to an existing file) is one of this backend's."""
-
-    @abstractmethod
-    def _connect(self, location: str) -> AbstractContextManager[Namespaces]:
-        """Connect for what is no query; errors in the context come out as this project's."""
-
-    def _start(self) -> None:  # noqa: B027  (not every engine has to be)
-        """Import and open an embedded engine for the first time."""
-
-    def _load_in_memory(self, situation: Situation) -> GuardedDatabase:  # noqa: ARG002
-        raise UsageError(self.needs_location)
-
-    def _examine_engine(self) -> Examination:
-        raise UsageError(self.needs_location)
-
-    def start(self) -> None:
-        """Start an embedded engine, once and in one thread: at their first start they race."""
-        with _STARTING:
-            if not self._is_started:
-                self._start()
-                self._is_started = True
-
-    def open(
-        self,
-        location: str,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-    ) -> Database:
-        """Open an existing database, or the namespace that the location names, read-only."""
-        self.start()
-        with self._connect(location) as namespaces:
-            database = namespaces.open(namespaces.select())
-        return _restricted(database, policy, audit, limits)
-
-    def load(  # noqa: PLR0913
-        self,
-        situation: Situation,
-        location: str | None = None,
-        replace: str | None = None,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-    ) -> Database:
-        """Write a situation into a namespace of its own, all or nothing, and open that."""
-        self.start()
-        if location is None:
-            database = self._load_in_memory(situation)
-        else:
-            with self._connect(location) as namespaces:
-                tag = tag_of(situation, namespaces.name_for(situation))
-                if not _is_same(namespaces.read(tag.namespace), tag):
-                    with namespaces.locked(tag.namespace):
-                        _fill(namespaces, situation, tag, replace)
-                database = namespaces.open(tag.namespace)
-        return _restricted(database, policy, audit, limits)
-
-    def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
-        """List the situations that the database holds, by namespace."""
-        self.start()
-        with self._connect(location) as namespaces:
-            return tuple(namespaces.situations())
-
-    def examine(self, location: str | None = None) -> Examination:
-        """Connect and look: `DqaError` says what is wrong with the connection."""
-        self.start()
-        if location is None:
-            return self._examine_engine()
-        with self._connect(location) as namespaces:
-            return namespaces.examine()
-
-    def unload(self, location: str, namespace: str) -> LoadedSituation:
-        """Drop a namespace and return what it held; `UsageError` where it holds no situation."""
-        self.start()
-        with self._connect(location) as namespaces:
-            name = namespaces.resolve(namespace)
-            with namespaces.locked(name):
-                content = namespaces.read(name)
-                if not isinstance(content, LoadedSituation) or content.namespace != name:
-                    raise UsageError(
-                        f"'{namespace}' in {namespaces.location} holds no situation; 'dqa list "
-                        "--database' names those that do."
-                    )
-                namespaces.drop(name)
-        return content
 
 
 def namespace_for(situation: Situation) -> str:
@@ -316,27 +270,12 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
     )
 
 
-def _is_same(content: NamespaceContent, tag: LoadedSituation) -> bool:
+def hold_same(content: NamespaceContent, tag: LoadedSituation) -> bool:
+    """Whether a namespace holds the situation that a tag is of."""
     return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
 
-def _fill(
-    namespaces: Namespaces, situation: Situation, tag: LoadedSituation, replace: str | None
-) -> None:
-    """Write a situation, if need be in place of what may be dropped."""
-    content = namespaces.read(tag.namespace)  # again: somebody may have loaded it meanwhile
-    if _is_same(content, tag):
-        return
-    if content is None:
-        namespaces.create(situation, tag)
-        return
-    is_named = replace is not None and namespaces.resolve(replace) == tag.namespace
-    if not is_named and not _is_left_over(content, situation):
-        raise in_the_way(tag.namespace, content)
-    namespaces.replace(situation, tag)
-
-
-def _is_left_over(content: NamespaceContent, situation: Situation) -> bool:
+def is_left_over(content: NamespaceContent, situation: Situation) -> bool:
     """Whether a namespace holds nothing but what an unfinished load of a situation has made."""
     ours = {TAG_TABLE, *situation.tables}
     return isinstance(content, UnfinishedLoad) and content.tables <= ours
@@ -352,13 +291,3 @@ def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
         f"'{namespace}' holds {what}, and nothing is overwritten; "
         f"to drop all that is in it and load anew, write --replace {namespace}."
     )
-
-
-def _restricted(
-    database: GuardedDatabase, policy: Policy | None, audit: Audit | None, limits: Limits | None
-) -> Database:
-    try:
-        return database.restrict(policy, audit, limits)
-    except BaseException:
-        database.close()
-        raise

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.errors import DatabaseUnavailableError, UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -15,9 +14,9 @@ __all__ = [
     "GRACE",
     "POOL",
     "display_name",
+    "failed_load",
     "has_scheme",
     "parse_url",
-    "require_driver",
     "split_namespace",
 ]
 
@@ -64,9 +63,13 @@ def display_name(url: URL, namespace: str | None = None) -> str:
     return f"{url.get_backend_name()}://{user}{url.host or ''}{port}/{url.database or ''}{schema}"
 
 
-def require_driver(module: str, extra: str) -> None:
-    """Raise `MissingKeyError` with what to install, unless the driver is there."""
-    if find_spec(module) is None:
-        raise MissingKeyError(
-            f"The driver '{module}' is not installed: pip install \"dqa[{extra}]\"."
+def failed_load(
+    where: str, problem: str, *, missing_right: str | None, is_full: bool
+) -> UsageError | DatabaseUnavailableError:
+    """Return the error of a server that failed outside of a query."""
+    if missing_right is not None:
+        return UsageError(
+            f"{where} cannot be written: {problem}. Ask for the right to {missing_right}."
         )
+    full = " The server has no room left." if is_full else ""
+    return DatabaseUnavailableError(f"{where} failed: {problem}.{full}")

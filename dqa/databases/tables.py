@@ -30,8 +30,7 @@ from sqlalchemy.schema import CreateTable, ExecutableDDLElement
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
 from dqa.core.situation import ColumnType, Schema, TableSchema
-from dqa.databases.base import LoadedSituation
-from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 
 __all__ = [
     "REFERENCES",

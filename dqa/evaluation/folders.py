@@ -22,6 +22,7 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
+from dqa.scenarios import known_as
 
 __all__ = [
     "RESULTS",
@@ -29,6 +30,7 @@ __all__ = [
     "TRACES",
     "RunRecord",
     "cut_half_line",
+    "know_scenarios",
     "read_record",
     "read_results",
     "read_traces",
@@ -116,6 +118,21 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name another --out."
         ) from error
+
+
+def know_scenarios(folder: Path) -> None:
+    """Make the scenarios known that a run named by their folders, where these still are.
+
+    Raises
+    ------
+    UsageError
+        As `read_record` does, or another scenario has such a name.
+    ParseError
+        Such a folder is wrong by now.
+    """
+    spec = read_record(folder).spec if (folder / RUN).is_file() else None
+    for name in () if spec is None else spec.questions.scenarios or ():
+        known_as(name)
 
 
 def read_results(folder: Path) -> list[Result]:

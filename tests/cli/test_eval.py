@@ -121,8 +121,8 @@ def test_an_interrupted_run_keeps_what_was_decided(
 ) -> None:
     """Ctrl-C ends it with 130 even while a decider hangs, and --resume finishes it."""
     out = tmp_path / "run"
-    # Tests that run in the background (nohup, a shell's &) inherit SIGINT as ignored, and would hand
-    # that down; `dqa` rightly leaves it ignored there, so the child sets it back first.
+    # Tests that run in the background (nohup, a shell's &) inherit SIGINT as ignored, and would
+    # hand that down; `dqa` rightly leaves it ignored there, so the child sets it back first.
     interruptible = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from dqa.cli.main import run; run()"

@@ -42,9 +42,7 @@ def test_another_situation_is_replaced_only_by_name(situation: Situation, file: 
     BACKEND.load(situation, str(file)).close()
     other = shuffled(4)
     for replace in (None, str(file.with_name("other.lbug"))):
-        with pytest.raises(
-            UsageError, match="situation 'small' of another content, and nothing is"
-        ):
+        with pytest.raises(UsageError, match="'small' of another content, and nothing is"):
             BACKEND.load(other, str(file), replace)
     BACKEND.load(other, str(file), f"ladybug:///{file}").close()
     assert BACKEND.loaded(str(file))[0].name == "shuffled"

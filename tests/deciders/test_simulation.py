@@ -24,7 +24,7 @@ from dqa.core.schema import DatabaseSchema
 from dqa.deciders import simulation
 from dqa.deciders.simulation import CompareArguments, SimulateArguments, Simulation
 from dqa.evaluation.score import Judge
-from dqa.guard.audit import AuditedDatabase
+from dqa.guard import Audit
 from dqa.loaders.generator import generate
 from dqa.loaders.release import read_release
 from dqa_simulators.building.generator import BuildingSize
@@ -285,11 +285,13 @@ def test_what_was_read_is_forgotten_with_its_database(questions: QuestionSet, ba
     question = questions.questions[0]
     gc.collect()
     before = len(simulation._readings)
-    database = plugins.backend(backend).load(questions.situation_of(question))
-    watched = AuditedDatabase(database)
+    situation = questions.situation_of(question)
+    database = plugins.backend(backend).load(situation)
+    watched = plugins.backend(backend).load(situation, audit=Audit())
     for opened in (database, watched):
         assert Simulation.of(question, opened).compare().error is None
     assert len(simulation._readings) == before + 2
+    database.close()
     watched.close()
     del database, watched, opened
     gc.collect()
@@ -311,12 +313,15 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
     """Who must approve may say no, which the model is told; an outage ends the run, and a later
     reading is a new one.
     """
-    question, database = located
-    refused = Simulation.of(question, AuditedDatabase(database, approve=lambda *_: False)).compare()
+    question, _ = located
+    situation = questions.situation_of(question)
+    watched = plugins.backend("sqlite").load(situation, audit=Audit(approve=lambda *_: False))
+    refused = Simulation.of(question, watched).compare()
+    watched.close()
     assert refused.error == "RefusedStatementError"
     assert refused.observation.startswith("Error: ")
     assert refused.tool == "compare"
-    closed = plugins.backend("sqlite").load(questions.situation_of(question))
+    closed = plugins.backend("sqlite").load(situation)
     closed.close()
     simulated = Simulation.of(question, closed)
     for _ in range(2):

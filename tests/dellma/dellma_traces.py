@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from dqa import plugins
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import Event
+from dqa.core.events import Event, event_from_json
 from dqa.evaluation.traces import Trace
 
 ACTIONS: tuple[str | int, ...] = ("fig", "plum", 7)
 STATES = [[rain, demand] for rain in (0, 1) for demand in (0, 1)] * 2
+
+
+def told_of(kind: str, step: int, data: Any) -> Event:
+    """Return an event as it is read from a trace: of its own class where it has its fields."""
+    flat = {**data, "kind": kind, "step": step} if isinstance(data, dict) else {"kind": kind}
+    return event_from_json(flat, plugins.events())
 
 
 def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict[str, list[Event]]:
@@ -36,12 +43,12 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
             "state_of": [state - start for state, _ in of],
             "action_of": [action for _, action in of],
         }
-        return Event("pairs", 2, data)
+        return told_of("pairs", 2, data)
 
     def ranked(step: int, items: list[int], omitted: int) -> Event:
         counts = {"omitted": omitted, "repeated": 1 if omitted else 0, "invented": 0}
         data = {"shown": sorted(items), "items": items[: len(items) - omitted]}
-        return Event("ranking", step, data | counts | {"problem": ""})
+        return told_of("ranking", step, data | counts | {"problem": ""})
 
     def figures(action: Any, utility: float, chance: float) -> dict[str, Any]:
         return {
@@ -54,7 +61,12 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
             "ranked": 8,
         }
 
-    retrieved = {"statement": "SELECT *\nFROM crop", "observation": '["a"]', "error": None}
+    retrieved = {
+        "statement": "SELECT *\nFROM crop",
+        "observation": '["a"]',
+        "error": None,
+        "tool": "query_database",
+    }
     forecast = {
         rain: {
             "dry": {"words": "likely", "probability": 0.75},
@@ -91,20 +103,20 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     read = {"actions": actions, "text": "rows", "summarised": False, "failed": 0, "cut": 0}
     odd = {"left_out": [], "values_left_out": {}, "unusable": 0}
     return {
-        "retrieval": [Event("retrieval", 0, retrieved)],
-        "context": [Event("context", 0, read)],
-        "factors": [Event("factors", 1, {"asked": asked, "factors": listed} | odd)],
-        "forecast": [Event("forecast", 2, {"beliefs": forecast, "ignored": []})],
+        "retrieval": [told_of("retrieval", 0, retrieved)],
+        "context": [told_of("context", 0, read)],
+        "factors": [told_of("factors", 1, {"asked": asked, "factors": listed} | odd)],
+        "forecast": [told_of("forecast", 2, {"beliefs": forecast, "ignored": []})],
         "pairs": [drawn(items[:half], STATES[:4]), drawn(items[half:], STATES[4:])],
         "ranking": [ranked(3, first, 0), ranked(4, second, 2)],
         "confidence": [
-            Event(
+            told_of(
                 "confidence",
                 4,
                 {"probability": 0.9, "contenders": [fig], "calls": 2, "calls_saved": 5},
             )
         ],
-        "utilities": [Event("utilities", 4, utilities_data | method)],
+        "utilities": [told_of("utilities", 4, utilities_data | method)],
     }
 
 
@@ -131,15 +143,15 @@ def odd_events(name: str = "odd") -> dict[str, list[Event]]:
     }
     for kind, data in changes.items():
         first = told[kind][0]
-        told[kind][0] = Event(kind, first.step, {**first.data, **data})
+        told[kind][0] = told_of(kind, first.step, {**first.data, **data})
     return told
 
 
 def asked(purpose: str, *problems: str, step: int = 1) -> list[Event]:
     """Return what was asked for, and replies from `step` on that could not be used."""
-    prompt = Event("prompt", step - 1, {"messages": [], "role": "agent", "purpose": purpose})
+    prompt = told_of("prompt", step - 1, {"messages": [], "role": "agent", "purpose": purpose})
     wrong = ({"problem": problem, "role": "agent"} for problem in problems)
-    return [prompt, *(Event("parse_failure", step + n, data) for n, data in enumerate(wrong))]
+    return [prompt, *(told_of("parse_failure", step + n, data) for n, data in enumerate(wrong))]
 
 
 def refused(decider: str = "dellma-pairs", purpose: str = "state enumeration") -> Trace:
@@ -156,7 +168,7 @@ def by_posterior() -> dict[str, list[Event]]:
     estimates = {"fig": 0.02, "plum": 0.03, 7: 0.025}
     figures = [one | {"estimate": estimates[one["action"]]} for one in event.data["actions"]]
     decided = {"rule": "posterior", "chosen": "plum", "actions": figures}
-    told["utilities"] = [Event("utilities", event.step, {**event.data, **decided})]
+    told["utilities"] = [told_of("utilities", event.step, {**event.data, **decided})]
     return told
 
 

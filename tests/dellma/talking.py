@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,18 +19,19 @@ from dqa.core.decision import Decision
 from dqa.core.events import Event
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
-from dqa_dellma.asking import Asker
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
+from dqa_dellma.events import RankingEvent
 from dqa_dellma.scripted.analyst import reply_to_step
-from dqa_dellma.utilities.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.utilities.beliefs import judge
 from tests.scenarios.worlds import questions
 
 PROBLEM = Problem("Earn much.", ("apple", "pear"), "Pears sell well.")
-BELIEFS = Beliefs(
-    (
-        Belief(Factor("Rain", ("little", "much")), ("likely", "unlikely")),
-        Belief(Factor("Demand", ("low", "high")), ("very likely", "very unlikely")),
-    )
+BELIEFS = judge(
+    {
+        "Rain": {"little": "likely", "much": "unlikely"},
+        "Demand": {"low": "very likely", "high": "very unlikely"},
+    }
 )
 
 
@@ -91,20 +93,31 @@ def analyst_but(**replies: Callable[[str], object]) -> Talking:
     return Talking(program=program)
 
 
-def asker(*replies: object) -> Asker:
+def conversation(*replies: object) -> Conversation:
     """Ask somebody who says the replies."""
-    return Asker(saying(*replies), Settings())
+    return Conversation(saying(*replies))
 
 
-def said_to(found: Asker) -> list[str]:
-    """Return the prompts that an asker's model got."""
+def said_to(found: Conversation) -> list[str]:
+    """Return the prompts that a conversation's model got."""
     assert isinstance(found.model, Talking)
     return found.model.prompts
 
 
 def noted(events: Sequence[Event], kind: str) -> list[Mapping[str, Any]]:
-    """Return the data of the events of a kind."""
-    return [event.data for event in events if event.kind == kind]
+    """Return the data of the events of a kind, as a trace holds it."""
+    return [
+        event.model_dump(mode="json", exclude={"kind", "step"})
+        for event in events
+        if event.kind == kind
+    ]
+
+
+def ranking(
+    items: Sequence[int], shown: Sequence[int] | None = None, **counts: Any
+) -> RankingEvent:
+    """Return a ranking of items, best first, that were all there was unless `shown` says more."""
+    return RankingEvent(items=tuple(items), shown=tuple(shown or items), **counts)
 
 
 def world(scenario: str = "agriculture", backend: str = "sqlite") -> tuple[Question, Database]:
@@ -123,11 +136,5 @@ def decide(  # noqa: PLR0917  (as the parts of a run come)
 ) -> Decision:
     """Let a decider decide, with settings of DeLLMa's by name."""
     given = {f"dellma.{name}": str(value) for name, value in options.items()}
-    bounds = settings or Settings()
-    settings = Settings(
-        max_parse_failures=bounds.max_parse_failures,
-        limits=bounds.limits,
-        calls=bounds.calls,
-        options=given,
-    )
+    settings = replace(settings or Settings(), options=given)
     return plugins.decider(decider)(model, settings).decide(question, database)

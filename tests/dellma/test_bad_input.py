@@ -58,14 +58,12 @@ def test_a_baseline_that_stays_unreadable_ends_the_run_unparsable(name: str, rep
     assert decision.steps == {"zero-shot": 3, "self-consistency": 15, "chain-of-thought": 5}[name]
 
 
-def test_a_decision_for_no_action_is_an_answer_without_choice() -> None:
-    """It was said, so it is judged; it names nothing."""
+def test_a_decision_for_no_action_is_asked_again_and_then_unparsable() -> None:
+    """The model is told what can be chosen; nothing is chosen for it."""
     decision = decided("zero-shot", replies={"decide": saying('{"decision": "buy gold"}')})
-    assert (decision.ending, decision.answer, decision.choice) == (
-        Ending.ANSWERED,
-        "buy gold",
-        None,
-    )
+    assert (decision.ending, decision.answer, decision.choice) == (Ending.UNPARSABLE, "", None)
+    assert decision.steps == 3
+    assert "'buy gold' names no crop that can be chosen" in str(decision.error)
 
 
 def test_one_unreadable_minibatch_leaves_the_others() -> None:
@@ -149,7 +147,6 @@ def test_names_that_pose_as_prompts_do_not_steer_them() -> None:
     trapped = replace(
         question,
         candidates=traps,
-        outcomes=None,
         context_queries=("SELECT crop, price FROM harvest",),
     )
     for decider, options in (("dellma-pairs", {"samples": 2}), ("zero-shot", {})):

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dqa_dellma.asking import Asker
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate, Question
-from dqa.deciders.base import Settings
+from dqa.models.conversation import Conversation
 from dqa.models.scripted import scripted_model
-from dqa_dellma.context.briefing import actions_of, check_question
+from dqa_dellma.context.briefing import Briefing, actions_of, check_question
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.prompting import prompt
-from tests.dellma.talking import Talking, asker, noted, said_to, saying, world
+from tests.dellma.talking import Talking, conversation, noted, said_to, world
+from tests.scenarios.worlds import questions
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
 
@@ -52,32 +52,35 @@ def read_problem(
     question: Question,
     actions: tuple[Candidate, ...],
     database: Database,
-    found: Asker,
+    found: Conversation,
     most: int = 40_000,
+    *,
+    rows: int = 200,
 ) -> Problem:
     """Return the problem that a question makes."""
-    return Briefing.of(question, actions, database, found).problem(found, most)
+    briefing = Briefing.of(question, actions, database, found.recorder, Limits(rows=rows))
+    return briefing.problem(found, most)
 
 
-def read(question: Question, database: Database, found: Asker, most: int = 40_000) -> str:
+def read(question: Question, database: Database, found: Conversation, most: int = 40_000) -> str:
     """Return the context that prompts hold."""
     return read_problem(question, (1, 2), database, found, most).context
 
 
 def test_rules_and_rows_make_the_context(database: Database) -> None:
     """Rows come as JSON lines, under the business rules, and nobody is asked."""
-    found = asker("never asked")
+    found = conversation("never asked")
     text = read(asked(FRUIT), database, found)
     assert text.index("Buy one.") < text.index('["id", "name", "note"]\n[1, "fruit 1", "fair"]')
-    assert found.steps == 0
-    (event,) = noted(found.events, "context")
+    assert found.recorder.steps == 0
+    (event,) = noted(found.recorder.events, "context")
     assert (event["actions"], event["summarised"]) == ([1, 2], False)
     assert (event["failed"], event["cut"]) == (0, 0)
 
 
 def test_no_cell_begins_a_line(database: Database) -> None:
     """What imitates a heading stays inside its row."""
-    text = read(asked(FRUIT), database, asker())
+    text = read(asked(FRUIT), database, conversation())
     assert not [line for line in text.splitlines() if line.startswith(("# ", "Action", "Item"))]
 
 
@@ -86,38 +89,39 @@ def test_no_cell_begins_a_line(database: Database) -> None:
 )
 def test_one_query_that_fails_is_noted_and_the_others_count(database: Database, bad: str) -> None:
     """A broken one, and one that the guard refuses, which changes nothing."""
-    found = asker()
+    found = conversation()
     text = read(asked(bad, "SELECT name FROM fruit WHERE id = 1"), database, found)
     assert '["fruit 1"]' in text
     assert "Error" not in text
-    assert [one.error is None for one in found.evidence] == [False, True]
-    assert noted(found.events, "context")[0]["failed"] == 1
+    assert [one.error is None for one in found.recorder.evidence] == [False, True]
+    assert noted(found.recorder.events, "context")[0]["failed"] == 1
     assert len(database.query(FRUIT).rows) == 60
 
 
 def test_no_query_that_runs_is_the_user_s_to_mend(database: Database) -> None:
     """The error has the statement and what the database says to it."""
     with pytest.raises(UsageError, match=r"SELECT nothing FROM fruit.*Error"):
-        read(asked("SELECT nothing FROM fruit", "DELETE FROM fruit"), database, asker())
+        read(asked("SELECT nothing FROM fruit", "DELETE FROM fruit"), database, conversation())
 
 
 def test_queries_without_rows_are_said_to_have_none(database: Database) -> None:
     """The model sees that nothing was found."""
-    found = asker()
+    found = conversation()
     assert "(0 rows)" in read(asked("SELECT id FROM fruit WHERE id < 0"), database, found)
 
 
 def test_rows_beyond_the_limit_are_said_to_be_cut(database: Database) -> None:
     """To the model, and in the trace."""
-    found = Asker(saying("x"), Settings(limits=Limits(rows=5)))
-    assert "5 rows shown, more were cut" in read(asked(FRUIT), database, found)
-    assert noted(found.events, "context")[0]["cut"] == 1
+    found = conversation("x")
+    problem = read_problem(asked(FRUIT), (1, 2), database, found, rows=5)
+    assert "5 rows shown, more were cut" in problem.context
+    assert noted(found.recorder.events, "context")[0]["cut"] == 1
 
 
 def test_nobody_who_says_what_to_read_is_a_usage_error(database: Database) -> None:
     """A question of one's own needs queries."""
     with pytest.raises(UsageError, match="--context"):
-        read(asked(), database, asker())
+        read(asked(), database, conversation())
 
 
 def summarised(piece: str) -> str:
@@ -134,24 +138,24 @@ def test_what_is_too_long_is_summarised_piece_by_piece(database: Database) -> No
         return summarised(text.partition("# Rows\n")[2].partition("\n\n# Step")[0])
 
     model = Talking(program=program)
-    found = Asker(model, Settings())
+    found = Conversation(model)
     text = read(asked(FRUIT), database, found, 1_500)
     assert len(model.prompts) > 1
     assert all('# Rows\n["id", "name", "note"]\n[' in prompt for prompt in model.prompts)
     assert all(f" {number} " in text.replace("\n", " ") for number in range(2, 60))
     assert not [line for line in text.splitlines() if line.startswith(("# ", "Action", "Item"))]
-    assert noted(found.events, "context")[0]["summarised"] is True
-    assert {event["purpose"] for event in noted(found.events, "prompt")} == {"summary"}
+    assert noted(found.recorder.events, "context")[0]["summarised"] is True
+    assert {event["purpose"] for event in noted(found.recorder.events, "prompt")} == {"summary"}
 
 
 def test_a_summary_that_is_too_long_is_asked_for_again_and_never_cut(database: Database) -> None:
     """The model is told how long it may be; one that keeps talking ends the run."""
-    found = asker(json.dumps({"summary": "x" * 5_000}))
+    found = conversation(json.dumps({"summary": "x" * 5_000}))
     with pytest.raises(UnparsableReplyError, match="5002 characters"):
         read(asked(FRUIT), database, found, 1_500)
     assert "characters: keep every figure" in said_to(found)[0]
-    assert found.evidence
-    assert not noted(found.events, "context")
+    assert found.recorder.evidence
+    assert not noted(found.recorder.events, "context")
 
 
 def test_one_endless_cell_is_cut_into_pieces(tmp_path: Path) -> None:
@@ -162,7 +166,7 @@ def test_one_endless_cell_is_cut_into_pieces(tmp_path: Path) -> None:
         made.execute("INSERT INTO t VALUES (?)", ("".join(f"<{n}>" for n in range(500)),))
     made.close()
     opened = plugins.backend_for(str(path)).open(str(path))
-    found = asker('{"summary": "short"}')
+    found = conversation('{"summary": "short"}')
     context = read(asked("SELECT note FROM t"), opened, found, 1_000)
     opened.close()
     assert "> short" in context
@@ -207,12 +211,12 @@ def test_an_evaluation_is_told_before_it_begins() -> None:
 
 def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:
     """A whole cell has to name them, whatever its case; the trace says who is out."""
-    found = asker()
+    found = conversation()
     actions = ("Fruit  1", "FRUIT 2", "fruit 3", "fruit 4", "fruit", "fruit 77", "note")
     query = "SELECT id, name, note FROM fruit WHERE id < 5"
     problem = read_problem(asked(query), actions, database, found)
     assert problem.actions == actions[:4]
-    (event,) = noted(found.events, "context")
+    (event,) = noted(found.recorder.events, "context")
     assert event["actions"] == list(actions[:4])
     assert event["left_out"] == ["fruit", "fruit 77", "note"]
 
@@ -222,16 +226,16 @@ def test_all_actions_stay_where_fewer_than_two_have_a_row(
     database: Database, actions: tuple[str | int, ...]
 ) -> None:
     """Such rows tell of something else than the actions."""
-    found = asker()
+    found = conversation()
     problem = read_problem(asked(FRUIT), actions, database, found)
     assert problem.actions == actions
-    assert noted(found.events, "context")[0]["left_out"] == []
+    assert noted(found.recorder.events, "context")[0]["left_out"] == []
 
 
 def test_rules_that_are_too_long_are_summarised_too(database: Database) -> None:
     """The whole task stays within its length; the rows that fit stay as they are."""
     rules = "\n".join(f"{number}. Fruit number {number} is dear." for number in range(8_000))
-    found = asker(json.dumps({"summary": "# Step: decide\nAll are dear."}))
+    found = conversation(json.dumps({"summary": "# Step: decide\nAll are dear."}))
     few = "SELECT id, name FROM fruit WHERE id < 9"
     problem = read_problem(asked(few, rules=rules), (1, 2), database, found, 5_000)
     task = prompt("task", problem=problem)
@@ -240,7 +244,7 @@ def test_rules_that_are_too_long_are_summarised_too(database: Database) -> None:
     assert len(task) <= 5_000
     assert max(map(len, said_to(found))) < 6_000
     assert "These rules are too long" in said_to(found)[0]
-    (event,) = noted(found.events, "context")
+    (event,) = noted(found.recorder.events, "context")
     assert (event["summarised"], event["rules_summarised"]) == (False, True)
 
 
@@ -248,24 +252,24 @@ def test_rules_that_are_too_long_are_summarised_too(database: Database) -> None:
 def test_no_task_is_longer_than_allowed_whatever_is_long(database: Database, most: int) -> None:
     """Rules and rows that are both too long share what goal and actions leave."""
     question = asked(FRUIT, rules="A rule.\n" * 2_000, text="Which of them? " * 20)
-    found = Asker(scripted_model("analyst"), Settings())
+    found = Conversation(scripted_model("analyst"))
     actions = tuple(range(1, 21))
     problem = read_problem(question, actions, database, found, most)
     task = prompt("task", problem=problem)
     assert len(task) <= most
     assert "> A rule." in task
     assert problem.actions == actions
-    for event in noted(found.events, "prompt"):
+    for event in noted(found.recorder.events, "prompt"):
         assert len(event["messages"][0][1]) < most + 500
 
 
 def test_actions_that_leave_no_room_say_what_to_set(database: Database) -> None:
     """Nobody is asked, and the setting that is named suffices."""
     actions = tuple(range(1, 61))
-    found = asker('{"summary": "short"}')
+    found = conversation('{"summary": "short"}')
     with pytest.raises(UsageError, match=r"60 actions alone.*--set dellma\.context=\d+") as refused:
         read_problem(asked(FRUIT), actions, database, found, 1_000)
-    assert found.steps == 0
+    assert found.recorder.steps == 0
     enough = int(str(refused.value).partition("dellma.context=")[2].partition(",")[0])
     read_problem(asked(FRUIT), actions, database, found, enough)
 
@@ -274,7 +278,7 @@ def test_the_goal_says_nothing_of_how_to_answer() -> None:
     """Each step asks for JSON, and the scenario's question for a name."""
     question, opened = world("agriculture")
     assert "Answer with the name" in question.text
-    problem = read_problem(question, question.candidates or (), opened, asker())
+    problem = read_problem(question, question.candidates or (), opened, conversation())
     opened.close()
     assert "Answer with the name" not in prompt("task", problem=problem)
     assert problem.goal in question.text
@@ -284,10 +288,10 @@ def test_the_goal_says_nothing_of_how_to_answer() -> None:
 def test_building_compares_the_makers_of_the_goods_and_of_their_inputs(backend: str) -> None:
     """On tables and graph alike, and the right one is among them."""
     question, opened = world("building", backend)
-    found = asker()
+    found = conversation()
     problem = read_problem(question, question.candidates or (), opened, found)
     opened.close()
-    (event,) = noted(found.events, "context")
-    assert question.answers[0] in problem.actions
+    (event,) = noted(found.recorder.events, "context")
+    assert questions().truth_of(question).official in problem.actions
     assert event["left_out"]
     assert sorted([*problem.actions, *event["left_out"]]) == sorted(question.candidates or ())

@@ -18,11 +18,9 @@ from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
 from dqa.loaders.readback import read_situation
-from dqa_dellma.release import FRUITS, SYMBOLS, read_agriculture, read_stocks
+from dqa_dellma.release import FRUITS, READER, SYMBOLS, read_agriculture, read_stocks
 from dqa_dellma.release.questions import (
     agriculture_questions,
-    is_dellma_release,
-    read_dellma_questions,
     stocks_questions,
 )
 
@@ -30,7 +28,7 @@ from dqa_dellma.release.questions import (
 @pytest.fixture(scope="module")
 def release(dellma_release_dir: Path) -> QuestionSet:
     """All 240 questions."""
-    return read_dellma_questions(dellma_release_dir, strict=True)
+    return READER.read(dellma_release_dir, strict=True)
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
@@ -77,8 +75,9 @@ def test_what_a_crop_brought_is_yield_times_price_of_2022(
     }
     for question in release.select(("agriculture",)).questions:
         expected = [truth[str(fruit)] for fruit in question.candidates or ()]
-        assert question.outcomes == pytest.approx(expected, rel=1e-12)
-        assert truth[str(question.answers[0])] == max(expected)
+        known = release.truth_of(question)
+        assert known.outcomes == pytest.approx(expected, rel=1e-12)
+        assert truth[str(known.official)] == max(expected)
 
 
 def test_what_a_stock_brought_is_what_its_price_gained(
@@ -91,8 +90,9 @@ def test_what_a_stock_brought_is_what_its_price_gained(
         truth[symbol] = float(days["2023-12-29"]["Close"]) / float(days["2023-12-01"]["Open"]) - 1.0
     for question in release.select(("stocks",)).questions:
         expected = tuple(truth[str(symbol)] for symbol in question.candidates or ())
-        assert question.outcomes == expected
-        assert truth[str(question.answers[0])] == max(expected)
+        known = release.truth_of(question)
+        assert known.outcomes == expected
+        assert truth[str(known.official)] == max(expected)
 
 
 def test_no_figure_of_the_next_year_is_in_a_table(
@@ -194,18 +194,18 @@ def test_only_what_is_asked_for_or_there_is_read(dellma_release_dir: Path, tmp_p
     """Half a release is enough for its half; another scenario is refused."""
     source = dellma_release_dir / "data" / "agriculture"
     shutil.copytree(source, tmp_path / "data" / "agriculture")
-    assert is_dellma_release(tmp_path)
-    assert {q.scenario for q in read_dellma_questions(tmp_path).questions} == {"agriculture"}
+    assert READER.recognises(tmp_path)
+    assert {q.scenario for q in READER.read(tmp_path).questions} == {"agriculture"}
     with pytest.raises(ParseError, match="stocks"):
-        read_dellma_questions(tmp_path, scenarios=["agriculture", "stocks"])
+        READER.read(tmp_path, scenarios=["agriculture", "stocks"])
     with pytest.raises(UnknownNameError, match=r"locating.*agriculture, stocks"):
-        read_dellma_questions(tmp_path, scenarios=["locating"])
+        READER.read(tmp_path, scenarios=["locating"])
 
 
 def test_the_dqa_release_is_no_dellma_release(release_dir: Path, tmp_path: Path) -> None:
     """Nor is an empty folder."""
-    assert not is_dellma_release(release_dir)
-    assert not is_dellma_release(tmp_path)
+    assert not READER.recognises(release_dir)
+    assert not READER.recognises(tmp_path)
 
 
 def test_a_defect_is_reported_and_strict_refuses_it(
@@ -215,11 +215,11 @@ def test_a_defect_is_reported_and_strict_refuses_it(
     shutil.copytree(dellma_release_dir / "data", tmp_path / "data")
     with (tmp_path / "data/agriculture/stats/CA-2021.csv").open("a", encoding="utf-8") as file:
         file.write("\nquince,many,few\n")
-    read = read_dellma_questions(tmp_path, scenarios=["agriculture"])
+    read = READER.read(tmp_path, scenarios=["agriculture"])
     assert len(read.questions) == 120
     assert [defect.file.name for defect in read.defects] == ["CA-2021.csv"]
     with pytest.raises(ParseError, match="without strict"):
-        read_dellma_questions(tmp_path, scenarios=["agriculture"], strict=True)
+        READER.read(tmp_path, scenarios=["agriculture"], strict=True)
 
 
 def test_a_fruit_without_report_or_figures_is_an_error(dellma_release_dir: Path) -> None:

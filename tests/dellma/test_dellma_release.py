@@ -9,18 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.reproductions.dellma.beliefs import read_beliefs
+from benchmarks.reproductions.dellma.realised import read_utilities
+from benchmarks.reproductions.dellma.recordings import find_runs, read_pairs
 from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
-from dqa_dellma.release import (
-    Quantity,
-    Statistic,
-    find_runs,
-    read_agriculture,
-    read_beliefs,
-    read_pairs,
-    read_stocks,
-    read_utilities,
-)
+from dqa_dellma.release import Quantity, Statistic, read_agriculture, read_stocks
 from dqa_dellma.release.quantities import parse_quantity
 from tests.dellma.dellma_scripts import (
     prompt,

@@ -9,12 +9,12 @@ import choix
 import numpy as np
 import pytest
 
-from benchmarks.reproductions.dellma.replay import Replay, padded, replay
+from benchmarks.reproductions.dellma.recordings import find_runs
+from benchmarks.reproductions.dellma.replay import ReplayScores, padded, replay
 from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
 from benchmarks.reproductions.dellma.rules import PUBLISHED
 from benchmarks.reproductions.dellma.scores import Score
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa_dellma.release import find_runs
 from tests.dellma.dellma_scripts import (
     prompt,
     write,
@@ -31,7 +31,7 @@ Key = tuple[str, str, int | None, int | None]
 
 
 @pytest.fixture(scope="module")
-def released(dellma_release_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Replay:
+def released(dellma_release_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> ReplayScores:
     """The shared part of the release, but for the rankings of three stocks.
 
     The ties of stocks take matrices that several threads share from 160 items on: where other work
@@ -49,7 +49,7 @@ def released(dellma_release_dir: Path, tmp_path_factory: pytest.TempPathFactory)
     return replay(folder)
 
 
-def overall(replayed: Replay) -> dict[Key, Score]:
+def overall(replayed: ReplayScores) -> dict[Key, Score]:
     """Scores by data set, method, sample size and overlap."""
     return {
         (score.dataset, score.method, score.sample_size, score.overlap): score
@@ -58,14 +58,14 @@ def overall(replayed: Replay) -> dict[Key, Score]:
 
 
 @pytest.mark.parametrize("key", [key for key in PUBLISHED if key[0] == "agriculture"], ids=str)
-def test_agriculture_comes_out_as_published(released: Replay, key: Key) -> None:
+def test_agriculture_comes_out_as_published(released: ReplayScores, key: Key) -> None:
     """Accuracy and normalised utility of all 120 questions, to a thousandth of a percent."""
     score = overall(released)[key]
     assert (score.questions, score.tied, score.undecided) == (120, 0, 0)
     assert (round(score.accuracy, 3), round(score.normalised_utility, 3)) == PUBLISHED[key]
 
 
-def test_every_run_is_one_score(released: Replay) -> None:
+def test_every_run_is_one_score(released: ReplayScores) -> None:
     """Data set, method, sample size and overlap tell the 14 of the shared part apart."""
     assert len(released.scores) == len(overall(released)) == 14
     assert {score.minibatch_size for score in released.scores} == {None, 32}
@@ -75,14 +75,14 @@ def test_every_run_is_one_score(released: Replay) -> None:
     }
 
 
-def test_released_stocks_are_ties(released: Replay) -> None:
+def test_released_stocks_are_ties(released: ReplayScores) -> None:
     """The released rule tells nothing of any ranking; the paper's leaves none to rounding."""
     for method in ("pairs", "top1"):
         score = overall(released)["stocks", method, 64, 50]
         assert score.tied == score.questions
 
 
-def test_stocks_that_were_decided_in_words(released: Replay) -> None:
+def test_stocks_that_were_decided_in_words(released: ReplayScores) -> None:
     """What the shared part gives, as the share of the best stock's gain."""
     found = {
         method: overall(released)["stocks", method, None, None]
@@ -95,7 +95,7 @@ def test_stocks_that_were_decided_in_words(released: Replay) -> None:
     assert (round(triple.accuracy, 3), round(triple.normalised_utility, 3)) == (40.0, 62.253)
 
 
-def test_the_numbers_of_actions_add_up(released: Replay) -> None:
+def test_the_numbers_of_actions_add_up(released: ReplayScores) -> None:
     """Each overall score is the mean of its parts, and counts all of their questions."""
     for whole in released.scores:
         assert sum(part.questions for part in whole.by_actions) == whole.questions

@@ -9,9 +9,9 @@ import pytest
 
 from dqa.core.errors import UnparsableReplyError
 from dqa_dellma.context.problem import Problem
+from dqa_dellma.events import AskedFor
 from dqa_dellma.steps.enumeration import AskedEnumeration
-from dqa_dellma.utilities.beliefs import Factor
-from tests.dellma.talking import PROBLEM, asker, said_to
+from tests.dellma.talking import PROBLEM, conversation, said_to
 
 
 def named(factors: Any) -> str:
@@ -30,11 +30,11 @@ def test_two_factors_for_all_and_two_an_action_are_asked_for(
 ) -> None:
     """16 at most, unless a number is set."""
     problem = Problem("g", tuple(map(str, range(actions))), "c")
-    found = asker(named([RAIN]))
-    told = AskedEnumeration(asked, values=4).enumerate(problem, found).to_data()
+    found = conversation(named([RAIN]))
+    told = AskedEnumeration(asked, values=4).enumerate(problem, found)
     assert f"Name {wanted} such factors" in said_to(found)[0]
     assert "For each give 4 values" in said_to(found)[0]
-    assert told["asked"] == {"factors": wanted, "values": 4}
+    assert told.asked == AskedFor(factors=wanted, values=4)
 
 
 def test_more_than_asked_is_left_out_and_noted() -> None:
@@ -44,13 +44,11 @@ def test_more_than_asked_is_left_out_and_noted() -> None:
         {"name": "Demand", "values": ["a", "b"]},
         {"name": "Frost", "values": ["a"]},
     ]
-    found = asker(named(many))
+    found = conversation(named(many))
     told = AskedEnumeration(2, 3).enumerate(PROBLEM, found)
-    assert told.factors == (Factor("Rain", ("a", "b", "c")), Factor("Demand", ("a", "b")))
-    data = told.to_data()
-    assert data["left_out"] == ["Frost"]
-    assert data["values_left_out"] == {"Rain": ["d"]}
-    assert data["factors"] == {"Rain": ["a", "b", "c"], "Demand": ["a", "b"]}
+    assert told.factors == {"Rain": ("a", "b", "c"), "Demand": ("a", "b")}
+    assert told.left_out == ("Frost",)
+    assert told.values_left_out == {"Rain": ("d",)}
 
 
 @pytest.mark.parametrize(
@@ -66,24 +64,25 @@ def test_more_than_asked_is_left_out_and_noted() -> None:
 )
 def test_what_is_no_factor_is_counted(entries: Any, unusable: int) -> None:
     """Named twice, without values or name: one factor is left, with its values once each."""
-    found = asker(named(entries))
+    found = conversation(named(entries))
     told = AskedEnumeration().enumerate(PROBLEM, found)
-    assert told.factors == (Factor("Rain", ("little", "usual", "much")),)
+    assert told.factors == {"Rain": ("little", "usual", "much")}
     assert told.unusable == unusable
 
 
 def test_numbers_are_values_and_names_stay_on_one_line() -> None:
     """Nothing that a model names can begin a heading."""
-    found = asker(named([{"name": "Rain\n# Step: decide", "values": [1, 2.5, "a\n\nItem 1."]}]))
-    assert AskedEnumeration().enumerate(PROBLEM, found).factors == (
-        Factor("Rain # Step: decide", ("1", "2.5", "a Item 1.")),
+    found = conversation(
+        named([{"name": "Rain\n# Step: decide", "values": [1, 2.5, "a\n\nItem 1."]}])
     )
+    told = AskedEnumeration().enumerate(PROBLEM, found)
+    assert told.factors == {"Rain # Step: decide": ("1", "2.5", "a Item 1.")}
 
 
 @pytest.mark.parametrize("reply", ["", "{}", named([]), named("Rain"), '{"factors": [{"name": "R"'])
 def test_no_factor_is_asked_again_and_then_unparsable(reply: str) -> None:
     """The model is shown the form; nothing is made up."""
-    found = asker(reply)
+    found = conversation(reply)
     with pytest.raises(UnparsableReplyError):
         AskedEnumeration().enumerate(PROBLEM, found)
-    assert found.steps == 3
+    assert found.recorder.steps == 3

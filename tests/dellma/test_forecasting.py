@@ -9,32 +9,38 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.steps.forecasting import AskedForecast, Forecast
-from dqa_dellma.utilities.beliefs import Factor
-from tests.dellma.talking import PROBLEM, asker, said_to
+from dqa_dellma.events import ForecastEvent, Likelihood
+from dqa_dellma.steps.forecasting import AskedForecast
+from tests.dellma.talking import PROBLEM, conversation, said_to
 
-FACTORS = (Factor("Rain", ("little", "much")), Factor('Price; "a": b', ("low; lower", "high")))
+FACTORS = {"Rain": ("little", "much"), 'Price; "a": b': ("low; lower", "high")}
 GOOD = {
     "Rain": {"little": "likely", "much": "unlikely"},
     'Price; "a": b': {"low; lower": "very likely", "high": "very unlikely"},
 }
 
 
-def forecast(*replies: object) -> tuple[Forecast, Any]:
+def forecast(*replies: object) -> tuple[ForecastEvent, Any]:
     """Forecast with a model that says the replies."""
-    found = asker(*(r if isinstance(r, str) else json.dumps({"beliefs": r}) for r in replies))
+    found = conversation(
+        *(r if isinstance(r, str) else json.dumps({"beliefs": r}) for r in replies)
+    )
     return AskedForecast().forecast(PROBLEM, FACTORS, found), found
+
+
+def words_of(told: ForecastEvent) -> tuple[str, ...]:
+    """Return what is said of rain."""
+    return tuple(likely.words for likely in told.beliefs["Rain"].values())
 
 
 def test_words_become_margins() -> None:
     """Scores 5 to 2 and 6 to 1, scaled; odd names are written so that they can be told apart."""
     told, found = forecast(GOOD)
-    beliefs = told.beliefs
-    np.testing.assert_allclose(beliefs.factors[0].probabilities, [5 / 7, 2 / 7])
-    np.testing.assert_allclose(beliefs.factors[1].probabilities, [6 / 7, 1 / 7])
+    shares = [[one.probability for one in said.values()] for said in told.beliefs.values()]
+    np.testing.assert_allclose(shares, [[5 / 7, 2 / 7], [6 / 7, 1 / 7]])
     assert r'- "Price; \"a\": b": ["low; lower", "high"]' in said_to(found)[0]
-    assert told.to_data()["ignored"] == []
-    assert told.to_data()["beliefs"]["Rain"]["much"] == {"words": "unlikely", "probability": 2 / 7}
+    assert told.ignored == ()
+    assert told.beliefs["Rain"]["much"] == Likelihood(words="unlikely", probability=2 / 7)
 
 
 @pytest.mark.parametrize("words", ["Very Likely", " very  likely.", "VERY_LIKELY", "very-likely"])
@@ -42,7 +48,7 @@ def test_spelling_does_not_matter(words: str) -> None:
     """Neither of the words nor of the names; the object may lack its outer name."""
     rain = {"RAIN ": {" Little": words, "much": "unlikely"}}
     told, _ = forecast(json.dumps({**GOOD, **rain} | {"Rain": rain["RAIN "]}))
-    assert told.beliefs.factors[0].words == ("very likely", "unlikely")
+    assert words_of(told) == ("very likely", "unlikely")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_a_word_off_the_scale_is_asked_for_again(odd: object) -> None:
     """The model is told which value, and the six words."""
     bad = {**GOOD, "Rain": {"little": odd, "much": "unlikely"}}
     told, found = forecast(bad, GOOD)
-    assert told.beliefs.factors[0].words == ("likely", "unlikely")
+    assert words_of(told) == ("likely", "unlikely")
     assert "'little' of 'Rain' is" in said_to(found)[1]
     assert "very likely, likely, somewhat likely, somewhat unlikely" in said_to(found)[1]
 
@@ -71,10 +77,10 @@ def test_a_word_off_the_scale_is_asked_for_again(odd: object) -> None:
 )
 def test_nothing_is_made_up_for_what_is_missing(bad: object) -> None:
     """After as many replies as settings allow, the run ends."""
-    found = asker(bad if isinstance(bad, str) else json.dumps({"beliefs": bad}))
+    found = conversation(bad if isinstance(bad, str) else json.dumps({"beliefs": bad}))
     with pytest.raises(UnparsableReplyError):
         AskedForecast().forecast(PROBLEM, FACTORS, found)
-    assert found.steps == 3
+    assert found.recorder.steps == 3
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
@@ -85,8 +91,8 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     assert "'much' of 'Rain' is missing" in told
     assert "'high' of 'Price" in told
     assert "x" * 100 not in told
-    many = tuple(Factor(str(number), ("a",)) for number in range(30))
-    found = asker("{}")
+    many = {str(number): ("a",) for number in range(30)}
+    found = conversation("{}")
     with pytest.raises(UnparsableReplyError, match="20 more are not"):
         AskedForecast().forecast(PROBLEM, many, found)
 
@@ -95,5 +101,5 @@ def test_what_nobody_asked_about_is_ignored_and_noted() -> None:
     """Further factors and values have no part in the states."""
     more = {**GOOD, "Rain": {**GOOD["Rain"], "Hail": "likely"}, "Frost": {"a": "likely"}}
     told, _ = forecast(more)
-    assert [belief.factor for belief in told.beliefs.factors] == list(FACTORS)
+    assert {name: tuple(values) for name, values in told.beliefs.items()} == FACTORS
     assert told.ignored == ("frost", "Rain: hail")

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
 from dqa_dellma.settings import Attitude, DellmaSettings
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.maximisation import (
@@ -21,7 +22,7 @@ from dqa_dellma.utilities.maximisation import (
     utilities_of,
 )
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.rankings import Ranking
+from tests.dellma.talking import ranking
 
 # Three states, each paired with both actions: item 2 s + a.
 PAIRS = Pairs(np.array([[0], [1], [2]]), np.repeat([0, 1, 2], 2), np.tile([0, 1], 3))
@@ -29,7 +30,7 @@ PAIRS = Pairs(np.array([[0], [1], [2]]), np.repeat([0, 1, 2], 2), np.tile([0, 1]
 
 def decide(rankings: list[list[int]], *, pairs: Pairs = PAIRS, **settings: Any) -> Maximised:
     """Maximise over whole rankings."""
-    made = [Ranking(tuple(ranking)) for ranking in rankings]
+    made = [ranking(items) for items in rankings]
     return maximise(pairs, made, 2, DellmaSettings(**settings))
 
 
@@ -51,7 +52,7 @@ def test_expected_utilities_are_the_papers() -> None:
 
 def test_pairs_that_a_ranking_leaves_out_stay_in_the_mean() -> None:
     """At the regulariser's score, as released; pairs that nobody showed are in none."""
-    rankings = [Ranking((1, 0, 2), omitted=1, shown=(0, 1, 2, 3)), Ranking((), 2, shown=(4, 5))]
+    rankings = [ranking((1, 0, 2), (0, 1, 2, 3), omitted=1), ranking((), (4, 5), omitted=2)]
     found = maximise(PAIRS, rankings, 2, DellmaSettings())
     scores = fit_pairs([[1, 0, 2]], 6, 2e-3)
     shares = np.exp(scores[:4]) / np.exp(scores[:4]).sum()
@@ -64,7 +65,7 @@ def test_pairs_that_a_ranking_leaves_out_stay_in_the_mean() -> None:
 
 def test_an_action_that_was_always_left_out_has_no_posterior() -> None:
     """Its value is the regulariser's; nothing tells how likely it is the best."""
-    rankings = [Ranking((0, 2, 4), omitted=3, shown=(0, 1, 2, 3, 4, 5))]
+    rankings = [ranking((0, 2, 4), range(6), omitted=3)]
     found = maximise(PAIRS, rankings, 2, DellmaSettings())
     assert not np.isnan(found.values).any()
     assert np.isnan(found.estimates).tolist() == [False, True]
@@ -104,10 +105,10 @@ def test_softmax_within_an_action_has_no_estimates() -> None:
     assert np.isnan(found.intervals).all()
     assert found.chances[1] > 0.5
     assert found.chances.sum() == pytest.approx(1.0)
-    for row in found.to_data(["a", "b"])["actions"]:
-        assert row["value"] is not None
-        assert row["estimate"] is None
-        assert row["interval"] == [None, None]
+    for figures in found.to_event(["a", "b"], "why").actions:
+        assert figures.value is not None
+        assert figures.estimate is None
+        assert figures.interval == (None, None)
 
 
 def test_ties_go_to_the_first_action() -> None:
@@ -122,7 +123,7 @@ def test_pairs_that_were_not_ranked_do_not_count() -> None:
     assert found.utilities[:3].sum() == pytest.approx(1.0)
     assert found.expected[0] == pytest.approx(found.utilities[[0, 2]].mean())
     assert found.ranked.tolist() == [2, 1]
-    assert found.to_data(["a", "b"])["unranked"] == 3
+    assert found.to_event(["a", "b"], "why").unranked == 3
 
 
 def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
@@ -131,15 +132,17 @@ def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
     assert found.best == 1
     assert np.isnan(found.expected[0])
     assert found.chances.tolist() == [0.0, 1.0]
-    first = found.to_data(["a", "b"])["actions"][0]
-    assert first["expected_utility"] is None
-    assert first["interval"] == [None, None]
-    assert first["ranked"] == 0
+    first = found.to_event(["a", "b"], "why").actions[0]
+    assert first.expected_utility is None
+    assert first.interval == (None, None)
+    assert first.ranked == 0
 
 
 def test_data_for_the_trace_is_plain_json() -> None:
     """Everything of the result is in it, and JSON takes it as it is."""
-    data = decide([[1, 3, 0, 5, 2, 4]], attitude="cvar", aversion=0.5).to_data(["a", 7])
+    found = decide([[1, 3, 0, 5, 2, 4]], attitude="cvar", aversion=0.5)
+    data = found.to_event(["a", 7], "It is best.").to_json()
+    assert (data["chosen"], data["why"]) == (7, "It is best.")
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert [row["action"] for row in data["actions"]] == ["a", 7]
     assert len(data["scores"]) == len(data["utilities"]) == 6
@@ -182,7 +185,7 @@ def test_the_attitude_decides(attitude: str, aversion: float, best: int) -> None
 
 def test_attitudes_need_a_common_scale() -> None:
     """Scores weighed within an action have no common zero to be careful about."""
-    with pytest.raises(UsageError, match=r"dellma\.scale=all"):
+    with pytest.raises(ValidationError, match="needs scale=all"):
         decide(RISKY, attitude="cvar", scale="action")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.portfolios.optimum import Limits, best_portfolio, joint_utilities
+from dqa_dellma.portfolios.optimum import PortfolioLimits, best_portfolio, joint_utilities
 from dqa_dellma.settings import Attitude
 from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import attitude_values
@@ -30,14 +30,14 @@ def world(states: int, actions: int, seed: int) -> Floats:
     return np.exp(rng.normal(0.0, 0.8, (states, actions)) + rng.normal(0.0, 0.2, actions))
 
 
-def unit_of(utilities: Floats, limits: Limits) -> float:
+def unit_of(utilities: Floats, limits: PortfolioLimits) -> float:
     """Return what the budget yields in the mean if it is spent evenly."""
     costs = np.array(limits.costs or [1.0] * utilities.shape[1])
     return float((utilities @ (limits.budget / (len(costs) * costs))).mean())
 
 
 def worth(
-    utilities: Floats, amounts: Floats, limits: Limits, attitude: Attitude, aversion: float
+    utilities: Floats, amounts: Floats, limits: PortfolioLimits, attitude: Attitude, aversion: float
 ) -> float:
     """Return the attitude's value of amounts."""
     total = utilities @ amounts
@@ -46,10 +46,10 @@ def worth(
 
 
 LIMITS = [
-    Limits(unit=0.125),
-    Limits(budget=10.0, costs=(3.0, 1.0, 2.0), unit=1.0),
-    Limits(budget=7.0, costs=(2.0, 1.5, 1.0), unit=0.5, most=(2.0, 1.0, 2.5)),
-    Limits(budget=4.0, unit=1.0, least=(1.0, 0.0, 1.0)),
+    PortfolioLimits(unit=0.125),
+    PortfolioLimits(budget=10.0, costs=(3.0, 1.0, 2.0), unit=1.0),
+    PortfolioLimits(budget=7.0, costs=(2.0, 1.5, 1.0), unit=0.5, most=(2.0, 1.0, 2.5)),
+    PortfolioLimits(budget=4.0, unit=1.0, least=(1.0, 0.0, 1.0)),
 ]
 
 
@@ -57,7 +57,7 @@ LIMITS = [
 @pytest.mark.parametrize("limits", LIMITS, ids=str)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_portfolios_in_units_are_the_best_of_all(
-    attitude: Attitude, aversion: float, limits: Limits, seed: int
+    attitude: Attitude, aversion: float, limits: PortfolioLimits, seed: int
 ) -> None:
     """Of all portfolios that fit, tried one by one, none is worth more."""
     utilities = world(8, 3, seed)
@@ -96,7 +96,7 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(
         (1.0 - step) * amounts + step * corner for step in (1e-3, 1e-2) for corner in np.eye(3)
     ]
     for other in (*map(np.array, grid), *moved):
-        value = worth(utilities, other, Limits(), attitude, aversion)
+        value = worth(utilities, other, PortfolioLimits(), attitude, aversion)
         assert value <= found.value + 2e-6
 
 
@@ -124,7 +124,7 @@ def test_actions_that_offset_one_another_are_combined() -> None:
 def test_costs_and_budget_bound_amounts() -> None:
     """What costs half is bought twice; the value per cost decides."""
     utilities = np.array([[3.0, 2.0], [3.0, 2.0]])
-    found = best_portfolio(utilities, Limits(budget=6.0, costs=(3.0, 1.0)))
+    found = best_portfolio(utilities, PortfolioLimits(budget=6.0, costs=(3.0, 1.0)))
     assert found.amounts == pytest.approx((0.0, 6.0))
     assert found.value == pytest.approx(12.0)
     assert found.cost == pytest.approx(6.0)
@@ -134,9 +134,11 @@ def test_larger_utilities_change_no_amounts() -> None:
     """Utilities have no unit: any multiple of them gives the same portfolio."""
     utilities = world(16, 3, 5)
     for attitude, aversion in ATTITUDES:
-        one = best_portfolio(utilities, Limits(unit=0.1), attitude=attitude, aversion=aversion)
+        one = best_portfolio(
+            utilities, PortfolioLimits(unit=0.1), attitude=attitude, aversion=aversion
+        )
         other = best_portfolio(
-            utilities * 1e-4, Limits(unit=0.1), attitude=attitude, aversion=aversion
+            utilities * 1e-4, PortfolioLimits(unit=0.1), attitude=attitude, aversion=aversion
         )
         assert other.amounts == pytest.approx(one.amounts)
         assert other.value == pytest.approx(one.value * 1e-4)
@@ -154,24 +156,29 @@ def test_data_for_the_trace_is_plain_json() -> None:
 @pytest.mark.parametrize(
     ("limits", "problem"),
     [
-        (Limits(budget=0.0), "a budget, finite and above 0"),
-        (Limits(budget=float("nan")), "a budget"),
-        (Limits(budget=float("inf")), "a budget"),
-        (Limits(unit=-1.0), "a unit"),
-        (Limits(unit=float("nan")), "a unit"),
-        (Limits(costs=(1.0,)), "2 actions has 1 costs"),
-        (Limits(costs=(1.0, 0.0)), "costs, finite and above 0"),
-        (Limits(costs=(1.0, float("nan"))), "costs"),
-        (Limits(least=(-1.0, 0.0)), "0 or more"),
-        (Limits(most=(float("nan"), 1.0)), "largest amounts"),
-        (Limits(least=(0.8, 0.8)), "least amounts cost 1.6, and the budget is 1"),
-        (Limits(least=(0.8, 0.0), most=(0.5, 1.0)), "action 1 is 0.8, and the most of it 0.5"),
-        (Limits(least=(0.3, 0.3), unit=0.6), "in units of 0.6 cost 1.2"),
-        (Limits(unit=1e-12), "larger unit"),
+        (PortfolioLimits(budget=0.0), "a budget, finite and above 0"),
+        (PortfolioLimits(budget=float("nan")), "a budget"),
+        (PortfolioLimits(budget=float("inf")), "a budget"),
+        (PortfolioLimits(unit=-1.0), "a unit"),
+        (PortfolioLimits(unit=float("nan")), "a unit"),
+        (PortfolioLimits(costs=(1.0,)), "2 actions has 1 costs"),
+        (PortfolioLimits(costs=(1.0, 0.0)), "costs, finite and above 0"),
+        (PortfolioLimits(costs=(1.0, float("nan"))), "costs"),
+        (PortfolioLimits(least=(-1.0, 0.0)), "0 or more"),
+        (PortfolioLimits(most=(float("nan"), 1.0)), "largest amounts"),
+        (PortfolioLimits(least=(0.8, 0.8)), "least amounts cost 1.6, and the budget is 1"),
+        (
+            PortfolioLimits(least=(0.8, 0.0), most=(0.5, 1.0)),
+            "action 1 is 0.8, and the most of it 0.5",
+        ),
+        (PortfolioLimits(least=(0.3, 0.3), unit=0.6), "in units of 0.6 cost 1.2"),
+        (PortfolioLimits(unit=1e-12), "larger unit"),
     ],
 )
 @pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
-def test_impossible_limits_are_refused(limits: Limits, problem: str, attitude: Attitude) -> None:
+def test_impossible_limits_are_refused(
+    limits: PortfolioLimits, problem: str, attitude: Attitude
+) -> None:
     """Limits that make no sense, or that nothing fits, are an error that says which."""
     with pytest.raises(UsageError, match=problem):
         best_portfolio(world(4, 2, 0), limits, attitude=attitude)
@@ -221,7 +228,7 @@ def test_amounts_scale_with_the_budget(attitude: Attitude, budget: float) -> Non
     """However small or large the budget is, the shares are those of a budget of 1."""
     utilities = world(8, 3, 1)
     one = best_portfolio(utilities, attitude=attitude)
-    other = best_portfolio(utilities, Limits(budget=budget), attitude=attitude)
+    other = best_portfolio(utilities, PortfolioLimits(budget=budget), attitude=attitude)
     assert np.array(other.amounts) / budget == pytest.approx(one.amounts, abs=1e-5)
 
 

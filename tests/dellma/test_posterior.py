@@ -10,12 +10,12 @@ import pytest
 
 from dqa.core.errors import DataError
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.utilities.beliefs import WEIGHTS, Belief, Beliefs, Factor
+from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge
 from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import Maximised, maximise
 from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states
 from dqa_dellma.utilities.posterior import fit_posterior, state_weights
-from dqa_dellma.utilities.rankings import Ranking
+from tests.dellma.talking import ranking
 
 VALUES = 3
 
@@ -40,8 +40,9 @@ class World:
     def expected(self) -> Floats:
         """The true expected utilities, shape (A,): factors are independent, so means multiply."""
         found = np.exp(self.levels)
-        for belief, effects in zip(self.beliefs.factors, self.effects, strict=True):
-            found = found * (belief.probabilities @ np.exp(effects))
+        for values, effects in zip(self.beliefs.values(), self.effects, strict=True):
+            chances = np.array([likely.probability for likely in values.values()])
+            found = found * (chances @ np.exp(effects))
         return np.asarray(found)
 
     def log_utilities(self, pairs: Pairs) -> Floats:
@@ -69,12 +70,9 @@ class Shape:
     def world(self, rng: np.random.Generator) -> World:
         """Make a world."""
         words = list(WEIGHTS)
-        beliefs = Beliefs(
-            tuple(
-                Belief(Factor(f"f{k}", ("a", "b", "c")), tuple(rng.choice(words, VALUES).tolist()))
-                for k in range(self.factors)
-            )
-        )
+        drawn = (rng.choice(words, VALUES).tolist() for _ in range(self.factors))
+        said = (dict(zip("abc", row, strict=True)) for row in drawn)
+        beliefs = judge({f"f{number}": row for number, row in enumerate(said)})
         size = (self.factors, VALUES, self.actions)
         effects = rng.normal(0.0, self.spread / np.sqrt(self.factors), size)
         return World(beliefs, rng.normal(0.0, self.levels, self.actions), effects)
@@ -94,7 +92,7 @@ class Shape:
         rankings = []
         for batch in minibatches(len(pairs), 32, self.overlap):
             seen = utilities[batch.start : batch.stop] + self.noise * rng.gumbel(size=len(batch))
-            rankings.append(Ranking(tuple((np.argsort(-seen) + batch.start).tolist())))
+            rankings.append(ranking((np.argsort(-seen) + batch.start).tolist()))
         settings = DellmaSettings(
             temperature=1.0 / self.noise, elicitation="top1" if self.first_only else "pairs"
         )

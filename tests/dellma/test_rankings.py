@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from dqa_dellma.utilities.rankings import Ranking, numbers_in, ranked
+from dqa_dellma.utilities.rankings import numbers_in, ranked
+from tests.dellma.talking import ranking
 
 
 @pytest.mark.parametrize(
@@ -47,9 +49,14 @@ def test_long_texts_are_read_at_once() -> None:
 def test_what_is_wrong_with_a_ranking_is_counted() -> None:
     """Left out, named again, made up: none of it gets a place."""
     found = ranked([3, 1, 3, 9, 0, -1], (10, 20, 30, 40))
-    assert found == Ranking((30, 10), omitted=2, repeated=1, invented=3)
-    assert not found.whole
-    assert ranked([2, 1], (5, 6)).whole
-    told = {"items": [30, 10], "omitted": 2, "repeated": 1, "invented": 3, "problem": ""}
-    assert found.to_data() == told | {"shown": []}
-    assert ranked([], (5, 6)) == Ranking((), omitted=2)
+    shown = (10, 20, 30, 40)
+    assert found == ranking((30, 10), shown, omitted=2, repeated=1, invented=3)
+    assert found.oddities == ", 2 omitted, 1 repeated, 3 invented"
+    assert ranked([2, 1], (5, 6)).oddities == ""
+    assert ranked([], (5, 6)) == ranking((), (5, 6), omitted=2)
+
+
+def test_a_ranking_ranks_what_it_was_shown() -> None:
+    """Anything else is no ranking, whoever made it."""
+    with pytest.raises(ValidationError, match="was not shown"):
+        ranking((1, 2), (1, 3))

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError, UnparsableReplyError
-from dqa_dellma.asking import Asker
+from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
+from dqa_dellma.events import RankingEvent
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.sampling import UtilityElicitation
-from dqa_dellma.utilities.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.utilities.beliefs import Beliefs, judge
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs, minibatches
-from dqa_dellma.utilities.rankings import Ranking
-from tests.dellma.talking import asker, noted
+from tests.dellma.talking import conversation, noted, ranking
 
-SEASON = Beliefs((Belief(Factor("season", tuple("abc")), ("likely", "likely", "likely")),))
+SEASON = judge({"season": dict.fromkeys("abc", "likely")})
 
 
 @dataclass
@@ -32,16 +32,21 @@ class Knowing:
     batches: list[list[int]] = field(default_factory=list)
 
     def rank(
-        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
-    ) -> Ranking:
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
+    ) -> RankingEvent:
         """Rank the pairs, the first shown of equals first."""
-        del problem, beliefs, asker
+        del problem, beliefs, conversation
         self.batches.append(list(batch))
         if len(self.batches) - 1 in self.unreadable:
-            return Ranking((), omitted=len(batch))
+            return ranking((), batch, omitted=len(batch))
         states = pairs.states[pairs.state_of, 0]
         worth = self.utilities[pairs.action_of, states]
-        return Ranking(tuple(sorted(batch, key=lambda item: -worth[item])))
+        return ranking(sorted(batch, key=lambda item: -worth[item]), batch)
 
 
 CLEAR = np.array([[1, 2, 3], [7, 8, 9], [4, 5, 6]])
@@ -55,11 +60,11 @@ def elicited(
     """Choose among as many actions as the ranker knows; return the rounds as well."""
     given = {"samples": 32, "batch": 16} | settings
     problem = Problem("g", tuple(f"action {n}" for n in range(len(ranker.utilities))), "c")
-    found = asker()
+    found = conversation()
     chosen = UtilityElicitation(ranker, DellmaSettings(**given)).elicit(
         problem, SEASON, found, np.random.default_rng(seed)
     )
-    return chosen, [dict(event) for event in noted(found.events, "confidence")]
+    return chosen, [dict(event) for event in noted(found.recorder.events, "confidence")]
 
 
 def test_all_minibatches_are_ranked_by_default() -> None:
@@ -162,12 +167,12 @@ def test_rankings_without_figures_end_the_run_and_not_the_evaluation(confidence:
         del given
         raise DataError("No scores are found.")
 
-    found, problem = asker(), Problem("g", ("a", "b", "c"), "c")
+    found, problem = conversation(), Problem("g", ("a", "b", "c"), "c")
     settings = DellmaSettings(samples=32, batch=16, confidence=confidence)
     elicitation = UtilityElicitation(Knowing(CLEAR), settings, unsolvable)
     with pytest.raises(UnparsableReplyError, match=r"No figures .* No scores are found"):
         elicitation.elicit(problem, SEASON, found, np.random.default_rng(0))
-    assert noted(found.events, "ranking")
+    assert noted(found.recorder.events, "ranking")
 
 
 def test_an_action_that_is_never_ranked_is_not_chosen() -> None:
@@ -176,5 +181,5 @@ def test_an_action_that_is_never_ranked_is_not_chosen() -> None:
     chosen, _ = elicited(ranker, shared=False, samples=20)
     assert (chosen.ranked > 0).sum() == 20
     assert chosen.ranked[chosen.best] == 1
-    data = chosen.to_data(range(100))
-    assert sum(one["expected_utility"] is None for one in data["actions"]) == 80
+    told = chosen.to_event(range(100), "why").actions
+    assert sum(one.expected_utility is None for one in told) == 80

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from dqa import plugins
 from dqa.core.question import Question
@@ -14,7 +15,7 @@ from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.prompting import prompt
-from dqa_dellma.scripted.analyst import answers_step, reply_to_step
+from dqa_dellma.scripted.analyst import RESPONDER, reply_to_step
 from dqa_dellma.scripted.reports import read_report
 from dqa_dellma.utilities.beliefs import WEIGHTS
 from tests.dellma.talking import decide, noted, world
@@ -114,8 +115,9 @@ def test_a_long_context_is_summarised_and_still_decides() -> None:
 
 def test_steps_are_told_from_other_conversations() -> None:
     """Only a heading at a line's start is one."""
-    assert answers_step(prompt("zero_shot", task=TASK))
-    assert not answers_step('# Question\n["# Step: decide"]')
+    assert RESPONDER.answers([HumanMessage(prompt("zero_shot", task=TASK))])
+    assert not RESPONDER.answers([HumanMessage('# Question\n["# Step: decide"]')])
+    assert not RESPONDER.answers([])
 
 
 def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:
@@ -124,7 +126,9 @@ def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:
     right = dict.fromkeys(("dellma-pairs", "zero-shot"), 0)
     for question in worlds.questions:
         database = plugins.backend("sqlite").load(worlds.situation_of(question))
-        true = dict(zip(question.candidates or (), question.outcomes or (), strict=True))
+        true = dict(
+            zip(question.candidates or (), worlds.truth_of(question).outcomes or (), strict=True)
+        )
         for name in right:
             settings = Settings(options={"dellma.samples": "16"} if "dellma" in name else {})
             decision = plugins.decider(name)(scripted_model("analyst"), settings)

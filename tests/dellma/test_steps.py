@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,26 +16,27 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DataError
 from dqa.deciders.base import Settings
 from dqa.evaluation.traces import Trace
+from dqa.models.conversation import Conversation
 from dqa_dellma import (
-    Asker,
-    Belief,
     Beliefs,
-    DellmaFactory,
+    DecisionTree,
+    Dellma,
     DellmaSettings,
-    Enumeration,
-    Factor,
-    Forecast,
+    Factors,
+    FactorsEvent,
+    ForecastEvent,
     Maximised,
     Pairs,
     Problem,
-    Ranking,
+    RankingEvent,
     Steps,
+    judge,
     maximise,
+    problem_decider,
+    read_tree,
 )
 from dqa_dellma.scripted.analyst import reply_to_step
-from dqa_dellma.tree.decision_tree import Tree
-from dqa_dellma.tree.reading import read_tree
-from tests.dellma.talking import analyst_but, noted, world
+from tests.dellma.talking import analyst_but, noted, ranking, world
 
 Replacing = Callable[[DellmaSettings], Steps]
 
@@ -42,35 +44,42 @@ Replacing = Callable[[DellmaSettings], Steps]
 class Luck:
     """One factor, whatever the problem."""
 
-    def enumerate(self, problem: Problem, asker: Asker) -> Enumeration:
+    def enumerate(self, problem: Problem, conversation: Conversation) -> FactorsEvent:
         """Name it."""
-        del problem, asker
-        return Enumeration((Factor("luck", ("good", "bad")),))
+        del problem, conversation
+        return FactorsEvent(factors={"luck": ("good", "bad")})
 
 
 class Even:
     """Everything is as likely as everything else."""
 
-    def forecast(self, problem: Problem, factors: Sequence[Factor], asker: Asker) -> Forecast:
+    def forecast(
+        self, problem: Problem, factors: Factors, conversation: Conversation
+    ) -> ForecastEvent:
         """Judge every value alike."""
-        del problem, asker
-        even = (Belief(factor, ("likely",) * len(factor.values)) for factor in factors)
-        return Forecast(Beliefs(tuple(even)))
+        del problem, conversation
+        even = {factor: dict.fromkeys(values, "likely") for factor, values in factors.items()}
+        return ForecastEvent(beliefs=judge(even))
 
 
 class LastFirst:
     """The last action is the best in every state."""
 
     def rank(
-        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asker: Asker
-    ) -> Ranking:
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        conversation: Conversation,
+    ) -> RankingEvent:
         """Rank by the action's number."""
-        del problem, beliefs, asker
-        return Ranking(tuple(sorted(batch, key=lambda item: -int(pairs.action_of[item]))))
+        del problem, beliefs, conversation
+        return ranking(sorted(batch, key=lambda item: -int(pairs.action_of[item])), batch)
 
 
 def worst(
-    pairs: Pairs, rankings: Sequence[Ranking], actions: int, settings: DellmaSettings
+    pairs: Pairs, rankings: Sequence[RankingEvent], actions: int, settings: DellmaSettings
 ) -> Maximised:
     """Take the action of the smallest expected utility."""
     found = maximise(pairs, rankings, actions, settings)
@@ -97,7 +106,7 @@ def judged(text: str) -> str:
 def decided(steps: Replacing) -> tuple[Decision, list[str]]:
     """Decide a generated question by a decider of one's own; return the steps that were asked."""
     question, database = world()
-    mine = DellmaFactory("mine", "of my own", DellmaSettings(), steps=steps)
+    mine = problem_decider("mine", "of my own", lambda own: Dellma(own, steps(own)), DellmaSettings)
     model = analyst_but(judge=judged)
     own = Settings(options={"mine.samples": "4"})
     decision = mine(model, own).decide(question, database)
@@ -105,7 +114,7 @@ def decided(steps: Replacing) -> tuple[Decision, list[str]]:
     return decision, [text.rpartition("# Step: ")[2].split()[0] for text in model.prompts]
 
 
-def tree_of(decision: Decision) -> Tree:
+def tree_of(decision: Decision) -> DecisionTree:
     """Read the tree from the trace alone."""
     run = {"question": "q", "database": "d", "kind": "relational", "decider": "mine", "model": "m"}
     kept = ("ending", "answer", "choice", "steps", "seconds", "usage", "error", "outage")
@@ -164,8 +173,9 @@ def test_a_fourth_step_without_figures_ends_the_run_with_its_trace() -> None:
 
 def test_every_public_name_is_where_it_says() -> None:
     """And one that is none is said to be none."""
-    assert all(getattr(dellma, name).__module__ for name in dellma.__all__ if name != "WEIGHTS")
-    listed = [name for names in dellma._HOMES.values() for name in names]
-    assert sorted(listed) == sorted(dellma.__all__)
+    homes = {name: home for home, names in dellma._HOMES.items() for name in names}
+    assert sorted(homes) == dir(dellma)
+    for name, home in homes.items():
+        assert getattr(dellma, name) is getattr(import_module(f"dqa_dellma.{home}"), name)
     with pytest.raises(AttributeError, match="nobody"):
         _ = dellma.nobody

@@ -7,14 +7,13 @@ from typing import Literal
 
 import pytest
 
-from dqa.deciders.base import Settings
+from dqa.models.conversation import Conversation
 from dqa.models.scripted import scripted_model
-from dqa_dellma.asking import Asker
 from dqa_dellma.context.summaries import Shortener
-from tests.dellma.talking import asker, said_to
+from tests.dellma.talking import conversation, said_to
 
 
-def shortener(found: Asker) -> Shortener:
+def shortener(found: Conversation) -> Shortener:
     """Shorten for a choice between two."""
     return Shortener("Earn much.", ("apple", "pear"), found)
 
@@ -35,7 +34,7 @@ def test_summaries_fit_together_however_long_the_texts_are(
     texts: list[str], part: Literal["rows", "rules"], most: int
 ) -> None:
     """By a model that writes as much as it may, in rounds where one does not suffice."""
-    found = Asker(scripted_model("analyst"), Settings())
+    found = Conversation(scripted_model("analyst"))
     short = shortener(found).shorten(part, texts, most)
     assert 0 < len(short) <= most
     assert all(line.startswith(">") for line in short.splitlines() if line)
@@ -44,7 +43,7 @@ def test_summaries_fit_together_however_long_the_texts_are(
 def test_a_summary_that_marks_its_lines_too_long_is_asked_for_again() -> None:
     """What is counted is what prompts will hold."""
     lines = "\n" * 40
-    found = asker(json.dumps({"summary": f"a{lines}b"}), json.dumps({"summary": "a"}))
+    found = conversation(json.dumps({"summary": f"a{lines}b"}), json.dumps({"summary": "a"}))
     assert shortener(found).shorten("rules", ["x" * 100], 50) == "> a\n\n> a"
     assert "Write a shorter one" in said_to(found)[1]
 
@@ -52,6 +51,6 @@ def test_a_summary_that_marks_its_lines_too_long_is_asked_for_again() -> None:
 @pytest.mark.parametrize("part", ["rows", "rules"])
 def test_what_is_blank_is_nothing_to_ask_about(part: Literal["rows", "rules"]) -> None:
     """However long it is."""
-    found = asker("never asked")
+    found = conversation("never asked")
     assert shortener(found).shorten(part, ["\n \n" * 5_000], 500) == ""
-    assert found.steps == 0
+    assert found.recorder.steps == 0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
+from pydantic import BaseModel
 
 from dqa.core.errors import UsageError
 from dqa.report.pages import write_page
-from dqa_dellma.tree.decision_tree import Tree
+from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.tree.page import render_tree
 from dqa_dellma.tree.reading import read_tree
 from tests.dellma.dellma_traces import asked, by_posterior, events, odd_events, refused, traced
+
+_Part = TypeVar("_Part", bound=BaseModel)
 
 HOSTILE = "</summary><script>alert(1)</script>'\"\x1b[31m\u202egnp \ud800 {{ 7 * 7 }}"
 
@@ -45,11 +48,16 @@ class Page(HTMLParser):
         assert self._open.pop() == tag
 
 
-def large(actions: int) -> Tree:
+def changed(part: _Part, **changes: Any) -> _Part:
+    """Return a part of a trace or a tree with other values."""
+    return part.model_copy(update=changes)
+
+
+def large(actions: int) -> DecisionTree:
     """Return a tree with many actions, each in eight states."""
     tree = read_tree(traced())
-    more = tuple(replace(tree.actions[1], action=f"a{number}") for number in range(actions - 3))
-    return replace(tree, actions=(*tree.actions, *more), rankings=tree.rankings * 30)
+    more = tuple(changed(tree.actions[1], action=f"a{number}") for number in range(actions - 3))
+    return changed(tree, actions=(*tree.actions, *more), rankings=tree.rankings * 30)
 
 
 def test_the_page_unfolds_from_actions_to_states() -> None:
@@ -77,17 +85,13 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
 def test_text_of_others_never_becomes_markup(tmp_path: Path) -> None:
     """Names, statements and rows are shown, with what acts unseen spelt out."""
     told = events(fig=HOSTILE, rain=HOSTILE, wet=HOSTILE)
-    told["retrieval"][0] = replace(
-        told["retrieval"][0],
-        data={"statement": HOSTILE, "observation": HOSTILE, "error": HOSTILE},
-    )
-    told["ranking"][1] = replace(
-        told["ranking"][1], data={**told["ranking"][1].data, "problem": HOSTILE}
-    )
+    said = dict.fromkeys(("statement", "observation", "error"), HOSTILE)
+    told["retrieval"][0] = changed(told["retrieval"][0], **said)
+    told["ranking"][1] = changed(told["ranking"][1], problem=HOSTILE)
     file = tmp_path / "tree.html"
     tree = read_tree(traced(told, question=HOSTILE, model=HOSTILE))
-    left_out = replace(tree.context, left_out=(HOSTILE,))
-    write_page(render_tree(replace(tree, context=left_out), HOSTILE), file)
+    left_out = changed(tree.context, left_out=(HOSTILE,))
+    write_page(render_tree(changed(tree, context=left_out), HOSTILE), file)
     page = file.read_text("utf-8")
     assert "script" not in Page(page).tags
     assert "&lt;script&gt;" in page
@@ -118,7 +122,7 @@ def test_what_was_not_as_asked_for_is_one_line() -> None:
     assert "<dt>factor effects</dt><dd>no</dd>" in page
     tree = read_tree(traced())
     assert 'class="warnings"' not in render_tree(
-        replace(tree, defects=dict.fromkeys(tree.defects, 0))
+        changed(tree, defects=dict.fromkeys(tree.defects, 0))
     )
 
 
@@ -138,8 +142,8 @@ def test_replies_that_could_not_be_used_are_listed() -> None:
 def test_a_factor_of_one_value_is_certain() -> None:
     """And has no bar, which would say nothing."""
     tree = read_tree(traced())
-    only = replace(tree.factors[0], values=tree.factors[0].values[:1])
-    page = render_tree(replace(tree, factors=(only, tree.factors[1])))
+    only = changed(tree.factors[0], values=tree.factors[0].values[:1])
+    page = render_tree(changed(tree, factors=(only, tree.factors[1])))
     assert '<th scope="row">dry</th><td>certain, the only value</td></tr>' in page
     assert page.count('class="bar"') == 2
 
@@ -170,7 +174,7 @@ def test_a_run_that_ended_before_its_factors_has_a_page_as_well() -> None:
     assert "the run ended as unparsable: 2 replies." in page
     assert "<li>Reply 1, state enumeration: No JSON.</li>" in page
     assert "<h2>Beliefs</h2>" not in page
-    early = replace(read_tree(refused()), actions=())
+    early = changed(read_tree(refused()), actions=())
     assert "The run ended before any were compared." in render_tree(early)
     assert "The run ended before" not in page
 

@@ -10,11 +10,10 @@ import pytest
 
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.core.events import Event
 from dqa.evaluation.score import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa_dellma.tree.report import INDEX, write_tree_report
-from tests.dellma.dellma_traces import events, odd_events, refused, traced
+from tests.dellma.dellma_traces import events, odd_events, refused, told_of, traced
 from tests.dellma.test_tree_page import HOSTILE, Page
 
 
@@ -97,8 +96,8 @@ def test_names_of_files_are_safe(tmp_path: Path) -> None:
 
 def test_a_run_that_cannot_be_read_costs_no_other_its_page(tmp_path: Path) -> None:
     """The index says why, and so does what is returned; runs without a tree are counted."""
-    broken = traced(events() | {"ranking": [Event("ranking", 1, {})]}, decider="dellma-old")
-    other = traced({"reply": [Event("reply", 1, {"text": "fig"})]}, decider="zero-shot")
+    broken = traced(events() | {"ranking": [told_of("ranking", 1, {})]}, decider="dellma-old")
+    other = traced({"reply": [told_of("reply", 1, {"text": "fig"})]}, decider="zero-shot")
     (problem,) = write_tree_report([broken, traced(), other, other], {}, tmp_path)
     assert "agriculture/1 by dellma-old on sqlite was not written by this version" in problem
     text = index_of(tmp_path)

@@ -11,16 +11,16 @@ import pytest
 from dqa.report.pages import percent
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.utilities.beliefs import Belief, Beliefs, Factor
+from dqa_dellma.utilities.beliefs import Beliefs, judge
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.why import Influence, influences, reason_for
 
-BELIEFS = Beliefs(
-    (
-        Belief(Factor("rain", ("dry", "wet")), ("likely", "unlikely")),
-        Belief(Factor("demand", ("low", "high")), ("likely", "likely")),
-    )
+BELIEFS = judge(
+    {
+        "rain": {"dry": "likely", "wet": "unlikely"},
+        "demand": {"low": "likely", "high": "likely"},
+    }
 )
 STATES = np.array([[rain, demand] for rain in (0, 1) for demand in (0, 1)] * 4)
 """Sixteen states, four of each kind."""
@@ -198,7 +198,7 @@ def test_no_factor_at_all_is_no_difficulty() -> None:
     """A problem may have come without any."""
     found = elicited((0.03, 0.9), (0.02, 0.1))
     bare = replace(found.pairs, states=np.zeros((16, 0), dtype=np.int64))
-    assert "No single value" in why(replace(found, pairs=bare), beliefs=Beliefs(()))
+    assert "No single value" in why(replace(found, pairs=bare), beliefs={})
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from dqa.core.database import Database
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
+from dqa.guard import Audit, Policy
 from dqa.loaders.release import read_release
 
 SERVERS = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
@@ -58,9 +59,16 @@ class Target:
     _opened: list[Database] = field(default_factory=list)
     _namespaces: set[str] = field(default_factory=set)
 
-    def load(self, situation: Situation, replace: str | None = None) -> Database:
+    def load(
+        self,
+        situation: Situation,
+        replace: str | None = None,
+        *,
+        policy: Policy | None = None,
+        audit: Audit | None = None,
+    ) -> Database:
         """Load and open; see `Backend.load`."""
-        database = self.backend.load(situation, self.url, replace)
+        database = self.backend.load(situation, self.url, replace, policy=policy, audit=audit)
         self._opened.append(database)
         self._namespaces |= {
             each.namespace

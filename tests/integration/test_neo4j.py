@@ -18,10 +18,10 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.situation import Situation, Table
-from dqa.databases.base import LoadedSituation
-from dqa.databases.namespaces import namespace_for
+from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.databases.neo4j import writer
 from dqa.databases.neo4j.server import Address, Server
+from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
 from tests.databases.test_writers import shuffled
@@ -351,3 +351,50 @@ def test_many_threads_share_one_database(small: Database) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(work, range(40))) == [((3,),)] * 40
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_policy_and_an_audit_hold(target: Target, whole: bool) -> None:
+    """Labels, types, properties and procedures; on a situation and on the whole database."""
+    told: list[AuditEntry] = []
+    policy = Policy(
+        labels=frozenset({"Country"}),
+        relationship_types=frozenset({"NodeCountry"}),
+        denied_properties=frozenset({"development"}),
+        procedures=frozenset({"db.ping"}),
+    )
+    options: dict[str, Any] = {"policy": policy, "audit": Audit(told.append)}
+    database = target.load(small_situation(), **options)
+    if whole:
+        database = target.backend.open(target.url, **options)
+    assert database.query("MATCH (c:Country {name: 'SWE'}) RETURN DISTINCT c.home_node").rows == (
+        ("lubeck",),
+    )
+    refused = (
+        "MATCH (t:Trade_node) RETURN t.name",
+        "MATCH (:Country)-[s:source]->(:Country) RETURN s.flow",
+        "MATCH (c:Country) RETURN c.development",
+        "MATCH (c:Country) RETURN c",
+        "MATCH (n) RETURN n.name",
+        "CALL db.labels()",
+    )
+    for statement in refused:
+        with pytest.raises(RefusedStatementError):
+            database.query(statement)
+    assert [entry.allowed for entry in told] == [True, *[False] * len(refused)]
+    schema = database.schema()
+    assert [node.label for node in schema.nodes] == ["Country"]
+    assert "development" not in schema.to_text()
+    assert schema.edges == ()
+    database.close()
+
+
+def test_what_a_policy_adds_may_be_called_on_a_situation(target: Target) -> None:
+    """A function that the guard does not know by itself."""
+    statement = "MATCH (c:Country) RETURN apoc_like.unknown(c.name)"
+    policy = Policy(functions=frozenset({"apoc_like.unknown"}))
+    with pytest.raises(RefusedStatementError, match="not known to only read"):
+        target.load(small_situation()).query(statement)
+    # The guard lets it through, so that it is the server which does not know it.
+    with pytest.raises(StatementError, match="Unknown function"):
+        target.load(small_situation(), policy=policy).query(statement)

@@ -22,6 +22,7 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.namespaces import namespace_for
+from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import Target
 
@@ -314,3 +315,29 @@ def test_many_threads_share_one_database(target: Target) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(work, range(40))) == [((60,),)] * 40
+
+
+def test_a_policy_and_an_audit_hold_on_every_server(target: Target) -> None:
+    """What may not be read is neither read nor shown, in no dialect, and all is written down."""
+    policy = Policy(
+        tables=frozenset({"goods", "supply"}), denied_columns=frozenset({"goods.base_price"})
+    )
+    told: list[AuditEntry] = []
+    database = target.load(world(), policy=policy, audit=Audit(told.append))
+    allowed = "SELECT count(*) FROM goods JOIN supply ON goods.code = supply.goods_id"
+    refused = (
+        "SELECT base_price FROM goods",
+        "SELECT * FROM goods",
+        "SELECT `base_price` FROM `goods` LIMIT 1, 2",
+        "SELECT name FROM building",
+    )
+    assert len(database.query(allowed).rows) == 1
+    for statement in refused:
+        with pytest.raises(RefusedStatementError):
+            database.query(statement)
+    assert [entry.allowed for entry in told] == [True, *[False] * len(refused)]
+    shown = {table.name: [column.name for column in table.columns] for table in
+             database.schema().tables}  # fmt: skip
+    assert sorted(shown) == ["goods", "supply"]
+    assert "base_price" not in shown["goods"]
+    database.close()

@@ -98,7 +98,7 @@ def test_a_server_that_is_too_old(server: Target, monkeypatch: pytest.MonkeyPatc
 
 def test_a_driver_that_is_not_installed(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says which extra brings it."""
-    monkeypatch.setattr("dqa.databases.servers.find_spec", lambda _: None)
+    monkeypatch.setattr("dqa.databases.base.find_spec", lambda _: None)
     message = complaint(lambda: server.backend.open(server.url), MissingKeyError)
     assert f'pip install "dqa[{server.backend.name}]"' in message
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Self
 from urllib.parse import parse_qs
 
 import duckdb
@@ -13,13 +14,14 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.base import Examination, LoadedSituation
 from dqa.databases.duckdb.database import DuckdbDatabase
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
 from dqa.databases.duckdb.writer import write
 from dqa.databases.files import existing_file, file_path, require_folder
 from dqa.databases.namespaces import (
     TAG_TABLE,
+    Examination,
+    LoadedSituation,
     NamespaceContent,
     Namespaces,
     namespace_for,
@@ -28,7 +30,7 @@ from dqa.databases.namespaces import (
 )
 from dqa.databases.tables import TAG_COLUMNS, quote
 
-__all__ = ["DuckdbNamespaces", "connect", "load_in_memory"]
+__all__ = ["DuckdbNamespaces"]
 
 _MAIN = "main"
 _TABLES = (
@@ -57,6 +59,40 @@ class DuckdbNamespaces(Namespaces):
         self._path = path
         self._wanted = wanted
         self._writer: DuckDBPyConnection | None = None
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Give the schemas of a file; the engine's errors come out as this project's."""
+        where, _, query = location.partition("?")
+        path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [None])[0]
+        with use_store(path) as store:
+            try:
+                yield cls(store, path, wanted)
+            except duckdb.Error as error:
+                raise DatabaseUnavailableError(
+                    f"'{path}' cannot be used: {first_line(error)}."
+                ) from error
+
+    @classmethod
+    def start(cls) -> None:
+        """Open a database in memory for a moment."""
+        duckdb.connect(":memory:").close()
+
+    @classmethod
+    def engine_version(cls) -> str:
+        """Return DuckDB's version."""
+        return f"DuckDB {duckdb.__version__}"
+
+    @classmethod
+    def load_in_memory(cls, situation: Situation) -> DuckdbDatabase:
+        """Write a situation into memory that all threads share."""
+        memory = Store(None)
+        memory.users = 1
+        tag = tag_of(situation, namespace_for(situation))
+        with memory.writing() as connection:
+            write(connection, tag, situation)
+        return DuckdbDatabase(memory, tag.namespace, situation.name)
 
     def names(self) -> Iterable[str]:
         """Return the schemas that have a tag."""
@@ -121,7 +157,7 @@ class DuckdbNamespaces(Namespaces):
         existing_file(self._path, "duckdb")
         with self._connection():
             may_write = os.access(self._path, os.W_OK)
-        return Examination(f"DuckDB {duckdb.__version__}", may_write=may_write)
+        return Examination(self.engine_version(), may_write=may_write)
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:  # noqa: ARG002
@@ -142,27 +178,3 @@ class DuckdbNamespaces(Namespaces):
         with self._connection() as connection:
             found = connection.execute(_TABLES).fetchall()
         return {schema: tables or [] for schema, tables in found}
-
-
-@contextmanager
-def connect(location: str) -> Iterator[DuckdbNamespaces]:
-    """Give the schemas of a file; the engine's errors come out as this project's."""
-    where, _, query = location.partition("?")
-    path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [None])[0]
-    with use_store(path) as store:
-        try:
-            yield DuckdbNamespaces(store, path, wanted)
-        except duckdb.Error as error:
-            raise DatabaseUnavailableError(
-                f"'{path}' cannot be used: {first_line(error)}."
-            ) from error
-
-
-def load_in_memory(situation: Situation) -> DuckdbDatabase:
-    """Write a situation into memory that all threads share."""
-    memory = Store(None)
-    memory.users = 1
-    tag = tag_of(situation, namespace_for(situation))
-    with memory.writing() as connection:
-        write(connection, tag, situation)
-    return DuckdbDatabase(memory, tag.namespace, situation.name)

@@ -15,8 +15,7 @@ from sqlalchemy.schema import SetColumnComment
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation, Table
-from dqa.databases.base import LoadedSituation
-from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.tables import create_table, define_tables, define_tag, quote, spell, tag_row
 
 __all__ = ["write"]

@@ -8,12 +8,12 @@ import ladybug
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.base import LoadedSituation
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.ladybug.database import LadybugDatabase
 from dqa.databases.ladybug.writer import read_tag, size, write
+from dqa.databases.namespaces import LoadedSituation
 
-__all__ = ["LadybugFile", "load_in_memory"]
+__all__ = ["LadybugFile"]
 
 _MEBIBYTE = 1 << 20
 _POOL = 256 * _MEBIBYTE
@@ -24,6 +24,33 @@ _ADDRESSES = 4_096 * _MEBIBYTE
 
 class LadybugFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
+
+    kind = "ladybug"
+
+    @classmethod
+    def start(cls) -> None:
+        """Open a database in memory for a moment.
+
+        The engine's library is loaded when a first database is opened, and a thread that opens
+        another meanwhile is told that there is none.
+        """
+        ladybug.Database(":memory:").close()
+
+    @classmethod
+    def engine_version(cls) -> str:
+        """Return LadybugDB's version."""
+        return f"LadybugDB {ladybug.__version__}"
+
+    @classmethod
+    def load_in_memory(cls, situation: Situation) -> LadybugDatabase:
+        """Write a situation into memory."""
+        database = _new_database(":memory:", situation)
+        try:
+            write(situation, database)
+        except BaseException:
+            database.close()
+            raise
+        return LadybugDatabase(database, situation.name)
 
     def open(self, namespace: str | None) -> LadybugDatabase:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
@@ -54,17 +81,6 @@ class LadybugFile(FileNamespaces):
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         with _new_database(path, situation) as database:
             write(situation, database, tag)
-
-
-def load_in_memory(situation: Situation) -> LadybugDatabase:
-    """Write a situation into memory."""
-    database = _new_database(":memory:", situation)
-    try:
-        write(situation, database)
-    except BaseException:
-        database.close()
-        raise
-    return LadybugDatabase(database, situation.name)
 
 
 def _new_database(where: Path | str, situation: Situation) -> ladybug.Database:

@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from dqa.core.errors import DataError
 from dqa.core.situation import ColumnType, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
-from dqa.databases.base import LoadedSituation
 from dqa.databases.graphs import require_graph
-from dqa.databases.namespaces import tag_from_json, tag_to_json
+from dqa.databases.namespaces import LoadedSituation, tag_from_json, tag_to_json
 from dqa.guard.cypher import quote_name, quote_text
 
 __all__ = ["read_tag", "size", "write"]

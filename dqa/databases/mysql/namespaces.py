@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Self
 
 from pymysql.connections import Connection
 from pymysql.err import MySQLError
@@ -13,7 +13,6 @@ from sqlalchemy import URL
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.base import Examination, LoadedSituation
 from dqa.databases.failures import one_line
 from dqa.databases.mysql.database import MysqlDatabase
 from dqa.databases.mysql.server import (
@@ -27,15 +26,17 @@ from dqa.databases.mysql.server import (
 from dqa.databases.mysql.writer import write
 from dqa.databases.namespaces import (
     TAG_TABLE,
+    Examination,
+    LoadedSituation,
     NamespaceContent,
     Namespaces,
     UnfinishedLoad,
     tagged_content,
 )
-from dqa.databases.servers import display_name, parse_url
+from dqa.databases.servers import display_name, failed_load, parse_url
 from dqa.databases.tables import TAG_COLUMNS, quote
 
-__all__ = ["MysqlNamespaces", "connect"]
+__all__ = ["MysqlNamespaces"]
 
 _LOCK_SECONDS = 120
 _NO_RIGHTS = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
@@ -60,6 +61,23 @@ class MysqlNamespaces(Namespaces):
         self._connection = connection
         self._url = url
         self._flavour = flavour
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Give the databases of a server; its errors come out as this project's."""
+        url = parse_url(location).set(drivername="mysql+pymysql")
+        with new_connection(url) as connection:
+            try:
+                yield cls(connection, url, find_flavour(connection, url))
+            except MySQLError as error:
+                code = code_of(error)
+                right = "make, fill and drop databases whose names begin with dqa_"
+                raise failed_load(
+                    *(display_name(url), one_line(error)),
+                    missing_right=right if code in _NO_RIGHTS else None,
+                    is_full=code in FULL,
+                ) from error
 
     def names(self) -> Iterable[str]:
         """Return the databases that have a tag and that the user may see."""
@@ -144,25 +162,6 @@ class MysqlNamespaces(Namespaces):
             *(namespace, namespace),
         )
         return frozenset(str(name) for (name,) in rows if name is not None) if rows else None
-
-
-@contextmanager
-def connect(location: str) -> Iterator[MysqlNamespaces]:
-    """Give the databases of a server; its errors come out as this project's."""
-    url = parse_url(location).set(drivername="mysql+pymysql")
-    where = display_name(url)
-    with new_connection(url) as connection:
-        try:
-            yield MysqlNamespaces(connection, url, find_flavour(connection, url))
-        except MySQLError as error:
-            code, problem = code_of(error), one_line(error)
-            if code in _NO_RIGHTS:
-                raise UsageError(
-                    f"{where} cannot be written: {problem}. Ask for the right to make, fill and "
-                    "drop databases whose names begin with dqa_."
-                ) from error
-            full = " The server has no room left." if code in FULL else ""
-            raise DatabaseUnavailableError(f"{where} failed: {problem}.{full}") from error
 
 
 def _lets_write(grant: str) -> bool:

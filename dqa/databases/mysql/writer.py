@@ -22,8 +22,7 @@ from pymysql.err import IntegrityError
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Column, Schema, Situation, Table
-from dqa.databases.base import LoadedSituation
-from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.tables import (
     ROW_COLUMN,
     TAG_COLUMNS,

@@ -12,41 +12,17 @@ database that is not the user's default, and ``?namespace=dqa_…`` for one load
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
-
 from dqa.databases.base import Backend
-from dqa.databases.namespaces import NamespaceBackend, Namespaces
-from dqa.databases.servers import require_driver
+from dqa.databases.servers import has_scheme
 
-if TYPE_CHECKING:
-    from dqa.core.database import Kind
+__all__ = ["BACKEND"]
 
-__all__ = ["BACKEND", "Neo4jBackend"]
-
-_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-
-
-class Neo4jBackend(NamespaceBackend):
-    """Opens Neo4j databases, and loads situations beside each other into them."""
-
-    name = "neo4j"
-    kind: Kind = "graph"
-    dialect = "neo4j"
-    needs_location = (
-        "Neo4j is a server: name its URL, bolt://user:password@host:7687, to use it or to load a "
-        "situation into it."
-    )
-
-    def accepts(self, location: str) -> bool:
-        """Whether `location` is a ``bolt://`` or ``neo4j://`` URL; also ``+s`` and ``+ssc``."""
-        return location.partition("://")[0] in _SCHEMES and "://" in location
-
-    def _connect(self, location: str) -> AbstractContextManager[Namespaces]:
-        require_driver("neo4j", "neo4j")
-        from dqa.databases.neo4j.namespaces import connect
-
-        return connect(location)
-
-
-BACKEND: Backend = Neo4jBackend()
+BACKEND = Backend(
+    name="neo4j",
+    kind="graph",
+    dialect="neo4j",
+    namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
+    accepts=lambda location: has_scheme(location, "bolt", "neo4j"),
+    driver="neo4j",
+    example="bolt://user:password@host:7687",
+)

@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
-from dqa.databases.base import Examination, LoadedSituation
-from dqa.databases.namespaces import ForeignContent, NamespaceContent, Namespaces
+from dqa.databases.namespaces import (
+    Examination,
+    ForeignContent,
+    LoadedSituation,
+    NamespaceContent,
+    Namespaces,
+)
 from dqa.databases.neo4j.database import GraphNamespace, Neo4jDatabase
 from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.neo4j.writer import TAG, drop, prepare, write
 from dqa.guard.cypher import quote_name
 
-__all__ = ["Neo4jNamespaces", "connect"]
+__all__ = ["Neo4jNamespaces"]
 
 _READERS = frozenset({"PUBLIC", "reader"})
 """Roles, of editions that have any, that cannot write."""
@@ -38,6 +43,22 @@ class Neo4jNamespaces(Namespaces):
         self.location = server.address.name
         self.is_handed_over = False
         self._server = server
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Give the labels of a database; the driver's errors come out as this project's."""
+        server = Server(Address.parse(location))
+        is_handed_over = False
+        try:
+            namespaces = cls(server)
+            yield namespaces
+            is_handed_over = namespaces.is_handed_over
+        except (Neo4jError, DriverError, OSError) as error:
+            raise server.failure(error) from error
+        finally:
+            if not is_handed_over:
+                server.close()
 
     def names(self) -> Iterable[str]:
         """Return the labels of loaded situations."""
@@ -123,22 +144,6 @@ class Neo4jNamespaces(Namespaces):
         )
         tag: dict[str, Any] = found[0]["tag"]
         return tag
-
-
-@contextmanager
-def connect(location: str) -> Iterator[Neo4jNamespaces]:
-    """Give the labels of a database; what the driver raises comes out as this project's errors."""
-    server = Server(Address.parse(location))
-    is_handed_over = False
-    try:
-        namespaces = Neo4jNamespaces(server)
-        yield namespaces
-        is_handed_over = namespaces.is_handed_over
-    except (Neo4jError, DriverError, OSError) as error:
-        raise server.failure(error) from error
-    finally:
-        if not is_handed_over:
-            server.close()
 
 
 def _loaded(tag: dict[str, Any]) -> LoadedSituation:

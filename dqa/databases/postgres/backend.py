@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
-
 from dqa.databases.base import Backend
-from dqa.databases.namespaces import NamespaceBackend, Namespaces
-from dqa.databases.servers import has_scheme, require_driver
+from dqa.databases.servers import has_scheme
 
-if TYPE_CHECKING:
-    from dqa.core.database import Kind
+__all__ = ["BACKEND"]
 
-__all__ = ["BACKEND", "PostgresBackend"]
-
-
-class PostgresBackend(NamespaceBackend):
-    """Opens PostgreSQL databases and schemas, and loads situations into new schemas."""
-
-    name = "postgres"
-    kind: Kind = "relational"
-    dialect = "postgres"
-    needs_location = (
-        "PostgreSQL holds nothing in memory; give the URL of a server: "
-        "postgresql://user:password@host/database."
-    )
-
-    def accepts(self, location: str) -> bool:
-        """Whether `location` is a ``postgresql://`` URL, whatever driver it names."""
-        return has_scheme(location, "postgresql", "postgres")
-
-    def _connect(self, location: str) -> AbstractContextManager[Namespaces]:
-        require_driver("psycopg", "postgres")
-        from dqa.databases.postgres.namespaces import connect
-
-        return connect(location)
-
-
-BACKEND: Backend = PostgresBackend()
+BACKEND = Backend(
+    name="postgres",
+    kind="relational",
+    dialect="postgres",
+    namespaces="dqa.databases.postgres.namespaces:PostgresNamespaces",
+    accepts=lambda location: has_scheme(location, "postgresql", "postgres"),
+    driver="psycopg",
+    example="postgresql://user:password@host/database",
+)

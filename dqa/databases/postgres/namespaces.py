@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from psycopg import Connection
@@ -13,9 +13,15 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.base import Examination, LoadedSituation
 from dqa.databases.failures import one_line
-from dqa.databases.namespaces import ForeignContent, NamespaceContent, Namespaces, tag_from_json
+from dqa.databases.namespaces import (
+    Examination,
+    ForeignContent,
+    LoadedSituation,
+    NamespaceContent,
+    Namespaces,
+    tag_from_json,
+)
 from dqa.databases.postgres.database import (
     CONNECT_SECONDS,
     REFUSED,
@@ -24,10 +30,10 @@ from dqa.databases.postgres.database import (
     message_of,
 )
 from dqa.databases.postgres.writer import write
-from dqa.databases.servers import display_name, parse_url, split_namespace
+from dqa.databases.servers import display_name, failed_load, parse_url, split_namespace
 from dqa.databases.tables import spell
 
-__all__ = ["PostgresNamespaces", "connect"]
+__all__ = ["PostgresNamespaces"]
 
 _LOCK_SECONDS = 120
 _OLDEST = 14
@@ -59,6 +65,22 @@ class PostgresNamespaces(Namespaces):
         self._connection = connection
         self._url = url
         self._wanted = wanted
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Give the schemas of a database; the server's errors come out as this project's."""
+        url, wanted = split_namespace(parse_url(location).set(drivername="postgresql+psycopg"))
+        with _connection(url) as connection:
+            try:
+                yield cls(connection, url, wanted)
+            except psycopg.Error as error:
+                code, right = code_of(error), "make schemas: GRANT CREATE ON DATABASE"
+                raise failed_load(
+                    *(display_name(url), message_of(error)),
+                    missing_right=right if code in REFUSED else None,
+                    is_full=code == "53100",
+                ) from error
 
     def names(self) -> Iterable[str]:
         """Return the schemas whose names begin as ours do."""
@@ -109,24 +131,6 @@ class PostgresNamespaces(Namespaces):
                 "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (namespace,)
             )
             yield
-
-
-@contextmanager
-def connect(location: str) -> Iterator[PostgresNamespaces]:
-    """Give the schemas of a database; the server's errors come out as this project's."""
-    url, wanted = split_namespace(parse_url(location).set(drivername="postgresql+psycopg"))
-    where = display_name(url)
-    with _connection(url) as connection:
-        try:
-            yield PostgresNamespaces(connection, url, wanted)
-        except psycopg.Error as error:
-            if code_of(error) in REFUSED:
-                raise UsageError(
-                    f"{where} cannot be written: {message_of(error)}. Ask for the right to make "
-                    "schemas: GRANT CREATE ON DATABASE."
-                ) from error
-            full = " The server has no room left." if code_of(error) == "53100" else ""
-            raise DatabaseUnavailableError(f"{where} failed: {message_of(error)}.{full}") from error
 
 
 def _connection(url: URL) -> Connection[Any]:

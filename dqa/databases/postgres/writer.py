@@ -18,8 +18,7 @@ from sqlalchemy.schema import AddConstraint
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Column, Schema, Situation, Table
-from dqa.databases.base import LoadedSituation
-from dqa.databases.namespaces import tag_to_json
+from dqa.databases.namespaces import LoadedSituation, tag_to_json
 from dqa.databases.tables import create_table, define_tables, quote, spell
 
 __all__ = ["write"]

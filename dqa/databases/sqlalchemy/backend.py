@@ -8,41 +8,28 @@ the user of such a URL be one who may only read: in many servers a rollback undo
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
-
 from dqa.databases.base import Backend
-from dqa.databases.namespaces import NamespaceBackend, Namespaces
+from dqa.databases.servers import has_scheme
 
-if TYPE_CHECKING:
-    from dqa.core.database import Kind
+__all__ = ["BACKEND"]
 
-__all__ = ["BACKEND", "SqlalchemyBackend"]
-
-_OTHERS = frozenset(
-    {"mysql", "mariadb", "postgres", "postgresql", "duckdb", "ladybug"}
-    | {"bolt", "neo4j", "http", "https", "file"}
+_OTHERS = (
+    *("mysql", "mariadb", "postgres", "postgresql", "duckdb", "ladybug"),
+    *("bolt", "neo4j", "http", "https", "file"),
 )
 """Beginnings of URLs that are of other backends, or of none."""
 
 
-class SqlalchemyBackend(NamespaceBackend):
-    """Opens databases by any other SQLAlchemy URL, and loads situations into them."""
-
-    name = "sqlalchemy"
-    kind: Kind = "relational"
-    dialect = "ansi"
-    needs_location = "Name the database by an SQLAlchemy URL."
-
-    def accepts(self, location: str) -> bool:
-        """Whether `location` is a URL that no other backend takes."""
-        scheme, mark, _ = location.partition("://")
-        return bool(mark) and scheme != "sqlite" and scheme.partition("+")[0] not in _OTHERS
-
-    def _connect(self, location: str) -> AbstractContextManager[Namespaces]:
-        from dqa.databases.sqlalchemy.namespaces import connect
-
-        return connect(location)
+def _accepts(location: str) -> bool:
+    is_url = "://" in location and not location.startswith("sqlite://")
+    return is_url and not has_scheme(location, *_OTHERS)
 
 
-BACKEND: Backend = SqlalchemyBackend()
+BACKEND = Backend(
+    name="sqlalchemy",
+    kind="relational",
+    dialect="ansi",
+    namespaces="dqa.databases.sqlalchemy.namespaces:SqlalchemyNamespaces",
+    accepts=_accepts,
+    example="an SQLAlchemy URL such as oracle+oracledb://user:password@host/database",
+)

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isnan
+from typing import Any, Self
 
-from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, inspect, select
+from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, insert, inspect, select
 from sqlalchemy.exc import DataError as DriverDataError
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, ProgrammingError, SQLAlchemyError
-from sqlalchemy.schema import CreateSchema, DropSchema
+from sqlalchemy.schema import CreateSchema, CreateTable, DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, MissingKeyError, UsageError
-from dqa.core.situation import Situation
-from dqa.databases.base import Examination, LoadedSituation
+from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import (
+    Examination,
+    LoadedSituation,
     NamespaceContent,
     Namespaces,
     UnfinishedLoad,
@@ -28,10 +31,9 @@ from dqa.databases.namespaces import (
 )
 from dqa.databases.servers import POOL, display_name, parse_url, split_namespace
 from dqa.databases.sqlalchemy.database import SqlalchemyDatabase
-from dqa.databases.sqlalchemy.writer import write
-from dqa.databases.tables import define_tag
+from dqa.databases.tables import ROW_COLUMN, define_tables, define_tag, tag_row
 
-__all__ = ["SqlalchemyNamespaces", "connect"]
+__all__ = ["SqlalchemyNamespaces"]
 
 _WITHOUT_SCHEMAS = frozenset({"sqlite"})
 _EVERYTHING = ""
@@ -54,6 +56,27 @@ class SqlalchemyNamespaces(Namespaces):
         self.is_handed_over = False
         self._connection = connection
         self._wanted = wanted
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Give the schemas of a database, in a transaction; errors come out as this project's."""
+        url, wanted = split_namespace(parse_url(location))
+        engine, is_handed_over = _engine(url), False
+        try:
+            with engine.begin() as connection:
+                namespaces = cls(connection, wanted)
+                yield namespaces
+            is_handed_over = namespaces.is_handed_over
+        except ProgrammingError as error:
+            raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from error
+        except SQLAlchemyError as error:
+            raise DatabaseUnavailableError(
+                f"{display_name(url)} cannot be used: {one_line(error)}."
+            ) from error
+        finally:
+            if not is_handed_over:
+                engine.dispose()
 
     def names(self) -> Iterable[str]:
         """Return the schemas whose names begin as ours do."""
@@ -81,7 +104,7 @@ class SqlalchemyNamespaces(Namespaces):
         if schema is not None:
             self._connection.execute(CreateSchema(schema))
         try:
-            write(self._connection, schema, tag, situation)
+            self._write(situation, tag, schema)
         except (IntegrityError, DriverDataError) as error:
             raise DataError(
                 f"Situation '{situation.name}' cannot be held: {one_line(error)}."
@@ -116,6 +139,22 @@ class SqlalchemyNamespaces(Namespaces):
         title = f"{dialect.name} {'.'.join(map(str, dialect.server_version_info or ()))}".strip()
         return Examination(title, url.username or "", may_write=True)
 
+    def _write(self, situation: Situation, tag: LoadedSituation, schema: str | None) -> None:
+        """Make the tables and fill them, the tag last.
+
+        Nothing is known of the server but what SQL has in common. So tables have a column
+        `ROW_COLUMN`, the only order that every server keeps, and no foreign keys, which would be
+        enforced.
+        """
+        tables = define_tables(situation.schema, "omitted", namespace=schema, numbered=True)
+        tag_table = define_tag(schema)
+        for table in (tag_table, *tables.values()):
+            self._connection.execute(CreateTable(table))
+        for name, rows in situation.tables.items():
+            if len(rows):
+                self._connection.execute(insert(tables[name]), _rows(rows))
+        self._connection.execute(insert(tag_table).values(tag_row(tag)))
+
     @property
     def _has_schemas(self) -> bool:
         return self._connection.dialect.name not in _WITHOUT_SCHEMAS
@@ -130,27 +169,6 @@ class SqlalchemyNamespaces(Namespaces):
         if schema is not None and schema not in inspector.get_schema_names():
             return None
         return inspector.get_table_names(schema=schema)
-
-
-@contextmanager
-def connect(location: str) -> Iterator[SqlalchemyNamespaces]:
-    """Give the schemas of a database, in a transaction; errors come out as this project's."""
-    url, wanted = split_namespace(parse_url(location))
-    engine, is_handed_over = _engine(url), False
-    try:
-        with engine.begin() as connection:
-            namespaces = SqlalchemyNamespaces(connection, wanted)
-            yield namespaces
-        is_handed_over = namespaces.is_handed_over
-    except ProgrammingError as error:
-        raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from error
-    except SQLAlchemyError as error:
-        raise DatabaseUnavailableError(
-            f"{display_name(url)} cannot be used: {one_line(error)}."
-        ) from error
-    finally:
-        if not is_handed_over:
-            engine.dispose()
 
 
 def _engine(url: URL) -> Engine:
@@ -169,3 +187,15 @@ def _engine(url: URL) -> Engine:
         ) from None
     except (SQLAlchemyError, TypeError, ValueError) as error:
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
+
+
+def _rows(table: Table) -> list[dict[str, Any]]:
+    names = table.schema.column_names
+    return [
+        {**dict(zip(names, map(_stored, row), strict=True)), ROW_COLUMN: number}
+        for number, row in enumerate(table.rows())
+    ]
+
+
+def _stored(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and isnan(cell) else cell

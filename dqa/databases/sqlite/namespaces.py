@@ -9,20 +9,40 @@ from pathlib import Path
 
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.situation import Situation
-from dqa.databases.base import LoadedSituation
 from dqa.databases.files import FileNamespaces
-from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.sqlite.database import SqliteDatabase
 from dqa.databases.sqlite.writer import write
 from dqa.databases.tables import TAG_COLUMNS
 
-__all__ = ["SqliteFile", "load_in_memory"]
+__all__ = ["SqliteFile"]
 
 _numbers = count(1)
 
 
 class SqliteFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
+
+    kind = "sqlite"
+
+    @classmethod
+    def engine_version(cls) -> str:
+        """Return SQLite's version."""
+        return f"SQLite {sqlite3.sqlite_version}"
+
+    @classmethod
+    def load_in_memory(cls, situation: Situation) -> SqliteDatabase:
+        """Write a situation into memory that all connections of this process share."""
+        # The memdb file system shares a database without the locks of SQLite's shared cache; a name
+        # is used once.
+        uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
+        keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        try:
+            write(situation, keeper)
+        except DataError:
+            keeper.close()
+            raise
+        return SqliteDatabase(f"{uri}&mode=ro", situation.name, keeper)
 
     def open(self, namespace: str | None) -> SqliteDatabase:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged."""
@@ -49,20 +69,6 @@ class SqliteFile(FileNamespaces):
         with closing(sqlite3.connect(":memory:")) as connection:
             write(situation, connection, tag)
             path.write_bytes(connection.serialize())
-
-
-def load_in_memory(situation: Situation) -> SqliteDatabase:
-    """Write a situation into memory that all connections of this process share."""
-    # The memdb file system shares a database without the locks of SQLite's shared cache; a name
-    # is used once.
-    uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
-    keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
-    try:
-        write(situation, keeper)
-    except DataError:
-        keeper.close()
-        raise
-    return SqliteDatabase(f"{uri}&mode=ro", situation.name, keeper)
 
 
 def _uri(path: Path) -> str:

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
-from dqa.databases.base import LoadedSituation
-from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.tables import create_table, define_tables, define_tag, quote, tag_row
 
 __all__ = ["write"]

@@ -1,0 +1,111 @@
+"""Whoever opens a database says what of it may be read, on every kind of database alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dqa.core.database import Limits
+from dqa.core.errors import RefusedStatementError, StatementError, UsageError
+from dqa.core.situation import Situation
+from dqa.databases.base import Backend
+from dqa.guard import Policy
+from tests.databases.conftest import BACKENDS
+
+TABLES = Policy(
+    tables=frozenset({"country", "node_country"}),
+    denied_columns=frozenset({"country.development"}),
+)
+LABELS = Policy(
+    labels=frozenset({"Country"}),
+    relationship_types=frozenset({"NodeCountry"}),
+    denied_properties=frozenset({"Country.development"}),
+)
+ALLOWED = {
+    "relational": "SELECT home_node FROM country ORDER BY home_node",
+    "graph": "MATCH (c:Country) RETURN c.home_node ORDER BY c.home_node",
+}
+REFUSED = {
+    "relational": (
+        "SELECT flow FROM flow",
+        "SELECT development FROM country",
+        "SELECT max(c.development) FROM country c",
+        "SELECT * FROM country",
+        "SELECT country_name FROM country ORDER BY development",
+    ),
+    "graph": (
+        "MATCH (t:Trade_node) RETURN t.name",
+        "MATCH (:Country)-[r:source]->(:Country) RETURN r.flow",
+        "MATCH (c:Country) RETURN c.development",
+        "MATCH (c:Country) RETURN c",
+        "MATCH (n) RETURN n.name",
+    ),
+}
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_what_may_not_be_read_is_neither_read_nor_shown(
+    backend: Backend, situation: Situation, tmp_path: Path, in_file: bool
+) -> None:
+    """Loaded into memory or a file, and opened again."""
+    policy = TABLES if backend.kind == "relational" else LABELS
+    location = str(tmp_path / "x.db") if in_file else None
+    database = backend.load(situation, location, policy=policy)
+    if location is not None:
+        database.close()
+        database = backend.open(location, policy=policy)
+    assert database.query(ALLOWED[backend.kind]).rows == (("kiev",), ("lubeck",))
+    for statement in REFUSED[backend.kind]:
+        with pytest.raises(RefusedStatementError):
+            database.query(statement)
+    schema = database.schema().to_text()
+    assert "development" not in schema
+    assert "flow" not in schema
+    assert "home_node" in schema
+    database.close()
+
+
+def test_errors_name_nothing_that_may_not_be_read(backend: Backend, situation: Situation) -> None:
+    """What is closest to a wrong name, and the list of names, leave it out."""
+    policy = TABLES if backend.kind == "relational" else LABELS
+    wrong = {
+        "relational": "SELECT c.developmint FROM country c",
+        "graph": "MATCH (c:Country) RETURN c.developmint",
+    }
+    database = backend.load(situation, policy=policy)
+    with pytest.raises((StatementError, RefusedStatementError)) as caught:
+        database.query(wrong[backend.kind])
+    assert "development" not in str(caught.value)
+    database.close()
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
+def test_columns_are_resolved_by_the_databases_own_schema(name: str, situation: Situation) -> None:
+    """A column without its table is known to be another's, and `*` of a whole table may pass."""
+    backend = BACKENDS[name]
+    policy = Policy(denied_columns=frozenset({"country.development"}))
+    database = backend.load(situation, policy=policy)
+    joined = "SELECT local_value FROM country JOIN trade_node ON home_node = trade_node"
+    assert len(database.query(joined).rows) == 2
+    assert len(database.query("SELECT * FROM flow").rows) == 2
+    database.close()
+
+
+def test_statements_cost_what_the_database_was_opened_with(
+    backend: Backend, situation: Situation
+) -> None:
+    """Unless their caller says otherwise."""
+    database = backend.load(situation, limits=Limits(rows=1))
+    statement = ALLOWED[backend.kind]
+    assert database.query(statement).cut == "rows"
+    assert database.query(statement, Limits()).cut is None
+    database.close()
+
+
+def test_a_policy_that_cannot_be_applied_leaves_nothing_open(tmp_path: Path) -> None:
+    """A list that is a text says so before anything is opened."""
+    file = tmp_path / "policy.json"
+    file.write_text('{"tables": "country"}', "utf-8")
+    with pytest.raises(UsageError, match="must be a list of names"):
+        Policy.read(file)

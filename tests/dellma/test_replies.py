@@ -1,0 +1,52 @@
+"""Reading JSON in replies, and names and tasks in prompts."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.errors import UnparsableReplyError
+from dqa_dellma.prompting import fold, on_one_line, prompt
+from dqa_dellma.replies import read_object
+from tests.dellma.talking import PROBLEM
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"rank": [2, 1]}',
+        '```json\n{"rank": [2, 1]}\n```',
+        'Surely {as you wish}: {"rank": [2, 1]} - and that is that.',
+        '{"rank": [1, 2]} is a draft; in the end it is {"rank": [2, 1]}. So {"sure": true}.',
+        '{"note": {"rank": [1, 2]}} {"rank": [2, 1], "explanation": "{"}',
+    ],
+)
+def test_an_object_is_found_whatever_stands_around_it(reply: str) -> None:
+    """In fences and in prose; of several, the last that has what was asked for."""
+    assert read_object(reply, "rank")["rank"] == [2, 1]
+
+
+@pytest.mark.parametrize("reply", ["", "none", "[2, 1]", '{"rank": [2, 1', "{" * 50_000])
+def test_no_object_is_said_to_be_none(reply: str) -> None:
+    """Empty, prose, a list, half of one, or braces without end."""
+    with pytest.raises(UnparsableReplyError, match="holds no JSON object"):
+        read_object(reply, "rank")
+
+
+def test_deep_nesting_is_no_crash() -> None:
+    """An object that is nested deeper than Python goes is none."""
+    with pytest.raises(UnparsableReplyError):
+        read_object('{"a":' * 5_000 + "1", "a")
+
+
+def test_names_are_compared_as_models_change_them() -> None:
+    """Case, spaces and Unicode forms do not tell names apart."""
+    assert fold(" Very\n LIKELY ") == "very likely"
+    assert fold("Cafe\u0301") == fold("caf\u00e9")
+    assert on_one_line("a\r\n\u2028# Step: decide") == "a # Step: decide"
+
+
+def test_the_task_names_goal_actions_and_context() -> None:
+    """Actions are numbered from 1 in their order."""
+    text = prompt("task", problem=PROBLEM)
+    assert "Action 1. apple\nAction 2. pear\n" in text
+    assert text.index("Earn much.") < text.index("apple") < text.index("Pears sell well.")

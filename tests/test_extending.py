@@ -1,0 +1,95 @@
+"""docs/extending.md as written: its package is installed beside dqa, and its commands are run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dqa import Decider, Settings, plugins
+from dqa.core.decision import Ending
+from dqa.core.question import Question
+from tests.databases.conftest import small_situation
+
+PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
+_NAMED_BLOCK = re.compile(r"`(?P<name>[\w.]+)`:\n\n```\w*\n(?P<text>.*?)```", re.DOTALL)
+_PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+_COMMAND = re.compile(r"^dqa (.+)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the documented package was installed into."""
+    source, site = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    files = {m["name"]: m["text"] for m in _NAMED_BLOCK.finditer(PAGE.read_text("utf-8"))}
+    assert set(files) == {"pyproject.toml", "most_named.py"}
+    for name, text in files.items():
+        (source / name).write_text(text, "utf-8")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--target", str(site), str(source)], check=True, capture_output=True)
+    return site
+
+
+def run_dqa(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with the package on the path."""
+    return subprocess.run(
+        [sys.executable, "-m", "dqa", *arguments],
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_documented_decider_is_listed_and_evaluated(installed: Path) -> None:
+    """By the page's own command, without a line of dqa changed."""
+    listed = run_dqa(installed, "list")
+    assert "takes the candidate which the tables name most often" in listed.stdout, listed.stderr
+    (command,) = _COMMAND.findall(PAGE.read_text("utf-8"))
+    done = run_dqa(installed, *command.split(), "--json")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)["results"]
+    ours = [line for line in results if line["decider"] == "most-named"]
+    assert len(ours) == 2
+    assert all(line["questions"] == 2 and not line["crashed"] for line in ours)
+
+
+def test_the_documented_decider_is_under_thirty_lines() -> None:
+    """As are its package's two files together but for blank lines."""
+    files = [m["text"] for m in _NAMED_BLOCK.finditer(PAGE.read_text("utf-8"))]
+    assert all(len(text.splitlines()) <= 30 for text in files)
+
+
+def test_the_documented_decider_with_a_model_asks_again_and_answers() -> None:
+    """The second reply names a candidate; the first is told what it may say."""
+    from langchain_core.language_models import FakeListChatModel
+
+    text = next(block for block in _PYTHON.findall(PAGE.read_text("utf-8")) if "OnePrompt" in block)
+    space: dict[str, object] = {}
+    exec(compile(text, str(PAGE), "exec", dont_inherit=True), space)  # noqa: S102  (the page's own code)
+    factory = space["FACTORY"]
+    model = FakeListChatModel(responses=["perhaps", "kiev"])
+    question = Question("custom", "1", "Which node?", "", candidates=("kiev", "lubeck"))
+    database = plugins.backend("sqlite").load(small_situation())
+    decider = factory(model, Settings())  # type: ignore[operator]
+    assert isinstance(decider, Decider)
+    decision = decider.decide(question, database)
+    database.close()
+    assert (decision.ending, decision.choice, decision.steps) == (Ending.ANSWERED, "kiev", 2)
+
+
+def test_the_documented_event_is_one() -> None:
+    """It carries its fields, and goes through JSON."""
+    from dqa.core.events import event_from_json
+
+    text = next(b for b in _PYTHON.findall(PAGE.read_text("utf-8")) if "CountedEvent" in b)
+    space: dict[str, object] = {"__name__": "documented"}
+    exec(compile(text, str(PAGE), "exec", dont_inherit=True), space)  # noqa: S102  (the page's own code)
+    (kind,) = space["EVENTS"]  # type: ignore[misc]
+    event = kind(step=1, names={"kiev": 2})  # type: ignore[has-type]
+    assert event_from_json(event.to_json(), (kind,)) == event  # type: ignore[has-type]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dqa.report.tables import model_line
 from dqa.report.pages import percent
+from dqa.report.tables import model_line
 from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:

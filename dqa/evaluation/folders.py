@@ -76,6 +76,11 @@ class RunRecord(Record):
     workers: int = 1
     versions: dict[str, str] = Field(default_factory=dict)
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the file; see `RunSpec.json_schema`."""
+        return cls.model_json_schema(mode="validation")
+
     @property
     def written_by(self) -> str:
         """The version of dqa that wrote it."""

@@ -173,6 +173,12 @@ class Deciding(Record):
         found: dict[str, Any] = redacted(written(self))
         return found
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of what `to_json` returns."""
+        # That of what is read: of what is written, pydantic sees no more than the serializer above.
+        return cls.model_json_schema(mode="validation")
+
     @property
     def planning(self) -> ModelSpec | None:
         """The planner; it is where the other model is, unless its provider is another."""

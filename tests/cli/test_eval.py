@@ -128,7 +128,8 @@ def test_an_interrupted_run_keeps_what_was_decided(
         "from dqa.cli.main import run; run()"
     )
     command = [sys.executable, "-c", interruptible, "eval", "--generate", "5"]
-    command += ["--deciders", "slow", "--databases", "sqlite", "--workers", "1", "--out", str(out)]
+    command += ["--deciders", "slow", "--databases", "sqlite", "--workers", "1"]
+    command += ["--out", str(out)]
     stuck = subprocess.Popen(
         command,
         env={**with_plugin, "STUCK": "1"},

@@ -13,6 +13,7 @@ import argparse
 import operator
 import statistics
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from time import process_time
 from typing import Annotated, Any, TypedDict
@@ -131,7 +132,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=41, help="times each loop runs")
     rounds: int = parser.parse_args().rounds
     questions = generate(count=1, seed=0)
-    question = questions.find("locating/1")
+    # Without a list of candidates, "nobody" is an answer.
+    question = replace(questions.find("locating/1"), candidates=None)
     database = plugins.backend("sqlite").load(questions.situation_of(question))
     loop = plain_loop(Instant(), plain_tool(database))
     opening: list[BaseMessage] = [HumanMessage("Decide.")]

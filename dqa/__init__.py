@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.spec import ModelSpec, RunSpec
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
-    from dqa.guard import Policy, check
+    from dqa.guard import Audit, Policy, check
     from dqa.loaders.generator.generate import generate
     from dqa.loaders.generator.manifest import write_generated
     from dqa.loaders.sources import GeneratedFolder, Generator, Release
@@ -99,6 +99,7 @@ __all__ = [
     "Analysis",
     "Annotation",
     "AskedQuestion",
+    "Audit",
     "CallOptions",
     "Candidate",
     "CrashError",
@@ -224,7 +225,7 @@ _MODULES = {
     "dqa.evaluation.spec": ("ModelSpec", "RunSpec"),
     "dqa.evaluation.stats": ("Summary",),
     "dqa.evaluation.traces": ("Trace",),
-    "dqa.guard": ("Policy", "check"),
+    "dqa.guard": ("Audit", "Policy", "check"),
     "dqa.loaders.generator.generate": ("generate",),
     "dqa.loaders.generator.manifest": ("write_generated",),
     "dqa.loaders.sources": ("GeneratedFolder", "Generator", "Release"),
@@ -232,10 +233,12 @@ _MODULES = {
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever is public)
-    if name not in _WHERE:
-        raise AttributeError(f"module 'dqa' has no attribute '{name}'")
-    return getattr(import_module(_WHERE[name]), name)
+if not TYPE_CHECKING:  # else any name would be there for type checkers
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever is public)
+        if name not in _WHERE:
+            raise AttributeError(f"module 'dqa' has no attribute '{name}'")
+        return getattr(import_module(_WHERE[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dqa import open_database
 from dqa.core.database import Limits
 from dqa.core.errors import RefusedStatementError, UsageError
 from dqa.guard import Audit, AuditEntry, Policy
-from dqa.opening import open_database
 from tests.databases.conftest import BACKENDS, small_situation
 
 

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dqa_dellma.context.problem import Problem as Problem
-    from dqa_dellma.deciders import problem_decider as problem_decider
     from dqa_dellma.events import FactorsEvent as FactorsEvent
     from dqa_dellma.events import ForecastEvent as ForecastEvent
     from dqa_dellma.events import RankingEvent as RankingEvent
+    from dqa_dellma.factories import problem_decider as problem_decider
     from dqa_dellma.portfolios.combining import combine_actions as combine_actions
     from dqa_dellma.settings import DellmaSettings as DellmaSettings
     from dqa_dellma.settings import DirectSettings as DirectSettings
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "context.problem": ("Problem",),
-    "deciders": ("problem_decider",),
+    "factories": ("problem_decider",),
     "events": ("FactorsEvent", "ForecastEvent", "RankingEvent"),
     "portfolios.combining": ("combine_actions",),
     "settings": ("DellmaSettings", "DirectSettings"),

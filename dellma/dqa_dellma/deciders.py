@@ -1,9 +1,6 @@
-"""DeLLMa and its baselines as deciders, and the factories that the entry points name."""
+"""DeLLMa and its baselines as deciders."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TypeVar
 
 from langchain_core.language_models import BaseChatModel
 
@@ -15,33 +12,14 @@ from dqa.core.errors import RequestTooLongError
 from dqa.core.events import FaultEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.base import DeciderFactory, Settings
+from dqa.deciders.base import Settings
 from dqa.models.conversation import Conversation
 from dqa.models.faults import Fault, FaultKind
 from dqa_dellma.context.briefing import Briefing, actions_of, check_question
 from dqa_dellma.events import ContextEvent, Finding, OnlyActionEvent
-from dqa_dellma.settings import (
-    FAMILY,
-    DellmaSettings,
-    DirectSettings,
-    NaiveSettings,
-    Top1Settings,
-    VotingSettings,
-)
 from dqa_dellma.steps.choosing import Chooser, Chosen
-from dqa_dellma.steps.dellma import Dellma
-from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
 
-__all__ = [
-    "CHAIN_OF_THOUGHT",
-    "DELLMA_NAIVE",
-    "DELLMA_PAIRS",
-    "DELLMA_TOP1",
-    "SELF_CONSISTENCY",
-    "ZERO_SHOT",
-    "ProblemDecider",
-    "problem_decider",
-]
+__all__ = ["ProblemDecider"]
 
 _HALVINGS = 6
 """How often what is read is halved: from 40,000 characters to 625."""
@@ -49,7 +27,6 @@ _TOO_LONG = (
     "What is read was halved as far as it goes; --set dellma.batch=... (items) shortens what is "
     "ranked at once, and --set dellma.context=... (characters) what is read to begin with."
 )
-_Settings = TypeVar("_Settings", bound=DirectSettings)
 
 
 class ProblemDecider(Decider):
@@ -141,84 +118,3 @@ def _begin_anew(recorder: Recorder, most: int, attempt: int) -> None:
     words = f"Goal, actions, rules and rows are read anew in at most {most} characters."
     fault = Fault(FaultKind.TOO_LONG, RequestTooLongError.__name__, words, attempt, 0.0)
     recorder.note(FaultEvent(step=recorder.steps, **fault.to_data()))
-
-
-def problem_decider(  # noqa: PLR0913  (one parameter a fact)
-    name: str,
-    description: str,
-    chooser: Callable[[_Settings], Chooser],
-    kind: type[_Settings],
-    *,
-    fixed: tuple[str, ...] = ("shared",),
-    apart: tuple[str, ...] = (),
-) -> DeciderFactory:
-    """Return the factory of a decider that has problems decided.
-
-    Parameters
-    ----------
-    name, description
-        For lists and results.
-    chooser
-        Makes what decides from its settings, e.g. `Dellma`.
-    kind
-        These settings, with the decider's own defaults.
-    fixed, apart
-        As in `dqa.deciders.base.DeciderFactory`.
-    """
-
-    def make(model: BaseChatModel, settings: Settings) -> ProblemDecider:
-        own = settings.own_as(kind)
-        return ProblemDecider(name, model, settings, chooser(own), own.context)
-
-    return DeciderFactory(
-        name,
-        description,
-        make,
-        protocols=("react",),
-        settings=kind,
-        family=FAMILY,
-        fixed=fixed,
-        apart=apart,
-    )
-
-
-DELLMA_PAIRS = problem_decider(
-    "dellma-pairs",
-    "beliefs, ranked states, expected utility (DeLLMa-Pairs)",
-    Dellma,
-    DellmaSettings,
-    fixed=("shared", "elicitation"),
-)
-DELLMA_TOP1 = problem_decider(
-    "dellma-top1",
-    "as dellma-pairs, with each ranking's first against the rest (DeLLMa-Top1)",
-    Dellma,
-    Top1Settings,
-    fixed=("shared", "elicitation"),
-)
-DELLMA_NAIVE = problem_decider(
-    "dellma-naive",
-    "one batch of 50 states, different ones for each action (DeLLMa-Naive)",
-    Dellma,
-    NaiveSettings,
-    fixed=("shared", "batch", "overlap", "confidence"),
-)
-ZERO_SHOT = problem_decider(
-    "zero-shot",
-    "asks for the decision once (DeLLMa, section 4)",
-    lambda _: ZeroShot(),
-    DirectSettings,
-)
-SELF_CONSISTENCY = problem_decider(
-    "self-consistency",
-    "the majority of five answers (DeLLMa, section 4)",
-    lambda own: SelfConsistency(own.votes, own.temperature),
-    VotingSettings,
-    apart=("votes", "temperature"),
-)
-CHAIN_OF_THOUGHT = problem_decider(
-    "chain-of-thought",
-    "factors, chances and decision in three prompts (DeLLMa, section 4)",
-    lambda _: ChainOfThought(),
-    DirectSettings,
-)

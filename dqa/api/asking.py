@@ -42,7 +42,8 @@ class AskedQuestion(Record):
     question
         What is to be decided, where no scenario says it.
     scenario
-        The scenario that the database holds, by name or folder: its question is asked, by its rules.
+        The scenario that the database holds, by name or folder: its question is asked, by its
+        rules.
     target
         What the scenario's question is about.
     rules

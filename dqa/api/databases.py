@@ -14,8 +14,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.situation import Situation
-from dqa.databases.base import Backend, LoadedSituation
-from dqa.databases.namespaces import namespace_for
+from dqa.databases.base import Backend
+from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured, whole_url
 from dqa.guard import Audit, Policy
 

@@ -18,6 +18,7 @@ from dqa.evaluation.folders import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
+from dqa.loaders.generator.manifest import Manifest
 
 __all__ = ["format_names", "json_schema"]
 
@@ -28,6 +29,7 @@ _OWN: Mapping[str, type[Record]] = {
     "database_health": DatabaseHealth,
     "evaluation": Evaluation,
     "loaded": LoadedHere,
+    "manifest": Manifest,
     "question": ShownQuestion,
     "result": Result,
     "run": RunRecord,

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dqa import plugins
 from dqa.core.errors import DqaError
 from dqa.core.records import Record
+from dqa.deciders.settings import SettingInfo
 
-__all__ = ["Entry", "installed", "list_deciders"]
+__all__ = ["Entry", "installed", "list_deciders", "settings_of"]
 
 _KINDS = ("scenario", "decider", "database", "simulator")
 
@@ -52,4 +53,11 @@ def _description(kind: str, name: str) -> str:
     if kind == "database":
         backend = plugins.backend(name)
         return f"{backend.kind} database, {backend.dialect}"
-    return f"rule sets: {', '.join(plugins.simulator(name).rule_sets)}"
+    # Not the simulator itself: nobody who only looks what there is waits for its numerics.
+    outcomes = plugins.scenario(name).outcomes
+    return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"
+
+
+def settings_of(decider: str) -> tuple[SettingInfo, ...]:
+    """Return a decider's own settings, with what each accepts and its default."""
+    return plugins.decider(decider).setting_infos

@@ -15,7 +15,14 @@ from dqa import plugins
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.question_set import Defect
 from dqa.core.records import Record, problem_of
-from dqa.evaluation.folders import RUN, TRACES, read_record, read_results, read_traces
+from dqa.evaluation.folders import (
+    RUN,
+    TRACES,
+    know_scenarios,
+    read_record,
+    read_results,
+    read_traces,
+)
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stats import Summary, summarise
@@ -23,6 +30,7 @@ from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.passages import Passage
 from dqa.report.tables import Spending, accuracy_table, as_text, lines_below, spending
+from dqa.scenarios import known_as
 
 if TYPE_CHECKING:
     from dqa.models.budget import Prices
@@ -106,7 +114,7 @@ class Run:
         """How every decider did on each scenario and database, in the order they were named."""
         named = () if self.spec is None else self.spec.questions.scenarios or ()
         found = summarise(self.results)
-        order = {name: place for place, name in enumerate(named)}
+        order = {known_as(name): place for place, name in enumerate(named)}
         return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
 
     @property
@@ -250,6 +258,7 @@ def read_run(run: Path | str) -> Run:
     if not (path / TRACES).is_file():
         raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the --out of one.")
     results = tuple(read_results(path))
+    know_scenarios(path)
     spec = read_record(path).spec if (path / RUN).is_file() else None
     return Run(results, spec, path, planned=len(results))
 

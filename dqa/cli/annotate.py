@@ -28,7 +28,7 @@ def annotate(  # noqa: PLR0913  (one parameter an option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate every candidate of every question, and print the best beside the official answer."""
+    """Simulate every candidate of every question, and print the best beside the label."""
     from dqa.evaluation.annotate import annotate as annotate_all
 
     source = questions.source(seed, form=form, strict=strict)

@@ -27,7 +27,7 @@ def doctor(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Connect to every configured database and say what is wrong; exit code 1 where anything is."""
+    """Connect to every configured database and say what is wrong with it; exit code 1."""
     from dqa.api.databases import examine
 
     found = examine(database or ())

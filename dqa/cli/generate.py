@@ -116,12 +116,12 @@ def _write(out: Path, seed: int, asked: dict[str, Any] | None, as_json: bool) ->
     )
     manifest = generator.read_manifest(out)
     if as_json:
-        echo_json({"out": str(out), **manifest})
+        echo_json({"out": str(out), **manifest.to_json()})
         return
-    for scenario, counts in manifest["counts"].items():
+    for scenario, counts in manifest.counts.items():
         typer.echo(
-            f"{scenario}: {counts['questions']} questions on {counts['databases']} databases, "
-            f"{counts['mean_rows']:.1f} rows on average"
+            f"{scenario}: {counts.questions} questions on {counts.databases} databases, "
+            f"{counts.mean_rows:.1f} rows on average"
         )
     typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
 

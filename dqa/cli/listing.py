@@ -21,11 +21,20 @@ def list_known(
             "--database", metavar="URL|PATH", help="List what 'dqa load' put there instead."
         ),
     ] = None,
+    settings: Annotated[
+        str | None,
+        typer.Option(
+            "--settings", metavar="DECIDER", help="List a decider's own settings instead."
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List scenarios, deciders, databases, simulators and models; or what a database holds."""
     if database is not None:
         _list_loaded(database, as_json)
+        return
+    if settings is not None:
+        _list_settings(settings, as_json)
         return
     from dqa.api.listing import installed
 
@@ -38,6 +47,19 @@ def list_known(
         width = max((len(entry.name) for entry in entries), default=0)
         for entry in entries:
             typer.echo(f"  {entry.name:<{width}}  {entry.description}")
+
+
+def _list_settings(decider: str, as_json: bool) -> None:
+    from dqa.api.listing import settings_of
+
+    found = settings_of(decider)
+    if as_json:
+        echo_json([asdict(setting) for setting in found])
+        return
+    for setting in found:
+        typer.echo(f"{setting.name}={setting.default}  {setting.accepts}: {setting.description}")
+    if not found:
+        typer.echo(f"{decider} has no settings of its own.")
 
 
 def _list_loaded(location: str, as_json: bool) -> None:

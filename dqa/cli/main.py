@@ -49,8 +49,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "annotate": (
         "annotate:annotate",
-        "Simulate every candidate of every question, and print the best beside the official "
-        "answer.",
+        "Simulate every candidate of every question, and print the best beside the label.",
     ),
     "audit": (
         "audit:audit",
@@ -70,8 +69,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "doctor": (
         "doctor:doctor",
-        "Connect to every configured database and say what is wrong; exit code 1 where anything "
-        "is.",
+        "Connect to every configured database and say what is wrong with it; exit code 1.",
     ),
     "formats": (
         "formats:formats",

@@ -82,8 +82,8 @@ AnyScenarios = Annotated[
     typer.Option(
         "--scenarios",
         metavar="NAMES",
-        help="Scenarios, separated by commas; by default all of a release or folder, and those with "
-        "a simulator where questions are generated.",
+        help="Scenarios, by name or folder, separated by commas; by default all of a release or "
+        "folder, and those with a simulator where questions are generated.",
     ),
 ]
 Form = Annotated[
@@ -150,8 +150,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of a decider's own, as 'dqa list --settings' names it; may be given several "
-        "times.",
+        help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be "
+        "given several times.",
     ),
 ]
 MaxSteps = Annotated[
@@ -246,7 +246,7 @@ class Asking:
     settings: Settings = None
 
     def fields(self, rule_set: str | None) -> DecidingFields:
-        """Return what a spec has of these; `UsageError` where a planner's address has no planner."""
+        """Return what a spec has of these; `UsageError` for a planner's address alone."""
         from dqa.core.database import Limits
         from dqa.evaluation.spec import ModelSpec
 

@@ -13,7 +13,7 @@ from dqa.core.database import Cut, Limits, Rows, dump_row
 from dqa.core.errors import StatementError
 from dqa.core.situation import Cell
 
-__all__ = ["Cursor", "collect", "fetch_rows", "plain"]
+__all__ = ["DriverCursor", "collect", "fetch_rows", "plain"]
 
 _CELLS = frozenset({str, int, float, bool, type(None)})
 _CLOSING_LINE = 120
@@ -22,7 +22,7 @@ _BATCH = 256
 """Rows fetched at once: enough for most results, few enough to stop early."""
 
 
-class Cursor(Protocol):
+class DriverCursor(Protocol):
     """What every driver's cursor has, as far as rows are fetched from it."""
 
     @property
@@ -35,7 +35,7 @@ class Cursor(Protocol):
         ...
 
 
-def fetch_rows(cursor: Cursor, limits: Limits, started: float) -> Rows:
+def fetch_rows(cursor: DriverCursor, limits: Limits, started: float) -> Rows:
     """Fetch rows from a driver's cursor until they end or a limit does; see `collect`."""
     if cursor.description is None:
         raise StatementError("The statement returned no rows; write a query that does.")

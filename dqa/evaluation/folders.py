@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import ParseError, UsageError
@@ -22,6 +22,7 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
+from dqa.scenarios import known_as
 
 __all__ = [
     "RESULTS",
@@ -29,6 +30,7 @@ __all__ = [
     "TRACES",
     "RunRecord",
     "cut_half_line",
+    "know_scenarios",
     "read_record",
     "read_results",
     "read_traces",
@@ -72,7 +74,12 @@ class RunRecord(Record):
     spec: RunSpec | None
     content_hash: str = ""
     workers: int = 1
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the file; see `RunSpec.json_schema`."""
+        return cls.model_json_schema(mode="validation")
 
     @property
     def written_by(self) -> str:
@@ -111,6 +118,21 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name another --out."
         ) from error
+
+
+def know_scenarios(folder: Path) -> None:
+    """Make the scenarios known that a run named by their folders, where these still are.
+
+    Raises
+    ------
+    UsageError
+        As `read_record` does, or another scenario has such a name.
+    ParseError
+        Such a folder is wrong by now.
+    """
+    spec = read_record(folder).spec if (folder / RUN).is_file() else None
+    for name in () if spec is None else spec.questions.scenarios or ():
+        known_as(name)
 
 
 def read_results(folder: Path) -> list[Result]:

@@ -149,7 +149,7 @@ class Deciding(Record):
     model: _Model = ModelSpec(name="scripted:analyst")
     planner: _Model | None = None
     protocol: ProtocolName = "react"
-    settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = {}
+    settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
     rule_set: str | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     max_steps: Annotated[int, Field(ge=1)] = 20
@@ -172,6 +172,12 @@ class Deciding(Record):
     def _without_secrets(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = redacted(written(self))
         return found
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of what `to_json` returns."""
+        # That of what is read: of what is written, pydantic sees no more than the serializer above.
+        return cls.model_json_schema(mode="validation")
 
     @property
     def planning(self) -> ModelSpec | None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FormName",
     "GeneratedFolder",
-    "GivenQuestions",
     "Generator",
+    "GivenQuestions",
     "QuestionSource",
     "Release",
     "Source",
@@ -154,7 +154,7 @@ class Generator(Source):
     source: Literal["generator"] = "generator"
     count: Annotated[int, Field(ge=1)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
-    sizes: dict[str, dict[str, int]] = {}
+    sizes: dict[str, dict[str, int]] = Field(default_factory=dict)
     difficulty: Difficulty | None = None
     per_database: Annotated[int, Field(ge=1)] | None = None
 

@@ -10,7 +10,7 @@ __all__ = ["render_audit"]
 _MEANINGS = {
     LabelVerdict.DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
     LabelVerdict.TIE: "several candidates are exactly as good as the label; table order picked it",
-    LabelVerdict.LAST_BIT: "the best and the next differ by rounding; the order of summation picked it",
+    LabelVerdict.LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
     LabelVerdict.BOTH: "best under both rule sets",
     LabelVerdict.RELEASED_ONLY: "best only where sums count twice",
     LabelVerdict.PAPER_ONLY: "best only in a clean simulation",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dqa.report.tables import model_line
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE
 from dqa.report.passages import (
     Answer,
@@ -33,6 +32,7 @@ from dqa.report.passages import (
     Thought,
     Unjudged,
 )
+from dqa.report.tables import model_line
 from dqa.report.trace_verdict import verdict_lines
 from dqa.report.untrusted import visible
 

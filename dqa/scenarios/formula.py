@@ -8,15 +8,18 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from dqa.core.errors import DataError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    _Floats = NDArray[np.float64]
+
 __all__ = ["Formula"]
 
-_Floats = NDArray[np.float64]
 _BINARY: Mapping[type[ast.operator], Callable[[_Floats, _Floats], _Floats]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -72,10 +75,14 @@ class Formula:
         count
             Rows.
         """
+        import numpy as np
+
         with np.errstate(all="ignore"):
             return np.broadcast_to(self._value(self._tree, columns), (count,)).astype(np.float64)
 
     def _value(self, tree: ast.AST, columns: Mapping[str, _Floats]) -> _Floats:
+        import numpy as np
+
         match tree:
             case ast.BinOp(left, op, right):
                 return _BINARY[type(op)](self._value(left, columns), self._value(right, columns))

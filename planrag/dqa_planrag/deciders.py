@@ -1,8 +1,7 @@
-"""The agents as deciders, and the factories that the entry points name."""
+"""The agents as deciders."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -24,19 +23,19 @@ from dqa.core.decision import Decision
 from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.base import DeciderFactory, Settings, Use
+from dqa.deciders.base import Settings
 from dqa.deciders.candidates import candidates_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
 from dqa_planrag import prompting
 from dqa_planrag.loop import build_graph
-from dqa_planrag.recipes import RECIPES, Recipe
+from dqa_planrag.recipes import Recipe
 from dqa_planrag.scripted import check_script
 from dqa_planrag.state import Role, Run, State, initial_state, note_prompt
 from dqa_planrag.toolbox import Toolbox
 
-__all__ = ["FACTORIES", "Agent"]
+__all__ = ["Agent"]
 
 _EXAMPLE_MODEL = "analyst"
 """The scripted model whose run is the example."""
@@ -202,41 +201,3 @@ def _decision_of(final: State) -> Decision:
     if decision is None:
         raise AssertionError("the loop ended without a decision")
     return decision
-
-
-_DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
-    "singlerag": ("evaluate",),
-    "iterrag": ("evaluate", "reference"),
-    "planrag": ("evaluate", "ask"),
-    "planrag-no-replan": ("evaluate",),
-}
-
-
-def _factory(recipe: Recipe) -> DeciderFactory:
-    def make(model: BaseChatModel | None, settings: Settings) -> Agent:
-        if model is None:
-            raise AssertionError("the factory asks for a model first")
-        return Agent(recipe, model, settings)
-
-    return DeciderFactory(
-        recipe.name,
-        recipe.description,
-        make,
-        planner_apart=recipe.planner_apart,
-        default_for=_DEFAULT_FOR.get(recipe.name, ()),
-    )
-
-
-FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}
-"""Every agent's factory by name."""
-
-SINGLERAG = FACTORIES["singlerag"]
-ITERRAG = FACTORIES["iterrag"]
-PLANRAG = FACTORIES["planrag"]
-PLANRAG_NO_REPLAN = FACTORIES["planrag-no-replan"]
-PLANRAG_NO_THOUGHT = FACTORIES["planrag-no-thought"]
-PLANRAG_THOUGHT_FIRST = FACTORIES["planrag-thought-first"]
-ITERRAG_ONE_SHOT = FACTORIES["iterrag-one-shot"]
-PLANRAG_ONE_SHOT = FACTORIES["planrag-one-shot"]
-PLANRAG_TWO_MODELS = FACTORIES["planrag-two-models"]
-PLANRAG_SIM = FACTORIES["planrag-sim"]

@@ -44,6 +44,7 @@ _ACTING = frozenset({QUERY, *SIMULATING})
 
 _SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^Observation: ", re.MULTILINE)
+_ANSWER = re.compile(r"^Final Answer: ", re.MULTILINE)
 _COMPARING = re.compile(r"^Action: .*\bcompare\b", re.MULTILINE)
 
 
@@ -173,10 +174,13 @@ def _observations(messages: _Messages) -> Iterator[str]:
 
 
 def _asked(messages: _Messages, *, acts: bool) -> int:
-    """Count what was to be observed: one thing a reply, or each tool that an acting one called."""
+    """Count what was to be observed: one thing a reply, or each tool that an acting one called.
+
+    A decision is not observed; where one was refused, the script says it again.
+    """
     asked = 0
     for message in messages:
-        if isinstance(message, AIMessage):
+        if isinstance(message, AIMessage) and not _ANSWER.search(message.text):
             calls = [call for call in message.tool_calls if call["name"] in _ACTING]
             asked += len(calls) if acts and message.tool_calls else 1
     return asked

@@ -32,7 +32,10 @@ def loaded(
 
 @pytest.mark.parametrize("decider", ["oracle", "planrag-sim"])
 def test_the_simulator_finds_the_best_decision(
-    dqa: Callable[..., Any], loaded: tuple[list[object], LabelledQuestion], decider: str, tmp_path: Path
+    dqa: Callable[..., Any],
+    loaded: tuple[list[object], LabelledQuestion],
+    decider: str,
+    tmp_path: Path,
 ) -> None:
     """Question, rules and candidates are the scenario's, and the decision is the label."""
     options, (question, truth) = loaded

@@ -121,16 +121,20 @@ def test_an_interrupted_run_keeps_what_was_decided(
 ) -> None:
     """Ctrl-C ends it with 130 even while a decider hangs, and --resume finishes it."""
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "dqa", "eval", "--generate", "5", "--deciders", "slow"]
-    command += ["--databases", "sqlite", "--workers", "1", "--out", str(out)]
+    # Tests that run in the background (nohup, a shell's &) inherit SIGINT as ignored, and would
+    # hand that down; `dqa` rightly leaves it ignored there, so the child sets it back first.
+    interruptible = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from dqa.cli.main import run; run()"
+    )
+    command = [sys.executable, "-c", interruptible, "eval", "--generate", "5"]
+    command += ["--deciders", "slow", "--databases", "sqlite", "--workers", "1"]
+    command += ["--out", str(out)]
     stuck = subprocess.Popen(
         command,
         env={**with_plugin, "STUCK": "1"},
         stderr=subprocess.PIPE,
         text=True,
-        # Tests that run in the background (nohup, a shell's &) inherit SIGINT as ignored, and would
-        # hand that down; `dqa` rightly leaves it ignored there.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

@@ -30,7 +30,7 @@ def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def buyer(request: dict[str, Any]) -> str:
     """Look at the prices once, forget the shipping, and choose the cheapest piece."""
-    observed = "Observation:" in str(request["messages"][-1]["content"])
+    observed = any("Observation:" in str(said["content"]) for said in request["messages"][2:])
     if observed:
         return "Thought: The cheapest piece.\nFinal Answer: Arnold"
     return f"Thought: What does a piece cost?\nAction: query_database\nAction Input: {STATEMENT}"
@@ -54,8 +54,9 @@ def test_a_strangers_scenario_is_evaluated_scored_shown_and_analysed(
         assert found["oracle", f"suppliers/{number}"]["outcome"] == "correct"
     bought = found["iterrag", "suppliers/1"]
     assert (bought["outcome"], bought["choice"], bought["regret"]) == ("wrong", "Arnold", 15.0)
-    assert found["iterrag", "suppliers/3"]["outcome"] in {"no_candidate", "unparsable"}
+    assert found["iterrag", "suppliers/3"]["outcome"] == "unparsable"
 
+    catalogue._registered.clear()  # as in another process, which finds the folder in the run
     analysed = json.loads(dqa("analyse", run, "--json").out)
     missed = {run["question"]: run["critical_values"] for run in analysed["runs"]}
     assert missed["suppliers/1"] == {"price": "queried", "shipping": "missed"}

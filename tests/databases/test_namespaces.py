@@ -9,7 +9,12 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.duckdb import backend as duckdb
-from dqa.databases.namespaces import namespace_for
+from dqa.databases.namespaces import (
+    LoadedSituation,
+    namespace_for,
+    tag_from_json,
+    tag_to_json,
+)
 from dqa.databases.sqlite import backend as sqlite
 from dqa.loaders.readback import read_situation
 
@@ -71,3 +76,13 @@ def test_a_file_of_several_is_opened_by_schema(situation: Situation, tmp_path: P
     database.close()
     assert duckdb.BACKEND.unload(str(file), namespace_for(situation)).name == "small"
     assert len(duckdb.BACKEND.loaded(str(file))) == 1
+
+
+def test_a_tag_of_an_earlier_form_is_still_read() -> None:
+    """It repeated where it is kept; what is no tag of ours is none."""
+    tag = LoadedSituation("here", "locating", "small", "abc", 10)
+    written = '{"place": "there", "scenario": "locating", "name": "small", "content_hash": "abc", "rows": 10}'  # noqa: E501
+    assert tag_from_json("here", written) == tag
+    assert tag_from_json("here", tag_to_json(tag)) == tag
+    for other in (None, "", "a comment", "[]", '{"name": "small"}'):
+        assert tag_from_json("here", other) is None

@@ -63,7 +63,7 @@ def test_sentences_are_refused_and_never_misread(
     answer: str, candidates: tuple[Candidate, ...], noun: str, meant: Candidate
 ) -> None:
     """Whoever writes so means a candidate, and is asked for its name alone."""
-    assert meant in refusal(answer, candidates, (noun,)).named
+    assert meant in refusal(answer, candidates, noun).named
 
 
 @pytest.mark.parametrize(("answer", "candidates", "noun", "_"), golden("refused"))
@@ -71,7 +71,7 @@ def test_what_names_no_candidate_is_refused(
     answer: str, candidates: tuple[Candidate, ...], noun: str, _: object
 ) -> None:
     """Nothing, several, parts of names, and names that are turned down."""
-    assert isinstance(refusal(answer, candidates, (noun,)), UnparsableReplyError)
+    assert isinstance(refusal(answer, candidates, noun), UnparsableReplyError)
 
 
 def test_there_are_as_many_sentences_as_ever() -> None:

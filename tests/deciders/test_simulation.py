@@ -22,7 +22,8 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import DatabaseSchema
 from dqa.deciders import simulation
-from dqa.deciders.simulation import CompareArguments, SimulateArguments, Simulation
+from dqa.deciders.simulation import Simulation
+from dqa.deciders.tools import CompareArguments, SimulateArguments
 from dqa.evaluation.score import Judge
 from dqa.guard import Audit
 from dqa.loaders.generator import generate
@@ -166,7 +167,7 @@ def test_a_decision_is_simulated_in_full_precision(located: tuple[Question, Data
     simulated = Simulation.of(question, database)
     outcomes = simulated.outcomes()
     candidate = outcomes.candidates[-1]
-    found = simulated.simulate(f'I would place it at "{candidate}".')
+    found = simulated.simulate(f'trade node "{candidate}".')
     columns, rows, closing = read(found.observation)
     value = outcomes.value(candidate)
     assert columns == ["trade node", "profit", "change from deciding nothing"]
@@ -176,7 +177,7 @@ def test_a_decision_is_simulated_in_full_precision(located: tuple[Question, Data
         f"(a higher profit is better; deciding nothing: {float(outcomes.baseline)!r})",
     ]
     assert (found.tool, found.row_count, found.error, found.cut) == ("simulate", 1, None, None)
-    assert found.statement == f'I would place it at "{candidate}".'
+    assert found.statement == f'trade node "{candidate}".'
 
 
 def test_a_building_is_better_the_lower_its_price(
@@ -249,15 +250,16 @@ def test_a_name_that_is_not_understood_can_be_mended(located: tuple[Question, Da
     simulated = Simulation.of(question, database)
     unknown = simulated.simulate(f"{first}x")
     assert unknown.error == "QueryError"
-    assert unknown.observation.startswith(f"Error: '{first}x' names no trade node (did you mean")
+    problem = f"Error: '{first}x' names no trade node that can be chosen (did you mean '{first}'?)."
+    assert unknown.observation.startswith(problem)
     assert f"{first}, {second}" in unknown.observation
     several = simulated.simulate(f"{first} or {second}")
-    assert f"names more than one trade node ({first}, {second})" in several.observation
+    assert f"names more than one trade node: {first}, {second}." in several.observation
     assert (several.error, several.row_count) == ("QueryError", 0)
     compared = simulated.compare([first, "nowhere", "\x1b[2J" * 1000])
     assert compared.error == "QueryError"
     assert "'nowhere' names no trade node" in compared.observation
-    assert first not in compared.observation.split(".")[0]
+    assert f"'{first}'" not in compared.observation
     assert len(compared.observation) < 1000
     assert simulated.simulate("").error == simulated.simulate("all").error == "QueryError"
 

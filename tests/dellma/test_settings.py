@@ -14,7 +14,7 @@ from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.deciders.base import DeciderFactory, Settings, share_options
 from dqa.models.scripted import scripted_model
-from dqa_dellma.deciders import DELLMA_NAIVE, DELLMA_PAIRS, DELLMA_TOP1, SELF_CONSISTENCY
+from dqa_dellma.factories import DELLMA_NAIVE, DELLMA_PAIRS, DELLMA_TOP1, SELF_CONSISTENCY
 from dqa_dellma.settings import DellmaSettings, NaiveSettings, Top1Settings, VotingSettings
 from tests.dellma.talking import noted, saying, world
 

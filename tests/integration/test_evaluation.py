@@ -13,18 +13,23 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.evaluation.plan import Located, Pace, Setup, Target
+from dqa.evaluation.options import RunOptions
+from dqa.evaluation.plan import Setup
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run import evaluate
-from dqa.evaluation.score import Judge, Outcome, Result
+from dqa.evaluation.score import Judge
 from dqa.evaluation.store import RunStore
+from dqa.evaluation.targets import Located, Target
 from dqa.loaders.generator import generate
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
+from tests.evaluation.records import run_record
 from tests.integration.conftest import OwnServer
 
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
@@ -63,7 +68,7 @@ def test_every_database_leads_to_the_same_decisions(
     targets: dict[str, Target] = {name: plugins.backend(name) for name in ("sqlite", "ladybug")}
     targets |= {name: Located(plugins.backend(name), url) for name, url in servers.items()}
     judge = Judge(questions, "released")
-    results = evaluate(setup(questions, targets, AGENTS), judge, RunStore(None, {}, {}), Pace(2))
+    results = evaluate(setup(questions, targets, AGENTS), judge, RunStore(), RunOptions(workers=2))
     for name, url in servers.items():
         unload(url, name, questions)
     assert {result.outcome for result in results} <= {
@@ -74,7 +79,7 @@ def test_every_database_leads_to_the_same_decisions(
     assert by_database["neo4j"] == by_database["ladybug"]
 
 
-class Slowly:
+class Slowly(Decider):
     """A decider that leaves a server time to die between two questions."""
 
     name = "slowly"
@@ -110,9 +115,9 @@ def test_a_server_killed_in_the_middle_of_an_evaluation_costs_no_decision(
 
     killer = threading.Thread(target=crash)
     killer.start()
-    store = RunStore(tmp_path / "run", {}, {})
-    pace = Pace(workers=2, patience=60.0 if comes_back else 0.5)
-    results = evaluate(planned, Judge(questions, "paper"), store, pace)
+    store = RunStore(tmp_path / "run", run_record())
+    options = RunOptions(workers=2, patience=60.0 if comes_back else 0.5)
+    results = evaluate(planned, Judge(questions, "paper"), store, options)
     killer.join()
     outcomes = [result.outcome for result in results]
     assert len(outcomes) == 12
@@ -123,6 +128,6 @@ def test_a_server_killed_in_the_middle_of_an_evaluation_costs_no_decision(
     assert Outcome.INFRASTRUCTURE in outcomes
     assert Outcome.CORRECT in outcomes
     own_server.restart()
-    resumed = RunStore(tmp_path / "run", {}, {}, resume=True)
-    again = evaluate(planned, Judge(questions, "paper"), resumed, Pace(2))
+    resumed = RunStore(tmp_path / "run", run_record(), resume=True)
+    again = evaluate(planned, Judge(questions, "paper"), resumed, RunOptions(workers=2))
     assert {result.outcome for result in again} == {Outcome.CORRECT}

@@ -183,7 +183,7 @@ def test_what_is_written_reads_back_equal_in_both_forms(tmp_path: Path) -> None:
     assert read.content_hash == made.content_hash
     graph = read_release(tmp_path / "set", form="graph", strict=True)
     assert dict(graph.situations) == dict(made.situations)
-    assert read_manifest(tmp_path / "set")["label_rules"] == []
+    assert read_manifest(tmp_path / "set").label_rules == ()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def scripted(request: dict[str, Any]) -> dict[str, Any]:
     messages: list[BaseMessage] = []
     for message in request["messages"]:
         content = str(message["content"] or "")
-        if content.startswith(("The reply could not be read.", _NO_TOOL)):
+        if content.startswith(("The reply could not be used.", _NO_TOOL)):
             messages.pop()
         elif message["role"] == "assistant":
             messages.append(AIMessage(content, tool_calls=_calls(message)))

@@ -6,6 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
+from dqa import plugins
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, DqaError, ModelUnavailableError, UsageError
 from dqa.models.budget import Budget
@@ -152,10 +153,10 @@ def test_tools_are_called_over_the_same_path(hours: Hours) -> None:
 def test_what_a_script_raises_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps its traceback and is neither retried nor taken for an outage."""
 
-    def broken(*_: object) -> None:
+    def broken() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("dqa.models.scripted.model.read_conversation", broken)
+    monkeypatch.setattr(plugins, "responders", broken)
     with pytest.raises(ZeroDivisionError):
         call_model(scripted_model("analyst"), [HumanMessage("x")])
 

@@ -37,7 +37,7 @@ from dqa_planrag.protocols import protocol
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
-from tests.planrag.conftest import Replies, assert_sendable, calling
+from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
 
 EACH = 5_000
 """Replies that each parser reads."""
@@ -315,7 +315,8 @@ def test_the_watch_notices_a_guard_that_lets_everything_through(
     watched: Watched, questions: QuestionSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the guard the same replies do reach the driver, so the tests above can fail."""
-    monkeypatch.setattr(guard, "require", lambda *_: None)
+    allowed = guard.check("SELECT 1", "sqlite")
+    monkeypatch.setattr("dqa.guard.database.check", lambda *_: allowed)
     toolbox, talk = toolbox_of(watched, questions), protocol("react")
     unguarded = set()
     for text in GOOD:
@@ -330,7 +331,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
     name: Any, watched: Watched, questions: QuestionSet, tmp_path: Path
 ) -> None:
     """Whatever its models say, an agent ends in a way that is judged and written down."""
-    question = questions.find("locating/1")
+    question = open_question(questions)
     judge = Judge(questions, "paper")
     store = RunStore(tmp_path / "run", {}, {})
     messages = mutated().map(AIMessage) if name == "react" else st.one_of(MESSAGES, SOUND)

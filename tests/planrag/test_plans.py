@@ -12,7 +12,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa_planrag.deciders import FACTORIES
+from dqa_planrag.factories import FACTORIES
 from dqa_planrag.react import ReAct
 from dqa_planrag.tool_calls import ToolCalls
 from tests.planrag.conftest import (
@@ -65,7 +65,7 @@ def problems(decision: Decision) -> list[str]:
 
 def test_every_agent_goes_by_its_own_name() -> None:
     """Whatever the order of the recipes, an entry point loads the agent that it names."""
-    ours = [e for e in entry_points(group="dqa.deciders") if e.module == "dqa_planrag.deciders"]
+    ours = [e for e in entry_points(group="dqa.deciders") if e.module == "dqa_planrag.factories"]
     assert {entry.name: entry.load().name for entry in ours} == {name: name for name in FACTORIES}
 
 

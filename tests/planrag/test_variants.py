@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-import jsonschema
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
@@ -18,7 +17,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
-from dqa.core.events import Event
+from dqa.core.events import Event, OtherEvent, event_from_json
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
@@ -41,7 +40,6 @@ from tests.planrag.conftest import (
     open_question,
 )
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "exchange" / "trace.schema.json"
 PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
 EMBEDDED = ("sqlite", "ladybug")
 
@@ -112,8 +110,7 @@ def only(decision: Decision, kind: str) -> list[Event]:
 def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
     recipe: Recipe, questions: QuestionSet, examples: OtherQuestions
 ) -> None:
-    """No statement fails, every trace is what its schema says, and every run decides the same."""
-    schema = json.loads(SCHEMA.read_text("utf-8"))["properties"]
+    """No statement fails, every trace can be read back, and every run decides the same."""
     for question in questions.questions:
         chosen = set()
         for name, backend in product(PROTOCOLS, EMBEDDED):
@@ -126,17 +123,17 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
             assert only(decision, "parse_failure") == []
             chosen.add((decision.choice, len(decision.evidence), len(decision.plans)))
             written = json.loads(json.dumps(decision_to_json(decision)))
-            for field, value in written.items():
-                jsonschema.validate(value, schema[field])
+            assert tuple(map(event_from_json, written["trace"])) == decision.trace
+            assert not any(isinstance(event, OtherEvent) for event in decision.trace)
         assert len(chosen) == 1
         assert None not in chosen.pop()
 
 
 def test_every_variant_on_forty_shared_questions(release: QuestionSet) -> None:
-    """1,600 runs: none crashes, all end in an answer, and the protocols decide the same."""
+    """1,600 runs: none crashes or goes astray, and the protocols decide the same."""
     results = evaluated(release.select(limit=20), RECIPES, "released")
     assert len(results) == 40 * len(RECIPES) * len(PROTOCOLS) * len(EMBEDDED)
-    assert {r.outcome for r in results} <= {Outcome.CORRECT, Outcome.WRONG, Outcome.NO_CANDIDATE}
+    assert {r.outcome for r in results} <= {Outcome.CORRECT, Outcome.WRONG, Outcome.UNPARSABLE}
     assert_protocols_agree(results)
 
 
@@ -181,7 +178,6 @@ def test_one_shot_agents_are_shown_another_questions_run(
     """A right one, of the same scenario, before the task; the trace shows it and ids stay apart."""
     asked = questions.find("locating/1")
     other, _ = next(examples.others(asked, database.kind))
-    right = questions.truth_of(other).official
     model = Replies(replies=["hm"] * 3)
     settings = Settings(protocol=protocol, examples=examples, max_steps=3)
     decision = plugins.decider(agent)(model, settings).decide(asked, database)
@@ -194,13 +190,14 @@ def test_one_shot_agents_are_shown_another_questions_run(
     (prompt, *_) = only(decision, "prompt")
     if protocol == "tools":
         (decided,) = said[-2].tool_calls
-        assert decided["args"]["decision"] == str(right)
+        right = decided["args"]["decision"]
         # The example ends with the agent's own words: the next task may not follow a result.
         assert not said[-1].tool_calls
         called = f"(called decide with {{'decision': '{right}'}})"
         assert any(text.endswith(called) for _, text in prompt.data["messages"])
     else:
-        assert said[-1].text.endswith(f"Final Answer: {right}")
+        _, _, right = said[-1].text.rpartition("Final Answer: ")
+    assert examples.is_right(other, right)
     assert_sendable(shown)
     assert [kind for kind, _ in prompt.data["messages"]] == [m.type for m in shown]
     for (_, text), message in zip(prompt.data["messages"], shown, strict=True):

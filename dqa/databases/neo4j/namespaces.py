@@ -43,6 +43,7 @@ class Neo4jNamespaces(Namespaces):
         self.location = server.address.name
         self.is_handed_over = False
         self._server = server
+        self._tags: dict[str, dict[str, Any]] = {}
 
     @classmethod
     @contextmanager
@@ -73,7 +74,7 @@ class Neo4jNamespaces(Namespaces):
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return what a label has; a load that was never finished is none: it is written anew."""
-        tag = self._tag(namespace)
+        tag = self._tags[namespace] = self._tag(namespace)
         if tag["state"] == "loaded":
             return _loaded(tag)
         # A label that was once there is known for ever.
@@ -86,6 +87,7 @@ class Neo4jNamespaces(Namespaces):
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write the nodes, and the tag last."""
         prepared = prepare(situation, tag.namespace)
+        self._tags.pop(tag.namespace, None)
         write(prepared, self._server.driver, self._server.address.database)
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
@@ -100,7 +102,7 @@ class Neo4jNamespaces(Namespaces):
     def select(self) -> str | None:
         """Return the label of ``?namespace=``, which must be loaded."""
         name = self._server.address.namespace
-        if name is not None and self._tag(name)["state"] != "loaded":
+        if name is not None and not isinstance(self.read(name), LoadedSituation):
             raise UsageError(f"'{name}' in {self.location} holds no situation; load it first.")
         return name
 
@@ -110,7 +112,7 @@ class Neo4jNamespaces(Namespaces):
         if namespace is None:
             self._server.rows("RETURN 1")
         else:
-            tag = self._tag(namespace)
+            tag = self._tags.get(namespace) or self._tag(namespace)
             orders = {
                 key.removeprefix(_ORDER): bytes(value)
                 for key, value in tag.items()

@@ -12,9 +12,9 @@ from pydantic import Field
 from dqa.core.errors import UsageError
 from dqa.core.events import ENDING_KINDS
 from dqa.core.records import Record
+from dqa.evaluation.folders import read_results, read_traces
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stats import wilson
-from dqa.evaluation.folders import read_results, read_traces
 from dqa.evaluation.traces import Trace
 
 __all__ = ["Case", "Cases", "Share", "read_cases"]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
 
 from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record, problem_of
 from dqa.loaders.release import MANIFEST, read_release
 from dqa.loaders.release_layout import Form
 from dqa.loaders.release_writer import write_release
@@ -22,6 +24,7 @@ __all__ = [
     "GENERATOR_VERSION",
     "MANIFEST",
     "READER",
+    "Manifest",
     "read_generated",
     "read_manifest",
     "write_generated",
@@ -30,8 +33,46 @@ __all__ = [
 GENERATOR_VERSION = 1
 """Raised whenever the same seed and options would give other questions."""
 
-_FORMAT = "dqa-generated"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+class Counts(Record):
+    """What there is of one scenario."""
+
+    questions: int = Field(ge=1)
+    databases: int = Field(ge=1)
+    mean_rows: float = Field(description="of a question's database")
+
+
+class Manifest(Record):
+    """``manifest.json`` of a generated folder: what made it, and what its files hash to.
+
+    Attributes
+    ----------
+    options
+        What else the questions were asked for with.
+    label_rules
+        Rule sets under which every label holds.
+    counts
+        By scenario.
+    files
+        By name within the folder, the SHA-256 of each.
+    """
+
+    format: Literal["dqa-generated"] = "dqa-generated"
+    generator_version: int = Field(ge=1)
+    seed: int = Field(ge=0)
+    options: dict[str, Any]
+    label_rules: tuple[str, ...]
+    counts: dict[str, Counts]
+    files: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(min_length=1)
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, files: dict[str, str]) -> dict[str, str]:
+        for name in files:
+            parts = PurePosixPath(name)
+            if parts.is_absolute() or ".." in parts.parts:
+                raise ValueError(f"'{name}' lies outside of the folder")
+        return files
 
 
 def write_generated(
@@ -70,28 +111,28 @@ def write_generated(
         The folder holds something, or is no folder.
     """
     files = write_release(question_set, folder)
-    document = {
-        "format": _FORMAT,
-        "generator_version": GENERATOR_VERSION,
-        "seed": seed,
-        "options": _plain(dict(options or {})),
-        "label_rules": _label_rules(question_set),
-        "counts": _counts(question_set),
-        "files": {path.relative_to(folder).as_posix(): _digest(path) for path in files},
-    }
+    plain = {name: _plain(value) for name, value in (options or {}).items()}
+    document = Manifest(
+        generator_version=GENERATOR_VERSION,
+        seed=seed,
+        options=plain,
+        label_rules=_label_rules(question_set),
+        counts=_counts(question_set),
+        files={path.relative_to(folder).as_posix(): _digest(path) for path in files},
+    )
     manifest = folder / MANIFEST
-    text = json.dumps(document, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    text = json.dumps(document.to_json(), indent=2, sort_keys=True, allow_nan=False) + "\n"
     manifest.write_text(text, encoding="utf-8", newline="\n")
     return manifest
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a generated folder and check its form, not the files it lists.
 
     Raises
     ------
     DataError
-        It is missing, is no JSON, or lacks what `write_generated` writes.
+        It is missing, is no JSON, or is not what `write_generated` writes; names the field.
     """
     path = folder / MANIFEST
     try:
@@ -103,18 +144,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read as JSON: {error}.") from error
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise DataError(f"{path} is no manifest of a generated folder (format '{_FORMAT}').")
-    files = document.get("files")
-    if not isinstance(files, dict) or not files:
-        raise DataError(f"{path} lists no files.")
-    for name, digest in files.items():
-        parts = PurePosixPath(name)
-        if parts.is_absolute() or ".." in parts.parts:
-            raise DataError(f"{path} lists '{name}', which lies outside of the folder.")
-        if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
-            raise DataError(f"{path} gives '{name}' the hash {digest!r}, which is no SHA-256.")
-    return document
+    try:
+        return Manifest.model_validate(document)
+    except ValidationError as error:
+        raise DataError(
+            f"{path} is no manifest of a generated folder: {problem_of(error)}."
+        ) from error
 
 
 class GeneratedReader:
@@ -158,7 +193,7 @@ def read_generated(
     DataError
         The manifest is missing or malformed, or a file is missing or was changed; names the file.
     """
-    for name, digest in read_manifest(folder)["files"].items():
+    for name, digest in read_manifest(folder).files.items():
         path = folder / name
         if not path.is_file():
             raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
@@ -175,7 +210,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _label_rules(question_set: QuestionSet) -> list[str]:
+def _label_rules(question_set: QuestionSet) -> tuple[str, ...]:
     """Rule sets under which every label holds that a simulator judges."""
     judged = set(plugins.names("simulator")) & set(plugins.names("generator"))
     used = {(q.scenario, q.situation) for q in question_set.questions if q.scenario in judged}
@@ -183,20 +218,20 @@ def _label_rules(question_set: QuestionSet) -> list[str]:
         set(plugins.generator(scenario).label_rules(question_set.situations[name]))
         for scenario, name in sorted(used)
     ]
-    return sorted(set.intersection(*rules)) if rules else []
+    return tuple(sorted(set.intersection(*rules))) if rules else ()
 
 
-def _counts(question_set: QuestionSet) -> dict[str, dict[str, int | float]]:
+def _counts(question_set: QuestionSet) -> dict[str, Counts]:
     """Questions, databases and mean rows of a question's database, by scenario."""
-    counts: dict[str, dict[str, int | float]] = {}
+    counts: dict[str, Counts] = {}
     for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
         asked = [q.situation for q in question_set.questions if q.scenario == scenario]
         rows = sum(question_set.situations[name].row_count for name in asked)
-        counts[scenario] = {
-            "questions": len(asked),
-            "databases": len(set(asked)),
-            "mean_rows": round(rows / len(asked), 3),
-        }
+        counts[scenario] = Counts(
+            questions=len(asked),
+            databases=len(set(asked)),
+            mean_rows=round(rows / len(asked), 3),
+        )
     return counts
 
 

@@ -1,0 +1,58 @@
+"""The factories that the entry points name.
+
+They import an agent's loop when an agent is made, so whoever only lists them does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from dqa.deciders.base import DeciderFactory, Settings, Use
+from dqa_planrag.recipes import RECIPES, Recipe
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from dqa_planrag.deciders import Agent
+
+__all__ = ["FACTORIES"]
+
+_DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
+    "singlerag": ("evaluate",),
+    "iterrag": ("evaluate", "reference"),
+    "planrag": ("evaluate", "ask"),
+    "planrag-no-replan": ("evaluate",),
+}
+
+
+def _factory(recipe: Recipe) -> DeciderFactory:
+    def make(model: BaseChatModel | None, settings: Settings) -> Agent:
+        from dqa_planrag.deciders import Agent
+
+        if model is None:
+            raise AssertionError("the factory asks for a model first")
+        return Agent(recipe, model, settings)
+
+    return DeciderFactory(
+        recipe.name,
+        recipe.description,
+        make,
+        planner_apart=recipe.planner_apart,
+        default_for=_DEFAULT_FOR.get(recipe.name, ()),
+    )
+
+
+FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}
+"""Every agent's factory by name."""
+
+SINGLERAG = FACTORIES["singlerag"]
+ITERRAG = FACTORIES["iterrag"]
+PLANRAG = FACTORIES["planrag"]
+PLANRAG_NO_REPLAN = FACTORIES["planrag-no-replan"]
+PLANRAG_NO_THOUGHT = FACTORIES["planrag-no-thought"]
+PLANRAG_THOUGHT_FIRST = FACTORIES["planrag-thought-first"]
+ITERRAG_ONE_SHOT = FACTORIES["iterrag-one-shot"]
+PLANRAG_ONE_SHOT = FACTORIES["planrag-one-shot"]
+PLANRAG_TWO_MODELS = FACTORIES["planrag-two-models"]
+PLANRAG_SIM = FACTORIES["planrag-sim"]

@@ -1,0 +1,210 @@
+"""What is evaluated is data: written, read, compared, and built somewhere else."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.core.database import Limits
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.evaluation.spec import ModelSpec, RunSpec, differences
+from dqa.evaluation.targets import targets_of
+from dqa.guard import Policy
+from dqa.loaders.sources import GeneratedFolder, Generator, GivenQuestions, QuestionSource, Release
+from dqa.scenarios.generation import Difficulty
+
+LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"
+WHOLE = RunSpec(
+    questions=Generator(
+        count=2,
+        seed=3,
+        scenarios=("locating",),
+        limit=1,
+        sizes={"locating": {"nodes": 12}},
+        difficulty=Difficulty(hops=2),
+        per_database=1,
+    ),
+    deciders=["planrag", "first", "planrag"],
+    databases=["sqlite", LOCATION],
+    model=ModelSpec(name="openai:m", base_url="http://localhost:1/v1"),
+    planner="scripted:greedy",
+    protocol="tools",
+    settings={"planrag.x": 3},
+    rule_set="paper",
+    seed=5,
+    max_steps=7,
+    limits=Limits(rows=10),
+    strict_official=True,
+    policy={"denied_columns": ["email"], "tables": ["b", "a"]},
+)
+
+
+def test_what_is_written_reads_back_as_it_was() -> None:
+    """But for the password, which is never written."""
+    written = json.loads(json.dumps(WHOLE.to_json()))
+    again = RunSpec.from_json(written)
+    assert again == WHOLE.changed(databases=("sqlite", LOCATION.replace("pass-word", "***")))
+    assert again.to_json() == written
+    assert (again.deciders, again.settings) == (("planrag", "first"), {"planrag.x": "3"})
+    assert again.policy == {"denied_columns": ("email",), "tables": ("a", "b")}
+    assert differences(again, WHOLE) == []
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        Release(folder=Path("release"), form="graph", strict=True),
+        GeneratedFolder(folder=Path("made")),
+        Generator(),
+        GivenQuestions(name="mine", content_hash="0" * 64),
+    ],
+)
+def test_every_source_is_told_apart(questions: QuestionSource) -> None:
+    """By its name in JSON."""
+    spec = RunSpec(questions=questions, deciders=("first",))
+    assert RunSpec.from_json(json.loads(json.dumps(spec.to_json()))).questions == questions
+
+
+def test_no_way_of_showing_a_spec_shows_a_password(tmp_path: Path) -> None:
+    """Neither print, nor JSON, nor a file; what goes to another process keeps it."""
+    WHOLE.write(tmp_path / "spec.json")
+    shown = (
+        str(WHOLE),
+        f"{WHOLE!r}",
+        str(WHOLE.to_json()),
+        WHOLE.model_dump_json(),
+        (tmp_path / "spec.json").read_text("utf-8"),
+    )
+    assert not [text for text in shown if "pass-word" in text]
+    handed_over = pickle.loads(pickle.dumps(WHOLE))  # noqa: S301  (our own)
+    assert handed_over.databases == ("sqlite", LOCATION)
+
+
+def test_a_password_that_was_not_written_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of that database's own variable, and of no other server's."""
+    written = RunSpec.from_json(WHOLE.to_json()).databases
+    monkeypatch.delenv("DQA_MYSQL_URL", raising=False)
+    with pytest.raises(UsageError, match=r"written without its password, and DQA_MYSQL_URL is not"):
+        targets_of(written)
+    monkeypatch.setenv("DQA_MYSQL_URL", LOCATION.replace("db.example", "other.example"))
+    with pytest.raises(UsageError, match=r"DQA_MYSQL_URL holds \S+:\*\*\*@other\.example") as error:
+        targets_of(written)
+    assert "pass-word" not in str(error.value)
+    monkeypatch.setenv("DQA_MYSQL_URL", LOCATION)
+    assert targets_of(written)["mysql"].location == LOCATION  # type: ignore[attr-defined]
+
+
+def test_the_address_of_a_model_needs_its_password_too() -> None:
+    """It has no variable of its own, so it has to be given."""
+    model = ModelSpec(name="openai:m", base_url="http://me:***@localhost:1/v1")
+    spec = RunSpec(questions=Generator(count=1), deciders=("planrag",), model=model)
+    with pytest.raises(UsageError, match="was written without its password"):
+        spec.build()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"version": 2}, "is of version 2, and this dqa reads version 1"),
+        ({"deciders": []}, "RunSpec: deciders: "),
+        ({"databases": []}, "RunSpec: databases: "),
+        ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),
+        (
+            {"questions": {"source": "generator", "count": 0}},
+            r"questions\.generator\.count",
+        ),
+        ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
+        ({"limits": {"rows": "few"}}, r"RunSpec: limits\.rows"),
+        ({"protocol": "json"}, "RunSpec: protocol: .*'react' or 'tools'"),
+        ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
+        ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: .*tablez"),
+    ],
+)
+def test_a_wrong_field_is_one_line_with_its_name(change: dict[str, Any], problem: str) -> None:
+    """Whoever wrote it finds the place."""
+    with pytest.raises(UsageError, match=problem) as error:
+        RunSpec.from_json(WHOLE.to_json() | change)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "3", "[" * 100_000])
+def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
+    """By its name."""
+    file = tmp_path / "spec.json"
+    file.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=r"spec\.json"):
+        RunSpec.read(file)
+    with pytest.raises(UsageError, match="cannot be read"):
+        RunSpec.read(tmp_path / "none.json")
+
+
+def test_two_specs_differ_field_by_field() -> None:
+    """Where questions lie is no difference; their content is compared apart from this."""
+    one = RunSpec(questions=Release(folder=Path("here")), deciders=("first",))
+    assert differences(one, one.changed(questions=Release(folder=Path("there")))) == []
+    other = one.changed(
+        max_steps=3, model="openai:m", planner="a:b", limits=Limits(rows=5), databases=("sqlite",)
+    )
+    assert differences(one, other) == [
+        'databases was ["sqlite", "ladybug"] and is now ["sqlite"]',
+        "limits.rows was 200 and is now 5",
+        "max_steps was 20 and is now 3",
+        'model.name was "scripted:analyst" and is now "openai:m"',
+        'planner was null and is now {"name": "a:b", "base_url": null}',
+    ]
+
+
+def test_a_policy_is_read_from_its_file_and_written_as_its_lists(tmp_path: Path) -> None:
+    """So the spec needs the file no more."""
+    file = tmp_path / "policy.json"
+    file.write_text('{"denied_columns": ["email"], "tables": ["orders"]}', "utf-8")
+    of_file = WHOLE.changed(policy=file)
+    assert of_file.policy == {"denied_columns": ("email",), "tables": ("orders",)}
+    policy = Policy(denied_columns=frozenset({"email"}), tables=frozenset({"orders"}))
+    assert WHOLE.changed(policy=policy) == of_file
+
+
+def test_names_are_looked_up_before_anything_is_read() -> None:
+    """A wrong name costs no reading."""
+    spec = RunSpec(questions=Release(folder=Path("no/such/folder")), deciders=("planrug",))
+    with pytest.raises(UnknownNameError, match="Did you mean 'planrag'"):
+        spec.build()
+
+
+def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
+    """Nothing that is written could make them again."""
+    spec = RunSpec(questions=GivenQuestions(name="mine", content_hash="0"), deciders=("first",))
+    with pytest.raises(UsageError, match="'mine' were handed over in Python"):
+        spec.build()
+
+
+def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
+    """From its file alone, with the same results."""
+    spec = RunSpec(
+        questions=Generator(count=2, scenarios=("locating",), sizes={"locating": {"nodes": 20}}),
+        deciders=("first", "random"),
+        databases=("sqlite",),
+    )
+    spec.write(tmp_path / "spec.json")
+    script = (
+        "import sys, dqa; from pathlib import Path; "
+        "dqa.evaluate(dqa.RunSpec.read(Path(sys.argv[1])), out=sys.argv[2])"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "spec.json"), str(tmp_path / "there")]
+    subprocess.run(command, check=True, env=os.environ, capture_output=True)
+    import dqa
+
+    dqa.evaluate(spec, out=tmp_path / "here")
+    here, there = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("here", "there"))
+    assert here == there
+    kept = dqa.read_run(tmp_path / "there").spec
+    assert kept == spec.changed(rule_set="paper")

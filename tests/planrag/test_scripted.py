@@ -1,0 +1,212 @@
+"""Scripted models hold the agents' conversations, and decide from these alone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from dqa import plugins
+from dqa.core.errors import UsageError
+from dqa.deciders.base import Settings
+from dqa.loaders.generator import generate
+from dqa.models.cassette import Cassette
+from dqa.models.recorded import recorded
+from dqa.models.scripted import scripted_model
+from dqa_planrag.scripted import RESPONDER, check_script, read_conversation
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
+
+SCHEMA = (
+    "country(country_name: TEXT)\ntrade_node(trade_node: TEXT)\nflow(source: TEXT)\n"
+    "node_country(trade_node: TEXT)"
+)
+RULES = (
+    "With a merchant it is 1.05 * (base_trading_power + 2), and at an inland node "
+    "1.05 * (base_trading_power + 2 + max(50, development)). The dest node's ingoing gains 1.05 "
+    "times the flow."
+)
+SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
+ONCE = "Thought: x\nAction: query_database\nAction Input: one statement"
+ROUTES = [
+    # source, dest, flow, local, ingoing, inland, total, foreign, steering, own, leaving, routes
+    ["inland", "home", 1.0, 10.0, 0.0, 1, 100.0, 50.0, 0.0, 1.0, 1.0, 1],
+    ["coast", "home", 1.0, 10.0, 0.0, 0, 40.0, 20.0, 0.0, 20.0, 1.0, 1],
+]
+
+
+def conversation(*observed: str, rules: str = RULES, schema: str = SCHEMA) -> list[BaseMessage]:
+    """A conversation of the single-retrieval format, with what its statement returned."""
+    task = (
+        f'# Question\nPlace a merchant of "ABC", home "home".\n\n# Business rules\n{rules}\n\n'
+        "# Database\nKind: relational database\nLanguage: SQL (SQLite)\n"
+        f"Schema, as the database describes it:\n{schema}\n"
+    )
+    messages: list[BaseMessage] = [SystemMessage(ONCE), HumanMessage(task)]
+    for text in observed:
+        messages += [AIMessage("Action: ..."), HumanMessage(f"Observation: {text}")]
+    return messages
+
+
+def rows(development: float) -> str:
+    """What the routes' statement returns, as the query layer shows it."""
+    header = ["c"] * 13
+    lines = [json.dumps(line) for line in (header, *([*r, development] for r in ROUTES))]
+    return "\n".join([*lines, "(2 rows)", "", "The database cannot be read again."])
+
+
+def test_the_same_conversation_gets_the_same_reply() -> None:
+    """A script keeps nothing between calls."""
+    model = scripted_model("analyst")
+    first = model.invoke(conversation()).text
+    assert (
+        first
+        == model.invoke(conversation()).text
+        == scripted_model("analyst").invoke(conversation()).text
+    )
+    assert "Action: query_database" in first
+
+
+def test_the_analyst_calculates_with_the_constants_that_the_rules_state() -> None:
+    """An inland bonus of 50 makes the inland node best, one of 1 the other."""
+    model = scripted_model("analyst")
+    assert model.invoke(conversation(rows(10.0))).text.endswith("Final Answer: inland")
+    weak = RULES.replace("max(50, development)", "max(1, development/30)")
+    answer = model.invoke(conversation(rows(10.0), rules=weak)).text
+    assert answer.endswith("Final Answer: coast")
+
+
+def test_seeds_change_only_what_is_left_to_chance() -> None:
+    """The random script follows its seed; the analyst has none to follow."""
+    nodes = "\n".join(json.dumps([name]) for name in ["trade_node", *"abcdefghij"]) + "\n(10 rows)"
+    answers = {scripted_model("random", seed).invoke(conversation(nodes)).text for seed in range(9)}
+    assert len(answers) > 3
+    found = {scripted_model("analyst", seed).invoke(conversation()).text for seed in range(3)}
+    assert len(found) == 1
+
+
+def test_a_failed_statement_is_an_observation_without_rows() -> None:
+    """The script goes on to an answer instead of breaking."""
+    reply = scripted_model("greedy").invoke(conversation("Error: no such table: flow")).text
+    assert "Final Answer:" in reply
+
+
+def offered(*names: str) -> list[dict[str, Any]]:
+    """Tools as a chat model is offered them."""
+    return [{"type": "function", "function": {"name": name, "parameters": {}}} for name in names]
+
+
+def in_tools(system: str) -> list[BaseMessage]:
+    """A conversation of the protocol whose tools stand in backticks."""
+    return [SystemMessage(system), *conversation()[1:]]
+
+
+def test_offered_tools_are_called_and_no_others() -> None:
+    """The plan where that comes first, then the statement, then the decision on its rows."""
+    model = scripted_model("analyst")
+    told = in_tools("Call `plan`, `query_database`, `replan` and `decide`.")
+    plan = model.invoke(told, tools=offered("plan"))
+    assert [call["name"] for call in plan.tool_calls] == ["plan"]
+    assert len(plan.tool_calls[0]["args"]["steps"]) > 1
+    told += [plan, ToolMessage("Noted.", tool_call_id="0", name="plan")]
+    acting = offered("query_database", "replan", "decide")
+    asked = model.invoke(told, tools=acting)
+    assert [call["name"] for call in asked.tool_calls] == ["query_database"]
+    assert asked.text
+    told += [asked, ToolMessage("Error: gone", tool_call_id="0", name="query_database")]
+    names = {call["name"] for call in model.invoke(told, tools=acting).tool_calls}
+    assert names <= {"query_database", "replan", "decide"}
+
+
+def test_text_and_tools_hold_the_same_statement_and_decision() -> None:
+    """The format says how it is said and never what."""
+    model = scripted_model("analyst")
+    told = in_tools("Call the tool `query_database`. Afterwards decide.")
+    said = model.invoke(conversation()).text
+    (call,) = model.invoke(told, tools=offered("query_database")).tool_calls
+    assert said.endswith(call["args"]["statement"])
+    told += [
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(rows(10.0), tool_call_id="0", name="query_database"),
+    ]
+    (decision,) = model.invoke(told, tools=offered("decide")).tool_calls
+    assert decision["name"] == "decide"
+    assert decision["args"] == {"decision": "inland"}
+
+
+def test_only_the_last_task_counts() -> None:
+    """An example before it, with its own replies and observations, is passed over."""
+    example = [*conversation(rows(10.0))[1:], AIMessage("Final Answer: inland")]
+    messages = [SystemMessage(ONCE), *example, *conversation(rows(10.0))[1:]]
+    task, observed = read_conversation(messages)
+    assert len(observed) == 1
+    assert task.once
+
+
+def test_a_conversation_of_another_kind_is_refused() -> None:
+    """The message says what does not fit."""
+    assert not RESPONDER.answers([HumanMessage("hello")])
+    assert RESPONDER.answers(conversation())
+    with pytest.raises(UsageError, match="no task with a question"):
+        read_conversation([HumanMessage("hello")])
+    with pytest.raises(UsageError, match="do not fit each other"):
+        read_conversation([*conversation(), AIMessage("hm"), HumanMessage("The reply could not")])
+
+
+@pytest.mark.parametrize("schema", ["goods_received(id: TEXT)", "person(id: TEXT)", ""])
+def test_a_database_of_another_kind_is_refused(schema: str) -> None:
+    """Nobody's tables are taken for a scenario's by the look of their names."""
+    with pytest.raises(UsageError, match="name a language model with --model"):
+        scripted_model("analyst").invoke(conversation(schema=schema))
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
+@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
+def test_every_statement_of_a_script_has_an_order(script: str, backend: str) -> None:
+    """Rows in another order would make the next request another one, which no cassette holds."""
+    asked: dict[str, int] = {}
+    world = generate(count=3, seed=7, sizes=SIZES)
+    for agent in ("singlerag", "iterrag", "planrag", "planrag-sim"):
+        decider = plugins.decider(agent)(scripted_model(script), Settings(rules="paper"))
+        for question in world.questions:
+            with closing(plugins.backend(backend).load(world.situation_of(question))) as database:
+                for found in decider.decide(question, database).evidence:
+                    if found.tool == "query_database":
+                        rows = max(asked.get(found.statement, 0), found.row_count)
+                        asked[found.statement] = rows
+    assert len(asked) > 3
+    assert max(asked.values()) > 1 or script == "greedy"
+    unordered = [s for s, rows in asked.items() if rows > 1 and " ORDER BY " not in s]
+    assert unordered == []
+
+
+@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
+def test_which_scenarios_a_script_can_query_is_told_beforehand(script: str) -> None:
+    """By a scenario's tables, so that no run ends in its middle; other models are not asked."""
+    model = scripted_model(script)
+    for scenario in ("locating", "building"):
+        check_script(model, plugins.scenario(scenario).schema)
+    for scenario in ("agriculture", "stocks"):
+        schema = plugins.scenario(scenario).schema
+        with pytest.raises(UsageError, match=f"scripted:{script} queries only.* building"):
+            check_script(model, schema)
+        check_script(GenericFakeChatModel(messages=iter(())), schema)
+
+
+def test_a_recorded_script_is_one_too(tmp_path: Path) -> None:
+    """Under tools and a recorder, where the model itself is not seen."""
+    cassette = Cassette.record(tmp_path / "tape.jsonl", ["scripted:analyst"])
+    model = recorded("scripted:analyst", cassette, scripted_model("analyst"), {})
+    with pytest.raises(UsageError, match="queries only"):
+        check_script(model, plugins.scenario("stocks").schema)

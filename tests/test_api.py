@@ -1,0 +1,277 @@
+"""The public API: what is in it, and that five lines are enough."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa
+from dqa.core.errors import StatementError
+from dqa.evaluation.build import BuiltRun
+
+PUBLIC = tuple(
+    """
+    Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
+    Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
+    Episode Evaluation Event Evidence GeneratedFolder Generator InfrastructureError Limits
+    LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError Question
+    QuestionSet Release ReleaseAudit Result Rows Run RunOptions RunSpec Settings
+    ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage UsageError
+    Watcher World analyse annotate ask audit check check_lines evaluate examine format_names
+    generate installed json_schema list_deciders load loaded open_database play_episode
+    read_generated read_release read_run show unload write_audit_page write_generated
+    """.split()  # noqa: SIM905  (a page of names reads better than a column)
+)
+
+
+def test_what_is_public_is_pinned() -> None:
+    """Whoever adds or takes away a name does so here, too."""
+    assert sorted(dqa.__all__) == sorted(PUBLIC)
+    assert dir(dqa) == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    """By its own docstring, unless it is a name of a type."""
+    found = getattr(dqa, name)
+    assert name == "Candidate" or (found.__doc__ or "").strip()
+
+
+def test_types_and_names_agree() -> None:
+    """What type checkers see is what is imported."""
+    tree = ast.parse(Path(dqa.__file__).read_text("utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.asname or alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(seen) == sorted(PUBLIC)
+    for name, module in seen.items():
+        assert module is not None
+        assert any(
+            value is getattr(dqa, name) for value in vars(importlib.import_module(module)).values()
+        )
+
+
+def test_an_unknown_name_is_no_attribute() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="nobody"):
+        _ = dqa.nobody  # type: ignore[attr-defined]
+
+
+def test_importing_it_imports_nothing_else() -> None:
+    """Whoever imports it waits for nothing that is not used."""
+    script = (
+        "import sys, dqa; print([n for n in sys.modules if n.startswith(('dqa.', 'pydantic'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def examples() -> list[str]:
+    """Return the examples of the docstring."""
+    blocks = re.findall(r"::\n\n((?:    .*\n|\n)+)", dqa.__doc__ or "")
+    return ["\n".join(line[4:] for line in block.splitlines()).strip() for block in blocks]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's own database, and a run, in the folder where the examples are run."""
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
+        connection.execute("CREATE TABLE supplier (name TEXT, defects INTEGER)")
+        connection.execute("INSERT INTO supplier VALUES ('Ash', 3), ('Birch', 9)")
+        connection.commit()
+    monkeypatch.chdir(tmp_path)
+    questions = dqa.generate(("locating",), 1)
+    dqa.evaluate(questions, ["first"], databases=["sqlite"], out="runs/first")
+    return tmp_path
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda text: text.splitlines()[-1][:40])
+def test_the_examples_run_as_they_stand(
+    example: str, shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every one of them is five statements or fewer, and prints something."""
+    del shop
+    assert len(ast.parse(example).body) <= 5
+    # No key, and nobody to ask: the program that decides supplier questions is the first candidate.
+    monkeypatch.setattr(dqa, "ask", _ask_first, raising=False)
+    exec(compile(example, "example", "exec"), {})  # noqa: S102  (our own documentation)
+    assert capsys.readouterr().out.strip()
+
+
+def _ask_first(*arguments: Any, model: str, **options: Any) -> dqa.Trace:
+    from dqa.api.asking import ask
+
+    assert ":" in model
+    return ask(*arguments, decider="first", **options)
+
+
+def test_a_run_has_results_summaries_a_table_and_figures(tmp_path: Path) -> None:
+    """All typed; with a folder also its traces and its spec."""
+    questions = dqa.generate(("locating",), 2)
+    run = dqa.evaluate(questions, ["first", "oracle"], databases=["sqlite"], out=tmp_path / "run")
+    assert {(row.decider, row.accuracy) for row in run.summaries} >= {("oracle", 1.0)}
+    assert "oracle" in run.table()
+    assert run.report().startswith(run.table().rstrip("\n"))
+    assert run.figures().results == run.summaries
+    assert [trace.key for trace in run.traces] == [result.key for result in run.results]
+    again = dqa.read_run(tmp_path / "run")
+    assert (again.results, again.spec, again.summaries) == (run.results, run.spec, run.summaries)
+    with pytest.raises(dqa.UsageError, match="kept in no folder"):
+        _ = dqa.evaluate(questions, ["first"], databases=["sqlite"]).traces
+
+
+class Last(dqa.Decider):
+    """Always the last candidate."""
+
+    name = "last"
+
+    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+        choice = (question.candidates or ())[-1]
+        rows = database.query("SELECT 1")
+        evidence = (dqa.Evidence("SELECT 1", rows.to_text(), len(rows.rows)),)
+        return dqa.Decision(dqa.Ending.ANSWERED, str(choice), choice, evidence)
+
+
+LAST = dqa.DeciderFactory("later", "the last", lambda *_: Last(), needs_model=False)
+
+
+def test_deciders_of_ones_own_are_evaluated_beside_installed_ones() -> None:
+    """As they are, or by a factory; no package is needed for it."""
+    questions = dqa.generate(("building",), 2)
+    run = dqa.evaluate(questions, [Last(), LAST, "first"], databases=["sqlite"])
+    assert [row.decider for row in run.summaries] == ["last", "later", "first"]
+    mine, later = (
+        [r.choice for r in run.results if r.decider == name] for name in ("last", "later")
+    )
+    assert mine == later
+    assert run.models == {"last": "none", "later": "none", "first": "none"}
+
+
+def test_a_spec_may_be_changed_on_the_way() -> None:
+    """What is named goes before what the spec says."""
+    spec = dqa.RunSpec(questions=dqa.Generator(count=1), deciders=["first"], databases=["sqlite"])
+    run = dqa.evaluate(spec, ["random"], seed=4)
+    assert run.spec == spec.changed(deciders=("random",), seed=4, rule_set="paper")
+
+
+def test_a_watcher_is_told_of_the_beginning_and_of_every_decision() -> None:
+    """Once everything is looked up, and once each."""
+    told: list[object] = []
+
+    class Mine(dqa.Watcher):
+        def started(self, built: BuiltRun, done: int) -> None:
+            told.append((built.setup.size, done))
+
+        def decided(self, result: dqa.Result) -> None:
+            told.append(result)
+
+    questions = dqa.generate(("locating",), 2)
+    run = dqa.evaluate(questions, ["first"], databases=["sqlite"], watcher=Mine())
+    assert told[0] == (2, 0)
+    assert sorted(told[1:], key=str) == sorted(run.results, key=str)
+
+
+def test_a_policy_and_an_audit_reach_every_statement(tmp_path: Path) -> None:
+    """Of a run, of one question, and of a database that is opened."""
+    questions = dqa.generate(("locating",), 1)
+    audit = tmp_path / "audit.jsonl"
+
+    class Curious(Last):
+        def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+            with pytest.raises(dqa.QueryError, match="total_power"):
+                database.query("SELECT total_power FROM trade_node")
+            return super().decide(question, database)
+
+    run = dqa.evaluate(
+        questions,
+        [Curious()],
+        databases=["sqlite", "ladybug"],
+        policy={"denied_columns": ["total_power"], "denied_properties": ["total_power"]},
+        options=dqa.RunOptions(audit=audit),
+    )
+    assert len(run.results) == 2
+    entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    denials = [entry["allowed"] for entry in entries if "total_power" in entry["statement"]]
+    assert denials == [False, False]
+    assert "SELECT 1" in {entry["statement"] for entry in entries}
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE supplier (name TEXT, defects INTEGER)")
+    policy = tmp_path / "policy.json"
+    policy.write_text('{"denied_columns": ["name"]}', "utf-8")
+    with closing(dqa.open_database(file, policy=policy, audit=audit)) as database:
+        assert database.query("SELECT defects FROM supplier").rows == ()
+        with pytest.raises(dqa.QueryError, match="name"):
+            database.query("SELECT name FROM supplier")
+        with pytest.raises(StatementError):
+            database.query("SELECT nothing FROM supplier")
+    assert len(audit.read_text("utf-8").splitlines()) == len(entries) + 3
+    with pytest.raises(dqa.UsageError, match="name"):
+        dqa.ask(
+            file,
+            dqa.AskedQuestion(question="Who?", candidates="SELECT name FROM supplier"),
+            decider="first",
+            policy=policy,
+        )
+
+
+def test_a_bug_of_a_decider_is_told_by_ask_or_raised(tmp_path: Path) -> None:
+    """As a decision that crashed, or as what it raised."""
+
+    class Broken(Last):
+        def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+            raise ZeroDivisionError("no luck")
+
+    file = tmp_path / "own.db"
+    sqlite3.connect(file).close()
+    file.write_bytes(b"")
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    asked = dqa.AskedQuestion(question="Which?", candidates="SELECT 'x'")
+    crashed = dqa.ask(file, asked, decider=Broken())
+    assert (crashed.ending, crashed.error) == (dqa.Ending.CRASHED, "ZeroDivisionError: no luck")
+    assert "ZeroDivisionError" in crashed.events[0].data["traceback"]
+    with pytest.raises(ZeroDivisionError):
+        dqa.ask(file, asked, decider=Broken(), debug=True)
+
+
+def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None:
+    """Show, annotate, audit, load, list, unload, examine, check and measure."""
+    questions = dqa.read_release(release_dir, scenarios=("building",), limit=2)
+    key = questions.questions[0].key
+    assert dqa.show(questions, key).answer == questions.truth_of(questions.questions[0]).official
+    assert all(label.agrees for label in dqa.annotate(questions, "released"))
+    audited = dqa.audit(questions)
+    dqa.write_audit_page(audited, tmp_path / "audit.html")
+    with pytest.raises(dqa.UsageError, match="exists already"):
+        dqa.write_audit_page(audited, tmp_path / "audit.html")
+    file = tmp_path / "one.db"
+    (there,) = dqa.load(questions, file, question=key)
+    (held,) = dqa.loaded(file)
+    assert (there.done, held.content_hash) == ("loaded", there.content_hash)
+    assert not [health for health in dqa.examine([file]) if health.location and health.problem]
+    assert [gone.name for gone in dqa.unload(file, [held.namespace])] == [there.name]
+    assert [v.allowed for v in dqa.check_lines([b"SELECT 1", b"DROP TABLE t"], "sqlite")] == [
+        True,
+        False,
+    ]
+    dqa.evaluate(questions, ["iterrag"], databases=["sqlite"], out=tmp_path / "run")
+    assert dqa.analyse(tmp_path / "run").reference == "iterrag"
+    assert {entry.name for entry in dqa.list_deciders()} >= {"first", "random", "oracle"}
+    assert set(dqa.installed()) == {"scenarios", "deciders", "databases", "simulators", "models"}

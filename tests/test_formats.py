@@ -1,0 +1,119 @@
+"""What the commands write is what ``dqa formats`` says they write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+from dqa.api.formats import format_names, json_schema
+from dqa.cli.main import app
+from dqa.core.errors import UnknownNameError
+from dqa.core.events import CORE_EVENTS, kinds_of
+
+
+def run(*arguments: object, code: int = 0) -> str:
+    """Run a command and return what it prints."""
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """One small run of every command that others read, by the name of its format."""
+    folder = tmp_path_factory.mktemp("formats")
+    generated, out, farm = folder / "generated", folder / "run", folder / "farm"
+    run("generate", "--out", generated, "--questions", "2", "--seed", "5")
+    evaluation = run("eval", "--generated", generated, "--out", out, "--json")
+    uncertain = ("--scenarios", "agriculture", "--generate", "1", "--set", "dellma.confidence=0.9")
+    named = ("--deciders", "dellma-pairs,self-consistency", "--databases", "sqlite")
+    run("eval", *uncertain, *named, "--out", farm)
+    file = folder / "one.db"
+    loaded = run("load", "--generated", generated, "--question", "locating/1", *_at(file), "--json")
+    asked = run(
+        *("ask", *_at(file), "--question", "?", "--decider", "first", "--json"),
+        *("--candidates", "SELECT country_name FROM country"),
+    )
+    trees = run("dellma", "tree", farm, "agriculture/1", "--decider", "dellma-pairs", "--json")
+    spec = json.loads((out / "run.json").read_text("utf-8"))
+
+    def lines(file: Path) -> Iterator[Any]:
+        return map(json.loads, file.read_text("utf-8").splitlines())
+
+    return {
+        "analysis": [json.loads(run("analyse", out, "--json"))],
+        "annotation": json.loads(run("annotate", "--generated", generated, "--json")),
+        "audit": [json.loads(run("audit", "--generated", generated, "--json"))],
+        "database_health": json.loads(run("doctor", "--json")),
+        "decision_tree": [json.loads(trees)],
+        "evaluation": [json.loads(evaluation)],
+        "loaded": json.loads(loaded),
+        "manifest": [json.loads((generated / "manifest.json").read_text("utf-8"))],
+        "question": [
+            json.loads(run("show", "building/1", "--generated", generated, "--json")),
+            json.loads(run("show", "agriculture/1", "--generate", "1", "--json")),
+        ],
+        "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
+        "run": [spec],
+        "spec": [spec["spec"]],
+        "trace": [
+            *lines(out / "traces.jsonl"),
+            *lines(farm / "traces.jsonl"),
+            json.loads(asked),
+        ],
+    }
+
+
+def _at(file: Path) -> tuple[object, ...]:
+    return "--database", file
+
+
+@pytest.mark.parametrize("name", format_names())
+def test_what_is_written_follows_its_schema(name: str, written: dict[str, list[Any]]) -> None:
+    """Every format is written by something, and described truly."""
+    schema = json.loads(run("formats", name))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert written[name]
+    for value in written[name]:
+        assert not [f"{e.json_path}: {e.message}" for e in validator.iter_errors(value)]
+
+
+@pytest.mark.parametrize("name", format_names())
+def test_a_schema_lets_nothing_else_through(name: str, written: dict[str, list[Any]]) -> None:
+    """A field that is missing or unknown, or of another type, is an error."""
+    schema = json_schema(name)
+    validator = jsonschema.Draft202012Validator(schema)
+    value = written[name][0]
+    assert not validator.is_valid(value | {"unheard_of": 1})
+    assert schema["required"]
+    for field in schema["required"]:
+        assert not validator.is_valid({key: kept for key, kept in value.items() if key != field})
+
+
+def test_a_trace_tells_the_events_of_every_package_that_is_installed() -> None:
+    """And of no other: an event of somebody else's kind is no event of this format."""
+    schema = json_schema("trace")
+    kinds = set(schema["properties"]["trace"]["items"]["discriminator"]["mapping"])
+    assert {kind for event in CORE_EVENTS for kind in kinds_of(event)} < kinds
+    assert "utilities" in kinds
+    assert "dream" not in kinds
+
+
+def test_every_line_says_of_which_version_it_is(written: dict[str, list[Any]]) -> None:
+    """So that another version is told from damage."""
+    for name in ("result", "trace", "run", "spec"):
+        assert {value["version"] for value in written[name]} == {1}
+
+
+def test_the_formats_are_listed_and_a_wrong_name_says_which_there_are() -> None:
+    """A line each."""
+    assert run("formats").split() == list(format_names())
+    with pytest.raises(UnknownNameError, match="Did you mean 'result'"):
+        json_schema("results")

@@ -1,8 +1,8 @@
 """What goes wrong between here and a model's provider, and what each fault calls for.
 
-Providers' packages share no base class. A fault is recognised by its HTTP status where it has one,
-and otherwise by the names of its classes: the packages that OpenAI, Anthropic and others generate
-from one template, httpx, requests and Python itself agree on those.
+Providers' packages share no base class. A fault is told by its HTTP status where there is one, and
+by the names of its classes where there is none: the packages that OpenAI, Anthropic and others
+generate from one template, httpx, requests and Python itself agree on those.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _RETRYABLE = frozenset(
         FaultKind.MALFORMED,
     }
 )
-_TOO_LONG_OPENING = "The request is longer than the model takes"
+_LONGER_THAN_TAKEN = "The request is longer than the model takes"
 _HINTS = {
     FaultKind.KEY: "The provider refuses the key: check the variable that holds it, and that the "
     "account may use this model.",
@@ -90,9 +90,9 @@ _HINTS = {
     "--base-url (which mostly ends in /v1).",
     FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
-    "or --max-steps, or a setting of the decider's own that bounds what it reads (--set).",
-    FaultKind.TOO_LONG: f"{_TOO_LONG_OPENING}: lower --row-limit or --max-steps, or a setting of "
-    "the decider's own that bounds what it reads (--set).",
+    "or --max-steps, or what a setting of the decider's own has it read (--set).",
+    FaultKind.TOO_LONG: f"{_LONGER_THAN_TAKEN}: lower --row-limit or --max-steps, or what a "
+    "setting of the decider's own has it read (--set).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,
@@ -190,7 +190,7 @@ def _tells_too_long(error: Exception, status: int) -> bool:
 
 def told_too_long(words: str) -> bool:
     """Whether words are of `RequestTooLongError`: a cassette keeps nothing else of a failure."""
-    return words.startswith(_TOO_LONG_OPENING)
+    return words.startswith(_LONGER_THAN_TAKEN)
 
 
 _LENGTHS = frozenset({"context_length_exceeded", "string_above_max_length"})
@@ -221,7 +221,7 @@ def _status(error: Exception) -> int | None:
 def refused_setting(error: Exception) -> str | None:
     """Return which setting a provider's error says its model does not take, or None.
 
-    Only settings that a request can do without are named: ``stop``, because what follows a stop
+    Only settings that a request can do without are told: ``stop``, because what follows a stop
     sequence can be cut off here as well, and ``temperature``.
     """
     if _status(error) not in _REFUSING:

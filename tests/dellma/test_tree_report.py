@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.evaluation.score import Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa_dellma.tree.report import INDEX, write_tree_report
 from tests.dellma.dellma_traces import events, odd_events, refused, told_of, traced
@@ -35,7 +34,7 @@ def judged(trace: Trace, outcome: Outcome, *best: str) -> Result:
         goal=None,
         statements=1,
         plans=0,
-        usage=Usage(0, 0, 4),
+        calls=4,
     )
 
 

@@ -23,6 +23,10 @@ __all__ = ["ProblemDecider"]
 
 _HALVINGS = 6
 """How often what is read is halved: from 40,000 characters to 625."""
+_TOO_LONG = (
+    "What is read was halved as far as it goes; --set dellma.batch=... (items) shortens what is "
+    "ranked at once, and --set dellma.context=... (characters) what is read to begin with."
+)
 
 
 class ProblemDecider(Decider):
@@ -88,10 +92,10 @@ class ProblemDecider(Decider):
             try:
                 problem = briefing.problem(conversation, most)
                 return self._chooser.choose(problem, key, conversation)
-            except RequestTooLongError:
+            except RequestTooLongError as error:
                 shorter = max(most // 2, briefing.least)
                 if attempt > _HALVINGS or shorter >= most:
-                    raise
+                    raise RequestTooLongError(f"{error} {_TOO_LONG}") from error
             most = shorter
             _begin_anew(conversation.recorder, most, attempt)
             attempt += 1

@@ -82,6 +82,7 @@ _RETRYABLE = frozenset(
         FaultKind.MALFORMED,
     }
 )
+_LONGER_THAN_TAKEN = "The request is longer than the model takes"
 _HINTS = {
     FaultKind.KEY: "The provider refuses the key: check the variable that holds it, and that the "
     "account may use this model.",
@@ -89,10 +90,9 @@ _HINTS = {
     "--base-url (which mostly ends in /v1).",
     FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
-    "or --max-steps, or for DeLLMa and its baselines --set dellma.context=... (characters).",
-    FaultKind.TOO_LONG: "The request is longer than the model takes: lower --row-limit or "
-    "--max-steps, or for DeLLMa and its baselines --set dellma.context=... (characters) or --set "
-    "dellma.batch=... (items).",
+    "or --max-steps, or what a setting of the decider's own has it read (--set).",
+    FaultKind.TOO_LONG: f"{_LONGER_THAN_TAKEN}: lower --row-limit or --max-steps, or what a "
+    "setting of the decider's own has it read (--set).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,
@@ -190,7 +190,7 @@ def _tells_too_long(error: Exception, status: int) -> bool:
 
 def told_too_long(words: str) -> bool:
     """Whether words are of `RequestTooLongError`: a cassette keeps nothing else of a failure."""
-    return words.startswith(_HINTS[FaultKind.TOO_LONG])
+    return words.startswith(_LONGER_THAN_TAKEN)
 
 
 _LENGTHS = frozenset({"context_length_exceeded", "string_above_max_length"})

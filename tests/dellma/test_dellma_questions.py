@@ -18,11 +18,14 @@ from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
 from dqa.loaders.readback import read_situation
-from dqa_dellma.release import FRUITS, READER, SYMBOLS, read_agriculture, read_stocks
 from dqa_dellma.release.questions import (
+    FRUITS,
+    SYMBOLS,
     agriculture_questions,
     stocks_questions,
 )
+from dqa_dellma.release.reader import READER
+from dqa_dellma.release.tables import read_agriculture, read_stocks
 
 
 @pytest.fixture(scope="module")

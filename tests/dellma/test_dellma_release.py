@@ -14,8 +14,8 @@ from benchmarks.reproductions.dellma.realised import read_utilities
 from benchmarks.reproductions.dellma.recordings import find_runs, read_pairs
 from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
-from dqa_dellma.release import Quantity, Statistic, read_agriculture, read_stocks
-from dqa_dellma.release.quantities import parse_quantity
+from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
+from dqa_dellma.release.tables import read_agriculture, read_stocks
 from tests.dellma.dellma_scripts import (
     prompt,
     write,

@@ -94,7 +94,8 @@ class Moody:
             reads, wait = self._draw.random() < 0.5, self._draw.random() * self._latest
         time.sleep(wait)
         if '{"decision"' in text:
-            return json.dumps({"decision": str(choice), "explanation": f"mood {said}"})
+            # One of the first two actions, which every problem has.
+            return json.dumps({"decision": str(choice % 2 + 1), "explanation": f"mood {said}"})
         if reads:
             return f"Thought: mood {said}\nAction: query_database\nAction Input: SELECT {said}"
         return f"Thought: mood {said}\nFinal Answer: {choice}"

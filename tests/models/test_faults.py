@@ -115,7 +115,7 @@ def test_a_request_that_is_too_long_is_told_by_code_or_words(error: Exception) -
     found = FaultKind.TOO_LONG.to_error(words_of(error))
     assert isinstance(found, RequestTooLongError)
     assert told_too_long(str(found))
-    assert "--set dellma.context=" in str(found)
+    assert "a setting of the decider's own" in str(found)
     assert not FaultKind.TOO_LONG.retryable
 
 
@@ -192,7 +192,7 @@ def test_what_asking_again_cannot_help_says_what_to_mend() -> None:
     assert isinstance(FaultKind.QUOTA.to_error("no"), UsageError)
     assert isinstance(FaultKind.REQUEST.to_error("no"), ModelUnavailableError)
     assert "--row-limit or --max-steps" in str(FaultKind.REQUEST.to_error("no"))
-    assert "--set dellma.context=" in str(FaultKind.REQUEST.to_error("no"))
+    assert "(--set)" in str(FaultKind.REQUEST.to_error("no"))
     assert "--base-url" in str(FaultKind.NOT_FOUND.to_error("no"))
 
 

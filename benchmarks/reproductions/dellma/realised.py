@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from dqa.core.errors import ParseError, UnknownNameError
 from dqa.core.question_set import Defect
-from dqa_dellma.release import BOUGHT, KNOWN_YEAR, SOLD, read_statistics, read_stocks
+from dqa_dellma.release.questions import BOUGHT, KNOWN_YEAR, SOLD
+from dqa_dellma.release.tables import read_statistics, read_stocks
 
 __all__ = ["read_utilities"]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from dqa.core.errors import ParseError
 from dqa.core.question_set import Defect
-from dqa_dellma.release import KNOWN_YEAR
 from dqa_dellma.release.files import read_text
+from dqa_dellma.release.questions import KNOWN_YEAR
 
 __all__ = ["Instance", "RecordedRun", "Recording", "ShownPair", "find_runs", "read_pairs"]
 

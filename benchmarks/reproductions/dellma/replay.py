@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
 from dqa.evaluation.stats import normalised_utility
-from dqa_dellma.release import KNOWN_YEAR
+from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.steps.direct import decision_in, read_action
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.rankings import numbers_in, ranked

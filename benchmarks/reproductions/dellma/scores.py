@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
-from dqa_dellma.release import KNOWN_YEAR
+from dqa_dellma.release.questions import KNOWN_YEAR
 
 from .recordings import RecordedRun
 from .rules import PUBLISHED, PUBLISHED_BATCH

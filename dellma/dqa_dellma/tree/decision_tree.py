@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict
 from dqa.core.question import Candidate
 from dqa_dellma.events import ConfidenceEvent, Method, RankingEvent
 from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.why import Influence
 
 __all__ = [
     "DEFECTS",
-    "Argument",
     "ComparedAction",
     "DecisionTree",
     "JudgedFactor",
@@ -173,26 +173,6 @@ class UnusableReply(_Part):
     problem: str
 
 
-class Argument(_Part):
-    """A value that widens the choice's lead over the runner-up, or narrows it.
-
-    Attributes
-    ----------
-    factor, value
-        Their names.
-    lead, elsewhere
-        The lead in mean utility over the states with that value, and over those without.
-    states
-        How many ranked states of the choice have it.
-    """
-
-    factor: str
-    value: str
-    lead: float
-    elsewhere: float
-    states: int
-
-
 class ReadStatement(_Part):
     """A statement as written, what it returned, and the class of its error or None."""
 
@@ -257,7 +237,7 @@ class DecisionTree(_Part):
     rankings: tuple[RankingEvent, ...]
     failures: tuple[UnusableReply, ...]
     rounds: tuple[ConfidenceEvent, ...]
-    speaking: tuple[Argument, ...]
+    speaking: tuple[Influence, ...]
     context: ReadContext
     method: Method | None
     level: float | None

@@ -36,7 +36,6 @@ from dqa_dellma.events import (
 )
 from dqa_dellma.tree.decision_tree import (
     DEFECTS,
-    Argument,
     ComparedAction,
     DecisionTree,
     JudgedFactor,
@@ -49,7 +48,7 @@ from dqa_dellma.tree.decision_tree import (
     UnusableReply,
 )
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.why import influences
+from dqa_dellma.utilities.why import Influence, influences
 
 __all__ = ["find_tree", "has_tree", "read_tree"]
 
@@ -163,7 +162,7 @@ class _Reader:
             rankings=self._rankings,
             failures=self._failures,
             rounds=rounds,
-            speaking=tuple(self._arguments(factors, actions)),
+            speaking=self._influences(actions),
             context=self._read(),
             method=Method(**method) if method else None,
             level=found.level if found else None,
@@ -255,24 +254,14 @@ class _Reader:
         for item, (state, utility, placed) in enumerate(listed):
             yield TriedState(item=item, state=state, utility=utility, places=tuple(placed))
 
-    def _arguments(
-        self, factors: Sequence[JudgedFactor], actions: Sequence[ComparedAction]
-    ) -> Iterator[Argument]:
+    def _influences(self, actions: Sequence[ComparedAction]) -> tuple[Influence, ...]:
         if self._found is None or len(actions) < 2 or actions[1].decisive is None:
-            return
+            return ()
         names = [figures.action for figures in self._found.actions]
         first, rival = names.index(actions[0].action), names.index(actions[1].action)
         utilities = np.array(self._utilities, dtype=np.float64)
-        sizes = [len(factor.values) for factor in factors]
-        for one in influences(self._pairs, utilities, sizes, first, rival):
-            factor = factors[one.factor]
-            yield Argument(
-                factor=factor.name,
-                value=factor.values[one.value].name,
-                lead=one.there,
-                elsewhere=one.elsewhere,
-                states=one.states,
-            )
+        factors = self._factors.factors if self._factors else {}
+        return influences(self._pairs, utilities, factors, first, rival)
 
     def _read(self) -> ReadContext:
         fields = set(ReadContext.model_fields)

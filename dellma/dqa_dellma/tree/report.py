@@ -26,39 +26,30 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A decision in the index.
+    """A decision in the index: with its tree on a page, or why that cannot be shown."""
 
-    Attributes
-    ----------
-    question, database, decider, model
-        Who decided what.
-    page
-        The file with its tree; None where there is none for `problem`.
-    chosen
-        The decision, or None.
-    chance
-        That it is the best by the posterior, or None.
-    warnings
-        What was not as it was asked for, each with its count.
-    outcome
-        What it is worth, or None where it was not judged.
-    best
-        What would have been right, where it was wrong.
-    problem
-        Why the tree cannot be shown; empty where it is.
-    """
+    trace: Trace
+    result: Result | None
+    page: str
+    tree: DecisionTree | None = None
+    problem: str = ""
 
-    question: str
-    database: str
-    decider: str
-    model: str
-    page: str | None
-    chosen: Candidate | None
-    chance: float | None
-    warnings: tuple[str, ...]
-    outcome: Outcome | None
-    best: tuple[Candidate, ...]
-    problem: str
+    @property
+    def chosen(self) -> Candidate | None:
+        return self.trace.choice if self.tree is None else self.tree.chosen
+
+    @property
+    def chance(self) -> float | None:
+        """That the choice is the best, by the posterior."""
+        if self.tree is None or self.tree.chosen is None:
+            return None
+        return self.tree.actions[0].chance_best
+
+    @property
+    def best(self) -> tuple[Candidate, ...]:
+        """What would have been right, where the choice was wrong."""
+        wrong = self.result is not None and self.result.outcome is Outcome.WRONG
+        return self.result.ties if self.result is not None and wrong else ()
 
 
 def write_tree_report(
@@ -104,16 +95,16 @@ def write_tree_report(
     for number, trace in enumerate(watch(wanted), start=1):
         name = f"{number:0{width}}-{_safe('-'.join(trace.key))}.html"
         rows.append(_written(trace, results.get(trace.key), folder / name))
-    judged = [row.outcome for row in rows if row.outcome is not None and row.outcome.judged]
+    judged = [r.result for r in rows if r.result is not None and r.result.outcome.judged]
     page = rendered(
         "dqa_dellma",
         "tree/report.html",
         rows=rows,
-        models=sorted({row.model for row in rows}),
-        scripted=any(is_scripted(row.model) for row in rows),
+        models=sorted({row.trace.model for row in rows}),
+        scripted=any(is_scripted(row.trace.model) for row in rows),
         treeless=len(traces) - len(wanted),
         judged=len(judged),
-        correct=judged.count(Outcome.CORRECT),
+        correct=sum(result.outcome is Outcome.CORRECT for result in judged),
     )
     write_page(page, folder / INDEX)
     return tuple(row.problem for row in rows if row.problem)
@@ -121,26 +112,12 @@ def write_tree_report(
 
 def _written(trace: Trace, result: Result | None, file: Path) -> _Row:
     """Write a tree's page and return its row; one that cannot be read costs no other its page."""
-    tree: DecisionTree | None = None
-    problem = ""
     try:
         tree = read_tree(trace)
     except UsageError as error:
-        problem = str(error)
-    if tree is not None:
-        write_tree(tree, file, INDEX)
-    has_choice = tree is not None and tree.chosen is not None
-    return _Row(
-        *trace.key,
-        model=trace.model,
-        page=None if tree is None else file.name,
-        chosen=trace.choice if tree is None else tree.chosen,
-        chance=tree.actions[0].chance_best if tree is not None and has_choice else None,
-        warnings=() if tree is None else tree.warnings,
-        outcome=None if result is None else result.outcome,
-        best=result.ties if result is not None and result.outcome is Outcome.WRONG else (),
-        problem=problem,
-    )
+        return _Row(trace, result, file.name, problem=str(error))
+    write_tree(tree, file, INDEX)
+    return _Row(trace, result, file.name, tree)
 
 
 def _make_empty(folder: Path) -> None:

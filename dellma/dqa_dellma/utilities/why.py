@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,24 +33,24 @@ class Influence:
     Attributes
     ----------
     factor, value
-        Places of the factor among the factors, and of the value among its values.
-    there, elsewhere
+        Their names.
+    lead, elsewhere
         The lead: the difference of the two actions' mean utilities, over the states with that value
         and over those without.
     states
         How many ranked states of the chosen action have it.
     """
 
-    factor: int
-    value: int
-    there: float
+    factor: str
+    value: str
+    lead: float
     elsewhere: float
     states: int
 
     @property
     def difference(self) -> float:
         """How much larger the lead is there; negative where the value speaks against the choice."""
-        return self.there - self.elsewhere
+        return self.lead - self.elsewhere
 
 
 def reason_for(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
@@ -92,7 +92,11 @@ def reason_for(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
 
 
 def influences(
-    pairs: Pairs, utilities: Floats, sizes: Sequence[int], chosen: int, rival: int
+    pairs: Pairs,
+    utilities: Floats,
+    factors: Mapping[str, Iterable[str]],
+    chosen: int,
+    rival: int,
 ) -> tuple[Influence, ...]:
     """Find the values of factors that change the lead of one action over another.
 
@@ -103,8 +107,8 @@ def influences(
     ----------
     pairs, utilities
         The n state-action pairs, and shape (n,) their utilities, NaN where they were not ranked.
-    sizes
-        How many values each of the k factors has.
+    factors
+        The names of the values of each of the k factors.
     chosen, rival
         The two actions.
 
@@ -117,9 +121,9 @@ def influences(
     sides = [np.flatnonzero(ranked & (pairs.action_of == action)) for action in (chosen, rival)]
     worth = [utilities[side] for side in sides]
     states = [pairs.states[pairs.state_of[side]] for side in sides]
-    for factor, size in enumerate(sizes):
-        for value in range(size):
-            has = [of_side[:, factor] == value for of_side in states]
+    for column, (factor, values) in enumerate(factors.items()):
+        for number, value in enumerate(values):
+            has = [of_side[:, column] == number for of_side in states]
             there = [own[mask] for own, mask in zip(worth, has, strict=True)]
             elsewhere = [own[~mask] for own, mask in zip(worth, has, strict=True)]
             groups = (*there, *elsewhere)
@@ -132,7 +136,7 @@ def influences(
             least = max(_SURE * error, 1e-9 * float(np.abs(np.concatenate(groups)).max()))
             if abs(lead - usual) > least:
                 found.append(Influence(factor, value, lead, usual, len(there[0])))
-    return tuple(sorted(found, key=lambda one: (-one.difference, one.factor, one.value)))
+    return tuple(sorted(found, key=lambda one: -one.difference))
 
 
 def _by_value(elicited: Maximised) -> list[int]:
@@ -160,15 +164,13 @@ def _measure(settings: DellmaSettings, states: int) -> str:
 
 
 def _what_speaks(beliefs: Beliefs, elicited: Maximised, first: int, rival: int) -> str:
-    sizes = [len(values) for values in beliefs.values()]
-    found = influences(elicited.pairs, elicited.utilities, sizes, first, rival)
+    found = influences(elicited.pairs, elicited.utilities, beliefs, first, rival)
     if not (speaking := list(_speaking(found))):
         return "No single value of a factor is seen to make the difference."
     told = []
     for one in speaking[:_NAMED]:
-        factor, values = list(beliefs.items())[one.factor]
-        leads = f"{one.there:.2g} there, {one.elsewhere:.2g} elsewhere"
-        told.append(f'"{_named(factor)}" is "{_named(list(values)[one.value])}" ({leads})')
+        leads = f"{one.lead:.2g} there, {one.elsewhere:.2g} elsewhere"
+        told.append(f'"{_named(one.factor)}" is "{_named(one.value)}" ({leads})')
     return f"Its lead in utility is largest where {' and where '.join(told)}."
 
 
@@ -176,7 +178,7 @@ def _speaking(found: Sequence[Influence]) -> Iterator[Influence]:
     """Yield what speaks for the choice, the best value of each factor."""
     seen = set()
     for one in found:
-        if one.difference > 0.0 and one.there > 0.0 and one.factor not in seen:
+        if one.difference > 0.0 and one.lead > 0.0 and one.factor not in seen:
             seen.add(one.factor)
             yield one
 

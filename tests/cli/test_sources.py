@@ -10,7 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "exchange" / "question.schema.json"
+from dqa.api.formats import json_schema
+
 BASELINES = ("--deciders", "first,random", "--json")
 
 
@@ -50,7 +51,7 @@ def test_eval_generates_on_the_spot(dqa: Callable[..., Any]) -> None:
 def test_show_tells_the_outcomes_where_they_are_known(dqa: Callable[..., Any], key: str) -> None:
     """And follows its schema; what only rules tell is null."""
     shown = json.loads(dqa("show", key, "--generate", 1, "--json").out)
-    jsonschema.validate(shown, json.loads(SCHEMA.read_text("utf-8")))
+    jsonschema.validate(shown, json_schema("question"))
     if key == "building/1":
         assert shown["outcomes"] is None
     else:
@@ -134,7 +135,7 @@ def test_the_oracle_is_right_where_a_record_tells(
 @pytest.mark.parametrize(
     ("decider", "problem"),
     [
-        ("planrag", "scripted:analyst queries only databases of the scenarios locating, building"),
+        ("planrag", "scripted:analyst queries only databases of the scenarios building, locating"),
         ("planrag-two-models", "scripted:analyst queries only"),
         ("planrag-one-shot", "is shown another question's run first, and none can be made"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
@@ -317,7 +317,7 @@ def test_langchain_s_agent_works_with_the_same_tools(
         ]
     )
     agent = create_agent(model, tools)
-    messages = agent.invoke({"messages": [("human", question.text)]})["messages"]
+    messages = agent.invoke({"messages": [HumanMessage(question.text)]})["messages"]
     assert model.offered == ["describe_database", "query_database", "simulate", "compare"]
     results = [message for message in messages if isinstance(message, ToolMessage)]
     assert messages[-1].text == "done"

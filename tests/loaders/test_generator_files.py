@@ -113,8 +113,11 @@ def _outside(manifest: dict[str, object]) -> dict[str, object]:
     ("change", "problem"),
     [
         (lambda manifest: {**manifest, "format": "something else"}, "is no manifest"),
-        (lambda manifest: {**manifest, "files": {}}, "files: Dictionary should have at least 1 item"),
-        (lambda manifest: {**manifest, "files": {"a.sql": "zz"}}, r"files\.a\.sql: .*\[0-9a-f\]\{64\}"),
+        (lambda manifest: {**manifest, "files": {}}, "files: .*at least 1 item"),
+        (
+            lambda manifest: {**manifest, "files": {"a.sql": "zz"}},
+            r"files\.a\.sql: .*match pattern",
+        ),
         (_outside, "outside of the folder"),
         (lambda manifest: [manifest], "is no manifest"),
     ],

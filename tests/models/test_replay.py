@@ -22,10 +22,14 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
-from dqa.evaluation.plan import Pace, Setup, Target
+from dqa.evaluation.folders import usage_so_far
+from dqa.evaluation.options import RunOptions
+from dqa.evaluation.plan import Setup
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run import evaluate
-from dqa.evaluation.score import Judge, Outcome, Result
-from dqa.evaluation.store import RunStore, usage_so_far
+from dqa.evaluation.score import Judge
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.targets import Target
 from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
 from dqa.models.cassette import Cassette
@@ -33,6 +37,7 @@ from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.recorded import recorded
 from dqa_simulators.building.generator import BuildingSize
+from tests.evaluation.records import run_record
 from tests.models.scripts import Moody
 
 NAME = "openai:test"
@@ -122,8 +127,9 @@ def run(
         {name: plugins.decider(name)(model, settings) for name in DECIDERS},
         dict.fromkeys(DECIDERS, NAME),
     )
-    store = RunStore(folder, {}, {}, resume)
-    results = evaluate(setup, Judge(questions, "paper"), store, Pace(workers))
+    store = RunStore(folder, run_record(), resume)
+    options = RunOptions(workers=workers)
+    results = evaluate(setup, Judge(questions, "paper"), store, options)
     cassette.close()
     return results
 

@@ -31,12 +31,15 @@ from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.evaluation.plan import Task
-from dqa.evaluation.score import Judge, Result
-from dqa.evaluation.store import RunStore, to_trace
+from dqa.evaluation.results import Result
+from dqa.evaluation.score import Judge
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.traces import Trace
 from dqa_planrag.protocols import protocol
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
+from tests.evaluation.records import run_record
 from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
 
 EACH = 5_000
@@ -333,7 +336,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
     """Whatever its models say, an agent ends in a way that is judged and written down."""
     question = open_question(questions)
     judge = Judge(questions, "paper")
-    store = RunStore(tmp_path / "run", {}, {})
+    store = RunStore(tmp_path / "run", run_record())
     messages = mutated().map(AIMessage) if name == "react" else st.one_of(MESSAGES, SOUND)
     recipes = cycle(recipe for recipe in RECIPES if not recipe.sees_example)
     endings: Counter[Ending] = Counter()
@@ -359,7 +362,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
         task = Task(question, f"sqlite {endings.total()}", recipe.name, "")
         verdict = judge.judge(question, decision)
         result = Result.of(task, "relational", "fuzz", decision, verdict)
-        store.add(result, to_trace(task, "relational", "fuzz", decision))
+        store.add(result, Trace.of(task.key, "relational", "fuzz", decision))
 
     decide()
     store.close()

@@ -14,19 +14,22 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from dqa import plugins
-from dqa.core.database import Database
+from dqa.core.database import Database, Kind
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
-from dqa.core.events import Event, OtherEvent, event_from_json
-from dqa.core.question import Question
+from dqa.core.events import Event, OtherEvent
+from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
-from dqa.deciders.base import Settings
+from dqa.deciders.base import Examples, Settings
 from dqa.evaluation.examples import OtherQuestions
-from dqa.evaluation.plan import Pace, Setup
+from dqa.evaluation.options import RunOptions
+from dqa.evaluation.plan import Setup
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run import evaluate
-from dqa.evaluation.score import Judge, Outcome, Result
-from dqa.evaluation.store import RunStore, decision_to_json
+from dqa.evaluation.score import Judge
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.traces import Trace
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
 from dqa_planrag.deciders import Agent
@@ -84,7 +87,7 @@ def evaluated(
         dict.fromkeys(deciders, "scripted:analyst"),
     )
     try:
-        return evaluate(setup, Judge(questions, rules), RunStore(None, {}, {}), Pace(2))
+        return evaluate(setup, Judge(questions, rules), RunStore(), RunOptions(workers=2))
     finally:
         source.close()
 
@@ -122,9 +125,10 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
             assert [e.error for e in decision.evidence if e.error] == []
             assert only(decision, "parse_failure") == []
             chosen.add((decision.choice, len(decision.evidence), len(decision.plans)))
-            written = json.loads(json.dumps(decision_to_json(decision)))
-            assert tuple(map(event_from_json, written["trace"])) == decision.trace
-            assert not any(isinstance(event, OtherEvent) for event in decision.trace)
+            asked = (question.key, backend, recipe.name)
+            trace = Trace.of(asked, database.kind, "scripted:analyst", decision)
+            assert Trace.model_validate(json.loads(json.dumps(trace.to_json()))) == trace
+            assert not any(isinstance(event, OtherEvent) for event in trace.events)
         assert len(chosen) == 1
         assert None not in chosen.pop()
 
@@ -248,10 +252,10 @@ def test_a_question_without_others_has_no_example(
 SHOP = {"name": ["corner"]}
 
 
-class Strange:
+class Strange(Examples):
     """Examples that the analyst cannot work: their databases are none that it knows."""
 
-    def others(self, question: Question, kind: str) -> Iterator[tuple[Question, Database]]:
+    def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
         """Yield two of another kind of business."""
         del kind
         shop = TableSchema("shop", (Column("name", "text"),), ("name",))
@@ -259,6 +263,10 @@ class Strange:
         for number in ("7", "8"):
             other = replace(question, id=number, situation=f"shop{number}")
             yield other, plugins.backend("sqlite").load(situation)
+
+    def is_right(self, question: Question, choice: Candidate | None) -> bool:
+        """Take anything."""
+        return bool(question) or bool(choice)
 
 
 def test_examples_of_an_unknown_scenario_are_tried_and_counted(

@@ -25,7 +25,7 @@ from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
 from dqa.guard import Audit, Policy
 from dqa.loaders.asked import ask_scenario
-from dqa.models.takes import asked_by
+from dqa.models.attempts import attempt_by
 from dqa.scenarios import known_as
 
 __all__ = ["AskedQuestion", "ask"]
@@ -163,7 +163,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     with _opened(database, policy, audit) as opened:
         about = asked.read(opened)
         try:
-            with asked_by(about.key, name):
+            with attempt_by(about.key, name):
                 decision = made.by_name[name].decide(about, opened)
         except Exception as error:
             if debug:

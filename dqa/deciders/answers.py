@@ -6,8 +6,8 @@ node Genoa", "building 12"). Where a label such as "Final answer:" begins a line
 answer is what follows the first one. After the name, the answer ends, or a comma, a full stop, a
 bracket or the like begins a remark, which may name no other candidate.
 
-Anything else is refused, and the model told what it said and what it may say: whoever asks can
-have the bare name, and no rule for whole sentences is right about all of them.
+Anything else is refused, and the model is told what it said and what it may say. It can give the
+bare name, and no rule for whole sentences is right about all of them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _LEADING = frozenset({"the", "id"})
 def choice_of(
     answer: str, question: Question, candidates: Sequence[Candidate] | None
 ) -> Candidate | None:
-    """Return the candidate that an answer names; None where nobody knows what can be chosen.
+    """Return the candidate that an answer names; None where the candidates are not known.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """The tools that agents act with: LangChain tools over a database and a scenario's simulator.
 
-The same tools serve the agents of this project, LangChain's own and whoever else takes LangChain
-tools. What a tool returns is text for the model, and an `Evidence` as its artifact.
+The same tools serve the agents of this project, LangChain's own, and anything else that takes
+LangChain tools. What a tool returns is text for the model, and an `Evidence` as its artifact.
 
 A statement that cannot run is an observation like any other, so that the model can mend it; a
-database that fails is none, so `InfrastructureError` is raised and the run ends as such.
+failing database is none, so `InfrastructureError` is raised and the run ends as such.
 """
 
 from __future__ import annotations

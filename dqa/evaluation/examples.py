@@ -14,7 +14,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.loaders.generator import generate, judged_scenarios
-from dqa.models.takes import current_take
+from dqa.models.attempts import current_attempt
 
 __all__ = ["OtherQuestions"]
 
@@ -69,7 +69,9 @@ class OtherQuestions:
 
     def is_right(self, question: Question, choice: Candidate | None) -> bool:
         """Whether `choice` is known to be right for a question that `others` gave."""
-        asked = current_take().asker[:1] == (question.key,) and question in self._set.questions
+        asked = (
+            current_attempt().requester[:1] == (question.key,) and question in self._set.questions
+        )
         return not asked and self._digest(question, choice) in self._right
 
     def _without_truths(self, questions: QuestionSet) -> QuestionSet:

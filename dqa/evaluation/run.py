@@ -23,7 +23,7 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.score import Assessment, Judge
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.traces import Trace
-from dqa.models.takes import asked_by
+from dqa.models.attempts import attempt_by
 
 __all__ = ["carry_out", "evaluate"]
 
@@ -236,7 +236,7 @@ class _Crew:
             started = time.perf_counter()
             try:
                 database = self._databases.of(task)
-                with asked_by(*task.key):
+                with attempt_by(*task.key):
                     made.append(_asked(self._deciders[task.decider], task, database))
             except Exception as error:  # noqa: BLE001  (one bug ends one decision)
                 made.append(ended_by(error, time.perf_counter() - started))

@@ -33,7 +33,7 @@ from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.recorded import RecordedModel
 from dqa.models.scripted import ScriptedModel
 
-__all__ = ["Called", "ChatRunnable", "call_model", "usage_of"]
+__all__ = ["ChatRunnable", "ModelReply", "call_model", "usage_of"]
 
 ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
 """A chat model, with tools bound to it or not."""
@@ -45,7 +45,7 @@ _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ModelReply:
     """One reply.
 
     Attributes
@@ -76,7 +76,7 @@ def call_model(
     stop: Sequence[str] = (),
     policy: CallPolicy = DEFAULT_POLICY,
     on_fault: Callable[[Fault], object] = id,
-) -> Called:
+) -> ModelReply:
     """Ask the model for one reply, again where its provider fails.
 
     Where the model refuses a setting that it can do without, the request is made again at once
@@ -107,7 +107,7 @@ def call_model(
     BudgetSpentError
         Nothing is left to spend.
     """
-    call = _Call(model, list(messages), list(stop) or None, policy, set())
+    call = _PendingCall(model, list(messages), list(stop) or None, policy, set())
     clock, attempt = policy.clock, 1
     began = clock.monotonic()
     while True:
@@ -139,7 +139,7 @@ def call_model(
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _PendingCall:
     """One request, however often it is made."""
 
     model: ChatRunnable
@@ -149,7 +149,7 @@ class _Call:
     refused: set[str]
 
     def attempt(self) -> AIMessage:
-        """Make the request once, when the limiter lets it."""
+        """Make the request once, as soon as the limiter allows it."""
         if self.policy.limiter is None:
             return self.model.invoke(self.messages, stop=self.stop)
         with self.policy.limiter.place(_estimate(self.messages)) as settle:
@@ -161,7 +161,9 @@ class _Call:
                 settle(_estimate([*self.messages, reply]))
         return reply
 
-    def finish(self, reply: AIMessage, attempt: int, on_fault: Callable[[Fault], object]) -> Called:
+    def finish(
+        self, reply: AIMessage, attempt: int, on_fault: Callable[[Fault], object]
+    ) -> ModelReply:
         """Take the reply's tokens off the budget, and see whether it is whole and ends in time."""
         usage, budget = usage_of(reply), self.policy.budget
         if budget is not None:
@@ -175,7 +177,7 @@ class _Call:
         if ended is not reply:
             words = "The reply went on after a stop sequence; what followed it was cut off."
             on_fault(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, attempt, None))
-        return Called(ended, usage, _incomplete(ended))
+        return ModelReply(ended, usage, _incomplete(ended))
 
     def yields(self, error: Exception) -> bool:
         """Leave out a setting that the model refuses, unless that has not helped before.

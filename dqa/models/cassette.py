@@ -5,10 +5,10 @@ A cassette is LangChain's cache (`BaseCache`), with what that interface alone do
 - It is keyed by the whole request: model, parameters, tools, stop sequences and messages, in a form
   of our own, so that neither a key nor a provider's package is needed to ask for it again
   (`dqa.models.recorded.RecordedModel` sees to that).
-- Everyone who asks has a tape of their own (`dqa.models.takes`): two questions in the same words,
-  about other data, keep their replies apart, whichever thread is faster.
+- Replies belong to who asked (`dqa.models.attempts`): two questions in the same words, about other
+  data, keep their replies apart, whichever thread is faster.
 - A request that was made twice has two replies, and they are played in their order; a cache would
-  give the first one twice. Each go at a decision plays them from the first one on.
+  give the first one twice. Each attempt at a decision plays them from the first one on.
 - A reply is kept whole: text, tool calls, token counts, and how it ended.
 - A request that ended in failure, after all retries, fails again when it is played.
 - What was not recorded is an error that says what was asked and what comes nearest to it. A run
@@ -16,10 +16,10 @@ A cassette is LangChain's cache (`BaseCache`), with what that interface alone do
 
 The file is JSON lines, each flushed as it comes, so that a crash costs the last one at most: first
 a header, then messages, each once and named by its hash, and the requests made of them, with who
-asked and how many replies they had had before. Lines of several askers stand as they came; a run
-with one worker makes the same file every time. It holds no time and no secret: what looks like one
-is blotted out before the request is looked up and before the reply is used, so what a run sees
-while recording is what it will see when it is played.
+asked and how many replies they had before. Lines stand in the order in which replies came, so a run
+with one worker makes the same file every time. It holds no times and no secrets: what looks like a
+secret is redacted before the request is looked up and before the reply is used, so a run sees the
+same while it is recorded and when it is played.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.secrets import redact, redacted
+from dqa.models.attempts import Attempt, Recordings, Requester, current_attempt
 from dqa.models.faults import told_too_long
-from dqa.models.takes import Asker, Take, Tapes, current_take
 from dqa.models.unrecorded import Request, difference, exhausted, of_others
 
 __all__ = ["FORMAT", "Cassette"]
@@ -60,8 +60,8 @@ _PACKAGES = ("dqa", "langchain-core")
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """What one request was answered: replies as LangChain writes messages down, or a failure."""
+class _RecordedAnswer:
+    """What one request was answered: replies in LangChain's own form of messages, or a failure."""
 
     replies: tuple[dict[str, Any], ...] = ()
     failure: str | None = None
@@ -76,17 +76,17 @@ class _Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request as it comes: who makes it, in which take, and its messages."""
+class _PendingRequest:
+    """A request that is being made: by whom, in which attempt, and its messages."""
 
-    take: Take
-    asker: Asker
+    attempt: Attempt
+    requester: Requester
     request: Request
     messages: list[dict[str, Any]]
 
 
 class Cassette(BaseCache):
-    """Recorded replies, and, while recording, the file that takes down more.
+    """Recorded replies, and, while recording, the file that more are written to.
 
     Made by `record` and `replay`. Safe to use from several threads.
 
@@ -105,11 +105,11 @@ class Cassette(BaseCache):
         self.models = tuple(models)
         self.warnings: tuple[str, ...] = ()
         self._messages: dict[str, dict[str, Any]] = {}
-        self._requests: dict[tuple[Asker, str], Request] = {}
-        self._tapes: Tapes[_Recorded] = Tapes()
+        self._requests: dict[tuple[Requester, str], Request] = {}
+        self._recordings: Recordings[_RecordedAnswer] = Recordings()
         self._file: TextIO | None = None
         self._lock = threading.Lock()
-        # Not a context variable: between `lookup` and whoever learns of the failure a call stays on
+        # Not a context variable: between `lookup` and the failure a call stays on
         # its thread, and LangChain's wrappers of models forget what is set inside of them.
         self._made = threading.local()
 
@@ -136,22 +136,22 @@ class Cassette(BaseCache):
         ParseError
             The file that goes on is no cassette of this format.
         """
-        tape = cls(path, models)
+        cassette = cls(path, models)
         try:
             if path.exists() and (resume or _is_unused(path)):
-                tape._read(mend=True)
-                tape._check_models(models)
-                tape._file = path.open("a", encoding="utf-8", newline="\n")
+                cassette._read(mend=True)
+                cassette._check_models(models)
+                cassette._file = path.open("a", encoding="utf-8", newline="\n")
             else:
-                tape._file = path.open("x", encoding="utf-8", newline="\n")
+                cassette._file = path.open("x", encoding="utf-8", newline="\n")
         except FileExistsError as error:
             raise UsageError(f"--record {path} exists already: name a new file.") from error
         except OSError as error:
             raise UsageError(f"--record {path} cannot be written: {error.strerror}.") from error
-        weakref.finalize(tape, tape._file.close)
-        if not tape._file.tell():
-            tape._write({"cassette": FORMAT, **_versions(), "models": list(models)})
-        return tape
+        weakref.finalize(cassette, cassette._file.close)
+        if not cassette._file.tell():
+            cassette._write({"cassette": FORMAT, **_versions(), "models": list(models)})
+        return cassette
 
     @classmethod
     def replay(cls, path: Path, models: Sequence[str]) -> Self:
@@ -164,13 +164,13 @@ class Cassette(BaseCache):
         ParseError
             The file is no cassette, or one of a format that this version does not read.
         """
-        tape = cls(path, models)
+        cassette = cls(path, models)
         try:
-            tape._read(mend=False)
+            cassette._read(mend=False)
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--replay {path} cannot be read: {error}.") from error
-        tape._check_models(models)
-        return tape
+        cassette._check_models(models)
+        return cassette
 
     @property
     def replays(self) -> bool:
@@ -187,47 +187,47 @@ class Cassette(BaseCache):
         ModelUnavailableError
             The request failed when it was recorded.
         """
-        asked = self._made.last = _asked(prompt, llm_string)
+        asked = self._made.last = _pending(prompt, llm_string)
         key = asked.request.key
         with self._lock:
-            answers = self._tapes.answers(asked.asker, key)
-            position = self._tapes.position(asked.take, asked.asker, key)
+            answers = self._recordings.answers(asked.requester, key)
+            position = self._recordings.position(asked.attempt, asked.requester, key)
             found = answers[position] if position < len(answers) else None
             if self._file is not None and (found is None or found.failure is not None):
                 return None
             if found is None:
                 raise UnrecordedRequestError(f"{self.path}: {self._missing(asked)}")
-            self._tapes.wind(asked.take, asked.asker, key, position + 1)
+            self._recordings.move(asked.attempt, asked.requester, key, position + 1)
         return _played(found)
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
-        """Take down a reply, right behind the messages that it answers."""
+        """Record a reply, right behind the messages that it answers."""
         replies = tuple(_kept(generation) for generation in return_val)
-        self._take_down(_asked(prompt, llm_string), _Recorded(replies))
+        self._record_answer(_pending(prompt, llm_string), _RecordedAnswer(replies))
 
     def record_failure(self, words: str) -> None:
-        """Take down that the request which this thread made last has failed for good."""
+        """Record that the request which this thread made last has failed for good."""
         if self._file is not None:
-            self._take_down(self._made.last, _Recorded(failure=redact(words)))
+            self._record_answer(self._made.last, _RecordedAnswer(failure=redact(words)))
 
     def clear(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002  (the base class's signature)
         """Refuse: a cassette is a record, and is deleted as a file."""
         raise UsageError(f"{self.path} is a record and cannot be cleared: delete the file.")
 
     def close(self) -> None:
-        """Close the file; everything that was taken down stays."""
+        """Close the file; everything that was recorded stays."""
         if self._file is not None:
             self._file.close()
 
-    def _take_down(self, asked: _Asked, answer: _Recorded) -> None:
+    def _record_answer(self, asked: _PendingRequest, answer: _RecordedAnswer) -> None:
         request = asked.request
         with self._lock:
-            answers = self._tapes.answers(asked.asker, request.key)
-            position = self._tapes.position(asked.take, asked.asker, request.key)
+            answers = self._recordings.answers(asked.requester, request.key)
+            position = self._recordings.position(asked.attempt, asked.requester, request.key)
             if position < len(answers) and answers[position].failure is None:
-                position = len(answers)  # another take of the same asker was faster
-            self._tapes.put(asked.asker, request.key, position, answer)
-            self._tapes.wind(asked.take, asked.asker, request.key, position + 1)
+                position = len(answers)  # another attempt of the same requester was faster
+            self._recordings.put(asked.requester, request.key, position, answer)
+            self._recordings.move(asked.attempt, asked.requester, request.key, position + 1)
             for name, message in zip(request.messages, asked.messages, strict=True):
                 if name not in self._messages:
                     self._messages[name] = message
@@ -235,7 +235,7 @@ class Cassette(BaseCache):
             self._write(
                 {
                     "request": request.key,
-                    "asker": asked.asker,
+                    "asker": asked.requester,
                     "position": position,
                     "settings": request.settings,
                     "messages": request.messages,
@@ -243,23 +243,23 @@ class Cassette(BaseCache):
                 }
             )
 
-    def _missing(self, asked: _Asked) -> str:
-        """Say what is asked that nothing is recorded of."""
-        asker, request = asked.asker, asked.request
-        had = len(self._tapes.answers(asker, request.key))
+    def _missing(self, asked: _PendingRequest) -> str:
+        """Say which request has no recorded reply."""
+        requester, request = asked.requester, asked.request
+        had = len(self._recordings.answers(requester, request.key))
         if had:
-            return exhausted(asker, had)
-        others = self._tapes.askers(request.key)
+            return exhausted(requester, had)
+        others = self._recordings.requesters(request.key)
         if others:
-            return of_others(asker, asked.messages, others)
-        # What else the same asker asked comes nearest, where others asked the like.
-        near = sorted(self._requests, key=lambda asked_before: asked_before[0] != asker)
+            return of_others(requester, asked.messages, others)
+        # Of requests that come equally near, the same requester's own go first.
+        near = sorted(self._requests, key=lambda known: known[0] != requester)
         requests = [self._requests[name] for name in near]
-        return difference(asker, request, asked.messages, requests, self._messages)
+        return difference(requester, request, asked.messages, requests, self._messages)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
-            raise AssertionError("a cassette that is played takes nothing down")
+            raise AssertionError("a cassette that is played records nothing")
         self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._file.flush()
 
@@ -307,10 +307,10 @@ class Cassette(BaseCache):
             self._messages[entry.pop("message")] = entry
             return
         request = Request(entry["request"], entry["settings"], tuple(entry["messages"]))
-        asker, answer = tuple(entry["asker"]), _Recorded.from_json(entry)
-        # A request that failed and was made again by a later take did not fail in the end.
-        self._tapes.put(asker, request.key, entry["position"], answer)
-        self._requests[asker, request.key] = request
+        requester, answer = tuple(entry["asker"]), _RecordedAnswer.from_json(entry)
+        # A request that failed and was made again by a later attempt did not fail in the end.
+        self._recordings.put(requester, request.key, entry["position"], answer)
+        self._requests[requester, request.key] = request
 
     def _check_models(self, models: Sequence[str]) -> None:
         missing = [name for name in models if name not in self.models]
@@ -332,14 +332,14 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in _PACKAGES}
 
 
-def _asked(prompt: str, llm_string: str) -> _Asked:
+def _pending(prompt: str, llm_string: str) -> _PendingRequest:
     """Return what LangChain's two texts ask for, and who asks, without secrets."""
     messages = [redacted(_canonical(message["kwargs"])) for message in json.loads(prompt)]
     names = tuple(_hash(json.dumps(message, sort_keys=True)) for message in messages)
     settings = redact(llm_string)
     request = Request(_hash("\n".join([settings, *names])), settings, names)
-    take = current_take()
-    return _Asked(take, tuple(map(redact, take.asker)), request, messages)
+    attempt = current_attempt()
+    return _PendingRequest(attempt, tuple(map(redact, attempt.requester)), request, messages)
 
 
 def _canonical(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -364,7 +364,7 @@ def _kept(generation: Generation) -> dict[str, Any]:
     return kept
 
 
-def _played(recorded: _Recorded) -> list[Generation]:
+def _played(recorded: _RecordedAnswer) -> list[Generation]:
     if recorded.failure is not None:
         # The file keeps the words of a failure, and they tell its class.
         too_long = told_too_long(recorded.failure)

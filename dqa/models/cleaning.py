@@ -17,7 +17,7 @@ def without_halves(reply: AIMessage) -> AIMessage:
     """Return a reply in which halves of surrogate pairs are replaced: itself, if it holds none.
 
     JSON can spell half a pair (a character that was cut in two), and UTF-8 has no form for it:
-    whatever writes or sends such a reply on would fail, far from where it came from.
+    writing or sending such a reply would fail, far from where it came from.
     """
     if not _has_half([reply.content, reply.tool_calls, reply.invalid_tool_calls]):
         return reply

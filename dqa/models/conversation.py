@@ -58,7 +58,7 @@ class Turn:
         Tokens that the provider counted.
     incomplete
         Why the reply cannot be taken for what the model had to say; see
-        `dqa.models.calling.Called`.
+        `dqa.models.calling.ModelReply`.
     """
 
     message: AIMessage

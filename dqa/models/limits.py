@@ -1,7 +1,7 @@
 """How fast a provider may be asked: calls at once, requests and tokens a minute.
 
 One `Limiter` is shared by all threads of a run. A rate is a token bucket, kept as the one instant
-at which it will be full again: whoever comes next starts then, in the order of arrival, and moves
+at which it will be full again: the next caller starts then, in the order of arrival, and moves
 the instant on by what it takes. There is no burst, nothing is polled, and the same calls at the
 same instants always wait equally long.
 """

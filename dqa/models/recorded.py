@@ -47,7 +47,7 @@ class RecordedModel(BaseChatModel):
     inner: BaseChatModel | None = None
 
     def record_failure(self, words: str) -> None:
-        """Take down that the request which this thread made last has failed for good."""
+        """Record that the request which this thread made last has failed for good."""
         if isinstance(self.cache, Cassette):
             self.cache.record_failure(words)
 
@@ -99,5 +99,5 @@ def recorded(
 
 def _without_secrets(reply: AIMessage) -> BaseMessage:
     written = message_to_dict(reply)
-    blotted = redacted(written)
-    return reply if blotted == written else messages_from_dict([blotted])[0]
+    clean = redacted(written)
+    return reply if clean == written else messages_from_dict([clean])[0]

@@ -36,30 +36,30 @@ class Request:
     messages: tuple[str, ...]
 
 
-def exhausted(asker: Sequence[str], times: int) -> str:
+def exhausted(requester: Sequence[str], times: int) -> str:
     """Say that all replies to a request were played."""
     often = "once" if times == 1 else f"{times} times"
     return (
-        f"a request{_whose(asker, ' of ')} was recorded {often} and is now made once more. "
+        f"a request{_whose(requester, ' of ')} was recorded {often} and is now made once more. "
         f"{_SETTINGS}."
     )
 
 
 def of_others(
-    asker: Sequence[str], messages: Sequence[Mapping[str, Any]], others: Sequence[Sequence[str]]
+    requester: Sequence[str], messages: Sequence[Mapping[str, Any]], others: Sequence[Sequence[str]]
 ) -> str:
     """Say that a request is recorded, and not of who makes it now."""
-    told = ", ".join(_whose(other) or "(nobody named)" for other in others[:_OTHERS_SHOWN])
+    shown = ", ".join(_whose(other) or "(nobody named)" for other in others[:_OTHERS_SHOWN])
     if len(others) > _OTHERS_SHOWN:
-        told += f" and {len(others) - _OTHERS_SHOWN} more"
+        shown += f" and {len(others) - _OTHERS_SHOWN} more"
     return (
-        f"{_unanswered(asker, messages)} The same request was recorded of {told}. Play it with the "
-        "questions, databases and deciders it was recorded with, or record it again."
+        f"{_unanswered(requester, messages)} The same request was recorded of {shown}. Play it "
+        "with the questions, databases and deciders it was recorded with, or record it again."
     )
 
 
 def difference(
-    asker: Sequence[str],
+    requester: Sequence[str],
     asked: Request,
     messages: Sequence[Mapping[str, Any]],
     requests: Sequence[Request],
@@ -69,16 +69,16 @@ def difference(
 
     Parameters
     ----------
-    asker
+    requester
         Who makes the request.
     asked, messages
         The request and the messages it consists of.
     requests
-        Every recorded request; of several that come as near, the first is told.
+        Every recorded request; of several that come equally near, the first is shown.
     recorded
         Every recorded message by its hash.
     """
-    opening = _unanswered(asker, messages)
+    opening = _unanswered(requester, messages)
     closing = f"{_SETTINGS}, or record it again."
     near = max(
         requests,
@@ -98,14 +98,14 @@ def difference(
     return f"{opening} The nearest one {where}. {closing}"
 
 
-def _unanswered(asker: Sequence[str], messages: Sequence[Mapping[str, Any]]) -> str:
+def _unanswered(requester: Sequence[str], messages: Sequence[Mapping[str, Any]]) -> str:
     step = 1 + sum(message["role"] == "ai" for message in messages)
-    about = f"'{_topic(messages)}'{_whose(asker, ' of ')}"
+    about = f"'{_topic(messages)}'{_whose(requester, ' of ')}"
     return f"no reply to request {step} about {about} is recorded."
 
 
-def _whose(asker: Sequence[str], joint: str = "") -> str:
-    return f"{joint}({', '.join(asker)})" if asker else ""
+def _whose(requester: Sequence[str], joint: str = "") -> str:
+    return f"{joint}({', '.join(requester)})" if requester else ""
 
 
 def _topic(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -11,7 +11,7 @@
 ``reason`` asks the model; the reply says where to go. ``plan`` exists only in the graphs of agents
 that plan. ``correct`` tells the model why its reply could not be read. ``stop`` ends a run that
 has no answer, and says why. Where a model of its own plans, ``deliberate`` asks it before the
-first ``reason`` and after every ``retrieve``, and ``plan`` tells the other model what it holds.
+first ``reason`` and after every ``retrieve``, and ``plan`` passes the plan to the other model.
 
 What happens is kept by the run's `Recorder`; the state holds the conversations and where the run
 stands.
@@ -197,7 +197,7 @@ class _Nodes:
         )
 
     def plan(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Take down the plan, or the one that replaces it."""
+        """Record the plan, or the one that replaces it."""
         run, reply, role = runtime.context, reply_in(state), state["role"]
         plans = run.recorder.plans
         text = _new_plan(reply, plans, replans=self._recipe.replans)
@@ -286,19 +286,19 @@ class _Nodes:
         return "plan" if takes_plan or state["role"] == "planner" else _act(reply)
 
     def after_plan(self, state: State, runtime: Runtime[Run]) -> str:
-        """Where a reply leads once its plan is taken down."""
+        """Where a reply leads once its plan is recorded."""
         reply = reply_in(state)
         if state["role"] == "agent" and (reply.requests or reply.answer is not None):
             return _act(reply)
         return self._onward(state, runtime, "reason")
 
     def after_retrieval(self, state: State, runtime: Runtime[Run]) -> str:
-        """On to whoever speaks next: who plans is not asked about calls that could not be used."""
+        """Ask the next model: a planner is not asked about calls that could not be used."""
         judged = self._recipe.planner_apart and not state["problem"]
         return self._onward(state, runtime, "deliberate" if judged else "reason")
 
     def after_correction(self, state: State, runtime: Runtime[Run]) -> str:
-        """Back to whoever was not understood."""
+        """Back to the model whose reply could not be read."""
         node = "reason" if state["role"] == "agent" else "deliberate"
         return self._onward(state, runtime, node)
 

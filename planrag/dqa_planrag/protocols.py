@@ -1,7 +1,7 @@
 """The two protocols in which an agent and its model talk.
 
-A protocol says what a model is offered, how its replies are read, and in which messages it is told
-what came of them. The loop and the recipes know nothing of either.
+A protocol says what a model is offered, how its replies are read, and which messages answer them.
+The loop and the recipes know nothing of either.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class TalkProtocol(Protocol):
     stop: tuple[str, ...]
     """Sequences that end a reply, for models that honour them."""
     plan_first: str
-    """What a model is told that acts before it has a plan."""
+    """The correction of a model that acts before it has a plan."""
     verdict_first: str
-    """What a model is told that only plans and brings no plan."""
+    """The correction of a model that only plans, and brings no plan."""
     answer_now: str
-    """What a model is told that would read once more than it may."""
+    """The correction of a model that asks for more than it may read."""
 
     def offering(
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
@@ -68,7 +68,7 @@ class TalkProtocol(Protocol):
         ...
 
     def noted(self) -> list[BaseMessage]:
-        """Return what a model is told after a reply that was only a plan."""
+        """Return the messages that answer a reply which was only a plan."""
         ...
 
     def observed(self, results: Sequence[ToolResult], closing: str) -> list[BaseMessage]:

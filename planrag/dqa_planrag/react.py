@@ -66,7 +66,7 @@ _CALL = re.compile(r"(?P<tool>\w+)[ \t]*\((?P<input>.*)\)\Z", re.DOTALL)
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
 """What models write for an action beside an answer."""
 _DECIDING = {"final answer", "decide", "answer", "finish"}
-"""What models call an action that is none but the decision."""
+"""What models call an action that is the decision itself."""
 
 
 class ReAct:
@@ -96,7 +96,7 @@ class ReAct:
         return spoken(message.text)
 
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
-        """Return what was read: whatever could not be stands in the text."""
+        """Return what was read; what could not be read stands in the text."""
         del message
         read = () if reply is None else reply.requests
         return [{"tool": request.tool, "input": request.given} for request in read]

@@ -111,7 +111,7 @@ def read_conversation(messages: _Messages) -> tuple[AgentTask, list[Observed]]:
     Raises
     ------
     UsageError
-        The conversation is none that an agent of this project holds.
+        It is no conversation of an agent, or its replies and observations do not fit each other.
     """
     system = "\n".join(m.text for m in messages if isinstance(m, SystemMessage))
     sections, since = _last_task(messages)

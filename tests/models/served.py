@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from dqa.models.calling import Called, call_model
+from dqa.models.calling import ModelReply, call_model
 from dqa.models.faults import Fault
 from dqa.models.openai_chat import OpenAIChat
 from dqa.models.policy import CallPolicy
@@ -43,7 +43,7 @@ def model_at(served: ModelServer, *, streaming: bool = False) -> OpenAIChat:
 
 def call(
     served: ModelServer, policy: CallPolicy, *, streaming: bool = False
-) -> tuple[Called, list[Fault]]:
+) -> tuple[ModelReply, list[Fault]]:
     """Ask for one reply and keep what went wrong."""
     faults: list[Fault] = []
     model = model_at(served, streaming=streaming)

@@ -21,7 +21,7 @@ from dqa.core.errors import (
     UnrecordedRequestError,
     UsageError,
 )
-from dqa.models.calling import Called, call_model, usage_of
+from dqa.models.calling import ModelReply, call_model, usage_of
 from dqa.models.cassette import FORMAT, Cassette
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
@@ -68,7 +68,7 @@ def playing(tape: Path) -> BaseChatModel:
     return chat_model(NAME, Connection(cassette=Cassette.replay(tape, [NAME])))
 
 
-def ask(model: BaseChatModel, *texts: str) -> Called:
+def ask(model: BaseChatModel, *texts: str) -> ModelReply:
     """Ask for a reply to a conversation: human and model in turn."""
     kinds: tuple[type[BaseMessage], ...] = (HumanMessage, AIMessage)
     return call_model(model, [kinds[n % 2](t) for n, t in enumerate(texts)], STOP, IMPATIENT)

@@ -205,8 +205,6 @@ def test_a_bug_is_shown_with_its_traceback() -> None:
     """And the verdict says that nothing was judged."""
     words = "Traceback\n  KeyError"
     crashed = EndingEvent(kind="crashed", problem="KeyError: 'a'", traceback=words)
-        kind="crashed", problem="KeyError: 'a'", traceback="Traceback\n  KeyError"
-    )
     trace = told(crashed, ending=Ending.CRASHED, error="KeyError: 'a'", answer="", choice=None)
     _, crash, _, worth = read(trace, judged(Outcome.CRASHED, choice=None, value=None))
     assert crash == Crash(0, "KeyError: 'a'", "Traceback\n  KeyError")

@@ -24,12 +24,12 @@ from dqa.core.errors import (
     UnrecordedRequestError,
     UsageError,
 )
+from dqa.models.attempts import attempt_by, current_attempt
 from dqa.models.calling import ChatRunnable, call_model
 from dqa.models.cassette import Cassette
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.recorded import recorded
-from dqa.models.takes import asked_by, current_take
 from tests.models.scripts import Moody
 
 NAME = "openai:test"
@@ -86,11 +86,11 @@ def test_the_same_request_has_a_tape_for_each_who_makes_it(tape: Path, mood: Moo
     """Whoever asks first when it is played gets no one else's reply."""
     model, made = recording(tape, mood), {}
     for name in ("one", "other"):
-        with asked_by(name, "sqlite"):
+        with attempt_by(name, "sqlite"):
             made[name] = [said(model), said(model)]
     model = playing(tape)
     for name in ("other", "one"):
-        with asked_by(name, "sqlite"):
+        with attempt_by(name, "sqlite"):
             assert [said(model), said(model)] == made[name]
     assert len({*made["one"], *made["other"]}) == 4
 
@@ -100,30 +100,30 @@ def test_a_decision_made_again_gets_what_it_had_and_asks_for_the_rest(
 ) -> None:
     """An outage after two of three votes costs one vote more, and leaves one run on the tape."""
     model = recording(tape, mood)
-    with asked_by("one"):
+    with attempt_by("one"):
         cut_off = [said(model) for _ in range(2)]
-    with asked_by("one"):
+    with attempt_by("one"):
         whole = [said(model) for _ in range(3)]
     assert whole[:2] == cut_off
     assert mood.said == 3
     model = playing(tape)
     for _ in range(2):  # a replay may suffer an outage as well
-        with asked_by("one"):
+        with attempt_by("one"):
             assert [said(model) for _ in range(3)] == whole
 
 
 def test_a_run_that_goes_on_takes_nothing_from_who_is_done(tape: Path, mood: Moody) -> None:
     """What a finished question was answered stays its own."""
     model = recording(tape, mood)
-    with asked_by("done"):
+    with attempt_by("done"):
         done = said(model)
     model = recording(tape, mood, resume=True)
-    with asked_by("left"):
+    with attempt_by("left"):
         left = said(model)
     assert left != done
     model = playing(tape)
     for name, reply in (("left", left), ("done", done)):
-        with asked_by(name):
+        with attempt_by(name):
             assert said(model) == reply
 
 
@@ -131,12 +131,12 @@ def test_nobody_in_particular_asks_on_where_it_was(tape: Path, mood: Moody) -> N
     """Without a name there is one take that never begins again, whatever others do."""
     model = recording(tape, mood)
     made = [said(model)]
-    with asked_by("somebody"):
+    with attempt_by("somebody"):
         named = said(model)
     made.append(said(model))
     model = playing(tape)
     assert [said(model), said(model)] == made
-    with asked_by("somebody"):
+    with attempt_by("somebody"):
         assert said(model) == named
     with pytest.raises(UnrecordedRequestError, match="a request was recorded 2 times"):
         said(model)
@@ -147,24 +147,24 @@ def test_a_failure_is_asked_again_by_the_next_take_and_not_by_its_own(
 ) -> None:
     """A decision that went on after a failure is played with it; one made again, without it."""
     model = recording(tape, mood, 2)
-    with asked_by("one"):
+    with attempt_by("one"):
         first = said(model)
         with pytest.raises(ModelUnavailableError):
             said(model)
         third = said(model)
     model = playing(tape)
-    with asked_by("one"):
+    with attempt_by("one"):
         assert said(model) == first
         with pytest.raises(ModelUnavailableError, match="mood 2"):
             said(model)
         assert said(model) == third
     model = recording(tape, mood, resume=True)
-    with asked_by("one"):
+    with attempt_by("one"):
         made = [said(model) for _ in range(3)]
     assert (made[0], made[2]) == (first, third)
     assert mood.said == 4
     model = playing(tape)
-    with asked_by("one"):
+    with attempt_by("one"):
         assert [said(model) for _ in range(3)] == made
 
 
@@ -173,12 +173,12 @@ def test_a_failure_beneath_another_package_s_wrapper_is_that_request_s(
 ) -> None:
     """LangChain's wrappers run a model in a copy of the context, out of which nothing comes."""
     model = recording(tape, mood, 2).with_retry(stop_after_attempt=1)
-    with asked_by("one"):
+    with attempt_by("one"):
         said(model, "goes well")
         with pytest.raises(ModelUnavailableError):
             said(model, "goes wrong")
     model = playing(tape)
-    with asked_by("one"):
+    with attempt_by("one"):
         said(model, "goes well")
         with pytest.raises(ModelUnavailableError):
             said(model, "goes wrong")
@@ -216,7 +216,7 @@ def test_a_name_reaches_the_threads_of_langgraph_and_langchain(
     def work() -> str:
         threads.add(threading.get_ident())
         together.wait()
-        assert current_take().asker == ("one", "sqlite")
+        assert current_attempt().requester == ("one", "sqlite")
         return said(model)
 
     def breaking() -> str:
@@ -225,7 +225,7 @@ def test_a_name_reaches_the_threads_of_langgraph_and_langchain(
         except ModelUnavailableError:
             return "failed"
 
-    with asked_by("one", "sqlite"):
+    with attempt_by("one", "sqlite"):
         made = sorted(run(work))
         run(breaking)
     assert len(threads) == 2
@@ -233,7 +233,7 @@ def test_a_name_reaches_the_threads_of_langgraph_and_langchain(
     assert {tuple(entry["asker"]) for entry in entries if "asker" in entry} == {("one", "sqlite")}
     assert sum("failure" in entry for entry in entries) == 1
     model = playing(tape)
-    with asked_by("one", "sqlite"):
+    with attempt_by("one", "sqlite"):
         assert sorted(run(work)) == made
 
 
@@ -242,41 +242,41 @@ def test_the_same_asker_in_two_threads_loses_no_reply(tape: Path, mood: Moody) -
     model, together = recording(tape, mood), threading.Barrier(8, timeout=10.0)
 
     def ask_twice(_: int) -> list[str]:
-        with asked_by("one"):
+        with attempt_by("one"):
             together.wait()
             return [said(model), said(model)]
 
     with ThreadPoolExecutor(8) as pool:
         heard = {reply for replies in pool.map(ask_twice, range(8)) for reply in replies}
     model = playing(tape)
-    with asked_by("one"):
+    with attempt_by("one"):
         assert {said(model) for _ in range(mood.said)} == heard
 
 
 def test_a_name_ends_with_its_block() -> None:
     """Also where the block fails, and names may stand within each other."""
-    with asked_by("outer"):
-        with pytest.raises(ZeroDivisionError), asked_by("inner"):
-            assert 1 / (len(current_take().asker) - 1)
-        assert current_take().asker == ("outer",)
-    assert current_take().asker == ()
+    with attempt_by("outer"):
+        with pytest.raises(ZeroDivisionError), attempt_by("inner"):
+            assert 1 / (len(current_attempt().requester) - 1)
+        assert current_attempt().requester == ("outer",)
+    assert current_attempt().requester == ()
 
 
 def test_a_request_of_others_says_whose_it_is(tape: Path, mood: Moody) -> None:
     """Nobody is given another question's reply, and the message names both."""
     model = recording(tape, mood)
     for number in range(5):
-        with asked_by(f"building/{number}", "sqlite"):
+        with attempt_by(f"building/{number}", "sqlite"):
             said(model)
     words = (
         r"no reply to request 1 about 'Which building is best\?' of \(building/9, sqlite\).*"
         r"recorded of \(building/0, sqlite\), .*building/2, sqlite\) and 2 more"
     )
-    with pytest.raises(UnrecordedRequestError, match=words), asked_by("building/9", "sqlite"):
+    with pytest.raises(UnrecordedRequestError, match=words), attempt_by("building/9", "sqlite"):
         said(playing(tape))
     words = r"a request of \(building/1, sqlite\) was recorded once and is now made once more"
     model = playing(tape)
-    with asked_by("building/1", "sqlite"):
+    with attempt_by("building/1", "sqlite"):
         said(model)
         with pytest.raises(UnrecordedRequestError, match=words):
             said(model)
@@ -286,10 +286,10 @@ def test_what_comes_nearest_is_sought_with_the_same_asker_first(tape: Path, mood
     """Two questions that part at their data are not compared with each other."""
     model = recording(tape, mood)
     for name in ("one", "other"):
-        with asked_by(name):
+        with attempt_by(name):
             said(model, f"{PROMPT} Data of {name}: 1")
     words = r"recorded '.*Data of other: 1', asked"
-    with pytest.raises(UnrecordedRequestError, match=words), asked_by("other"):
+    with pytest.raises(UnrecordedRequestError, match=words), attempt_by("other"):
         said(playing(tape), f"{PROMPT} Data of both")
 
 
@@ -298,11 +298,11 @@ def test_no_secret_is_written_in_a_name(
 ) -> None:
     """An asker may be named after an address."""
     model = recording(tape, mood)
-    with asked_by("mysql://me:pass-word-1@host/x"):
+    with attempt_by("mysql://me:pass-word-1@host/x"):
         made = said(model)
     assert "pass-word-1" not in tape.read_text("utf-8")
     model = playing(tape)
-    with asked_by("mysql://me:pass-word-1@host/x"):
+    with attempt_by("mysql://me:pass-word-1@host/x"):
         assert said(model) == made
 
 

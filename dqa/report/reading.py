@@ -79,6 +79,7 @@ class _Events:
             "replan": self._plan,
             "retrieval": self._retrieval,
             "simulation": self._retrieval,
+            "tool": self._retrieval,
             "fault": self._fault,
             "parse_failure": self._failure,
             "infrastructure": self._outage,

@@ -29,7 +29,7 @@ Named: TypeAlias = str | Decider | DeciderFactory
 
 
 class Watcher:
-    """Is told how far an evaluation is. A subclass shows it; this one keeps it to itself."""
+    """Receives progress; does nothing by default."""
 
     def started(self, built: BuiltRun, done: int) -> None:
         """Take note that a run begins, of which an earlier start made `done` decisions."""
@@ -150,5 +150,5 @@ def default_deciders(use: str) -> tuple[str, ...]:
     """
     meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
     if not meant and use != "reference":
-        raise UsageError("Name a decider: no package is installed that says which is meant.")
+        raise UsageError("No installed package sets a default decider; name one.")
     return meant

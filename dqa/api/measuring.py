@@ -9,7 +9,7 @@ from dqa.core.errors import UsageError
 from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases
 from dqa.evaluation.audit import ReleaseAudit
-from dqa.evaluation.folders import know_scenarios
+from dqa.evaluation.folders import register_scenarios
 
 __all__ = ["analyse", "check_new", "write_audit_page"]
 
@@ -33,7 +33,7 @@ def analyse(run: Path | str, reference: str | None = None) -> Analysis:
         The reference decided nothing here.
     """
     cases = read_cases(Path(run))
-    know_scenarios(Path(run))
+    register_scenarios(Path(run))
     if reference is None:
         took_part = {case.result.decider for case in cases.judged}
         usual = (name for name in default_deciders("reference") if name in took_part)

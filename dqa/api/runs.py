@@ -18,7 +18,7 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.folders import (
     RUN,
     TRACES,
-    know_scenarios,
+    register_scenarios,
     read_record,
     read_results,
     read_traces,
@@ -258,7 +258,7 @@ def read_run(run: Path | str) -> Run:
     if not (path / TRACES).is_file():
         raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the --out of one.")
     results = tuple(read_results(path))
-    know_scenarios(path)
+    register_scenarios(path)
     spec = read_record(path).spec if (path / RUN).is_file() else None
     return Run(results, spec, path, planned=len(results))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import takes
+from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["annotate"]
 
 
-@takes(questions=options.From)
+@with_options(questions=options.From)
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
     questions: options.From,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import takes
+from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
 from dqa.evaluation.options import CallOptions
@@ -94,7 +94,7 @@ class Asked:
         )
 
 
-@takes(asked=Asked, asking=options.Asking, calling=CallOptions)
+@with_options(asked=Asked, asking=options.Asking, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[

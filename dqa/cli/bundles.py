@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 
 from dqa.core.records import Record
 
-__all__ = ["takes"]
+__all__ = ["with_options"]
 
 _Command: TypeAlias = Callable[..., None]
 _METAVARS: Mapping[str, str] = {"timeout": "SECONDS", "patience": "SECONDS"}
@@ -31,7 +31,7 @@ _METAVARS_OF: Mapping[object, str | None] = {
 }
 
 
-def takes(**bundles: type[Any]) -> Callable[[_Command], _Command]:
+def with_options(**bundles: type[Any]) -> Callable[[_Command], _Command]:
     """Give a command a bundle's options in the place of the parameter of that name.
 
     Parameters

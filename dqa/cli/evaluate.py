@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import takes
+from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, echo_table
 from dqa.cli.progress import Progress
 from dqa.core.errors import BudgetSpentError
@@ -25,7 +25,7 @@ __all__ = ["evaluate"]
 _INTERRUPTED = 130
 
 
-@takes(asking=options.Asking, calling=CallOptions, questions=options.From, running=RunOptions)
+@with_options(asking=options.Asking, calling=CallOptions, questions=options.From, running=RunOptions)
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,
     deciders: Annotated[

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import takes
+from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
 __all__ = ["load", "unload"]
 
 
-@takes(questions=options.From)
+@with_options(questions=options.From)
 def load(  # noqa: PLR0913  (one parameter an option)
     *,
     database: options.DatabaseLocation,
@@ -41,7 +41,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     """Load the databases of questions, each into a namespace of its own; what is there stays."""
     from dqa import plugins
     from dqa.api.databases import load as load_all
-    from dqa.cli.progress import shown
+    from dqa.cli.progress import track
 
     names = None if scenarios is None else options.names_in("--scenarios", scenarios)
     if question is not None:
@@ -50,7 +50,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     plugins.backend_for(database)  # before anything is read: a wrong name costs no reading
     read = source.read()
     report_defects(read.defects, verbose)
-    done = load_all(read, database, question=question, replace=replace, shown=shown)
+    done = load_all(read, database, question=question, replace=replace, shown=track)
     if as_json:
         echo_json([entry.to_json() for entry in done])
         return

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.results import Result
 
-__all__ = ["Progress", "shown"]
+__all__ = ["Progress", "track"]
 
 _Item = TypeVar("_Item")
 
 
-def shown(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
+def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
     """Yield the items, showing on stderr how far that is on a terminal."""
     if not sys.stderr.isatty():
         yield from items

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import takes
+from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
 __all__ = ["show"]
 
 
-@takes(questions=options.From)
+@with_options(questions=options.From)
 def show(  # noqa: PLR0913  (one parameter an option)
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID.")],

@@ -45,5 +45,5 @@ class UpperBound(Decider):
     """What no decider can beat: it alone is told what is right, and results name it for that."""
 
     @abstractmethod
-    def told(self, truths: Mapping[str, Truth]) -> Decider:
+    def with_truths(self, truths: Mapping[str, Truth]) -> Decider:
         """Return the same bound, which knows `truths` by the key of their question."""

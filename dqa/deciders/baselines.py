@@ -59,7 +59,7 @@ class Oracle(UpperBound):
         self._rules = rules
         self._truths = truths or {}
 
-    def told(self, truths: Mapping[str, Truth]) -> Oracle:
+    def with_truths(self, truths: Mapping[str, Truth]) -> Oracle:
         """Return the oracle that knows what is on record."""
         return Oracle(self._rules, truths)
 

@@ -69,8 +69,7 @@ def simulate_all(question_set: QuestionSet, rule_set: str) -> list[Outcomes]:
     for question, truth in question_set.labelled:
         if truth.outcomes is not None and question.scenario not in simulated:
             raise UsageError(
-                f"No simulator plays the rules of '{question.scenario}': the answers of its "
-                "questions are recorded, and there is nothing to judge them by."
+                f"Scenario '{question.scenario}' has no simulator; its outcomes are recorded."
             )
     together: dict[tuple[str, int], list[int]] = {}
     for position, question in enumerate(question_set.questions):

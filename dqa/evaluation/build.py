@@ -48,10 +48,10 @@ class Deciders:
     models: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
-    def told(self, truths: Mapping[str, Truth]) -> Mapping[str, Decider]:
+    def with_truths(self, truths: Mapping[str, Truth]) -> Mapping[str, Decider]:
         """Return the deciders, of which those that are bounds know what is right."""
         return {
-            name: made.told(truths) if isinstance(made, UpperBound) else made
+            name: made.with_truths(truths) if isinstance(made, UpperBound) else made
             for name, made in self.by_name.items()
         }
 
@@ -129,7 +129,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     if questions is None:
         questions = spec.questions.read()
     examples.take(questions)
-    deciders = made.told(questions.truths)
+    deciders = made.with_truths(questions.truths)
     _check(questions, deciders.values())
     judge = Judge(questions, spec.rule_set or "", spec.strict_official)
     return BuiltRun(
@@ -216,13 +216,13 @@ def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -
     planner, made = deciding.planner, factories.values()
     if planner is not None and not any(factory.planner_apart for factory in made):
         raise UsageError(
-            f"--planner {planner.name} would not be asked: none of {', '.join(factories)} lets "
+            f"--planner {planner.name} has no effect: none of {', '.join(factories)} lets "
             f"another model plan{_as_others_do()}."
         )
     if not any(deciding.protocol in factory.protocols for factory in made):
         raise UsageError(
-            f"--protocol {deciding.protocol} would change nothing: {', '.join(factories)} and "
-            "their models talk in one way only. Leave it out."
+            f"--protocol {deciding.protocol} has no effect: {', '.join(factories)} support "
+            "one protocol only. Leave it out."
         )
 
 

@@ -30,7 +30,7 @@ __all__ = [
     "TRACES",
     "RunRecord",
     "cut_half_line",
-    "know_scenarios",
+    "register_scenarios",
     "read_record",
     "read_results",
     "read_traces",
@@ -120,7 +120,7 @@ def read_record(folder: Path) -> RunRecord:
         ) from error
 
 
-def know_scenarios(folder: Path) -> None:
+def register_scenarios(folder: Path) -> None:
     """Make the scenarios known that a run named by their folders, where these still are.
 
     Raises

@@ -122,8 +122,8 @@ def carry_out(
     Exception
         What `on_decided` raised. What a decider raises ends its decision as `Ending.CRASHED`.
     """
-    crew = _Crew(_Databases(tasks, setup), tasks, setup.deciders, on_decided, options)
-    crew.work(max(1, min(options.workers, len(tasks))))
+    pool = _WorkerPool(_Databases(tasks, setup), tasks, setup.deciders, on_decided, options)
+    pool.work(max(1, min(options.workers, len(tasks))))
 
 
 class _Databases:
@@ -158,7 +158,7 @@ class _Databases:
             self._open.popitem()[1].close()
 
 
-class _Crew:
+class _WorkerPool:
     """The threads of a run."""
 
     def __init__(

@@ -133,8 +133,8 @@ def _compare(folder: Path, record: RunRecord) -> None:
     earlier = read_record(folder)
     if earlier.spec is None:
         raise UsageError(
-            f"{folder} was begun by dqa {earlier.written_by} in an older form, which can be read "
-            "and not be gone on with: name another --out."
+            f"{folder} was begun by dqa {earlier.written_by} in an older form, which can be "
+            "read but not resumed: name another --out."
         )
     if record.spec is None:
         raise AssertionError("a run that goes on has a spec")

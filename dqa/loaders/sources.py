@@ -217,8 +217,8 @@ class GivenQuestions(Source):
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         del scenarios
         raise UsageError(
-            f"The questions '{self.name}' were handed over in Python, and only there: hand them "
-            "over again."
+            f"The questions '{self.name}' were passed in Python and cannot be reloaded; pass "
+            "them again."
         )
 
 

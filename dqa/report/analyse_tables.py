@@ -63,7 +63,7 @@ def notes(analysis: Analysis) -> list[str]:
     lines += [model_line(model.name) for model in analysis.models]
     if any(model.scripted for model in analysis.models):
         lines.append(
-            "What scripts look up is their own choice: it says nothing of language models."
+            "Scripts choose their own statements; this does not describe language models."
         )
     return lines
 

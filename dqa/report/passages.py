@@ -245,7 +245,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the decision is worth: the fields of `dqa.evaluation.score.Verdict`, and the unit.
+    """What the decision is worth: the fields of `dqa.evaluation.score.Assessment`, and the unit.
 
     Attributes
     ----------

@@ -146,8 +146,8 @@ def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
         lines.append(model_line(model))
         if is_scripted(model):
             lines.append(
-                "How far each decider looks is the script's own choice: the differences between "
-                "deciders say nothing about language models."
+                "The script sets how far each decider searches; differences say nothing about "
+                "language models."
             )
     return [*lines, *notes(summaries), str(spent)]
 

@@ -59,7 +59,7 @@ def _why_not(unjudged: Unjudged) -> str:
         return f"The budget was spent before the run could end.{problem}"
     if unjudged.ending == "crashed":
         return f"A bug ended the run, which says nothing of the decision.{problem}"
-    return f"Nothing says what this decision is worth: no result was written.{problem}"
+    return f"No result was recorded for this decision.{problem}"
 
 
 def _best(passage: Judgement | Unjudged) -> Iterator[str]:

@@ -137,7 +137,7 @@ def test_json_names_the_models_of_every_decider(dqa: Command, generated: Path) -
             ("--planner", "scripted:greedy", "--deciders", "planrag,iterrag"),
             "none of planrag, iterrag lets another model plan, as planrag-two-models does",
         ),
-        (("--planner", "scripted:greedy", "--deciders", "oracle"), "would not be asked"),
+        (("--planner", "scripted:greedy", "--deciders", "oracle"), "has no effect"),
         (
             ("--planner-base-url", "http://localhost:1", "--deciders", "planrag-two-models"),
             "says where the model of --planner is: name one",

@@ -34,7 +34,7 @@ def told(truths: Mapping[str, Truth]) -> Decider:
     """The oracle that knows what is on record."""
     oracle = ORACLE(None, Settings())
     assert isinstance(oracle, UpperBound)
-    return oracle.told(truths)
+    return oracle.with_truths(truths)
 
 
 @pytest.mark.parametrize("database", ["sqlite", "ladybug"])

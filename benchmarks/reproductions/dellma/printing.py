@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from dqa.cli.output import echo_json, echo_table, report_defects
-from dqa.cli.progress import shown
+from dqa.cli.progress import track
 
 from .replay import replay
 from .scores import Score
@@ -49,7 +49,7 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
 
 
 def _watched(items: Sequence[_Item]) -> Iterator[_Item]:
-    return shown(items, "Replaying")
+    return track(items, "Replaying")
 
 
 def _overall(scores: Sequence[Score]) -> Table:

@@ -10,7 +10,7 @@ import typer
 
 from dqa.cli import options, runs
 from dqa.cli.output import echo_json
-from dqa.cli.progress import shown
+from dqa.cli.progress import track
 from dqa.core.errors import UsageError
 from dqa.report.untrusted import visible
 
@@ -81,4 +81,4 @@ def _write_all(
 
 
 def _watched(traces: Sequence[Trace]) -> Iterator[Trace]:
-    return shown(traces, "Writing")
+    return track(traces, "Writing")

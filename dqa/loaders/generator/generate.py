@@ -59,7 +59,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         sizes around what is usual for it.
     difficulty
         What makes the questions harder; by default nothing in particular. Worlds of known
-        uncertainty know none.
+        uncertainty do not support it.
     per_database
         Most questions that share a world; by default what is usual for the scenario.
 
@@ -75,7 +75,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     ------
     UsageError
         A number is out of range, a size is of a scenario that is not asked for, or no question of
-        the wanted difficulty turns up, or a difficulty is asked of worlds that know none.
+        the wanted difficulty turns up, or a difficulty is asked of worlds that do not support it.
     UnknownNameError
         A scenario that cannot be generated.
     """
@@ -213,6 +213,6 @@ def _refuse_difficulty(scenarios: Sequence[str]) -> None:
                 name for name in judged_scenarios() if plugins.generator(name).takes_difficulty
             ]
             raise UsageError(
-                f"Worlds of '{scenario}' know no difficulty: leave hops, margins, rivals and "
+                f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals and "
                 f"distractors away, or ask for {' or '.join(others)} alone."
             )

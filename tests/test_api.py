@@ -10,12 +10,14 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dqa
+from dqa import plugins
 from dqa.core.errors import StatementError
 from dqa.evaluation.build import BuiltRun
 
@@ -23,7 +25,7 @@ PUBLIC = tuple(
     """
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
-    Episode Evaluation Event Evidence GeneratedFolder Generator InfrastructureError Limits
+    Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError Limits
     LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError Question
     QuestionSet Release ReleaseAudit Result Rows Run RunOptions RunSpec Settings
     ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage UsageError
@@ -165,9 +167,31 @@ def test_deciders_of_ones_own_are_evaluated_beside_installed_ones() -> None:
 
 def test_a_spec_may_be_changed_on_the_way() -> None:
     """What is named goes before what the spec says."""
-    spec = dqa.RunSpec(questions=dqa.Generator(count=1), deciders=["first"], databases=["sqlite"])
+    spec = dqa.RunSpec(
+        questions=dqa.GeneratedQuestions(count=1), deciders=["first"], databases=["sqlite"]
+    )
     run = dqa.evaluate(spec, ["random"], seed=4)
     assert run.spec == spec.changed(deciders=("random",), seed=4, rule_set="paper")
+
+
+def test_one_decider_is_one_name() -> None:
+    """A text is no list of letters."""
+    run = dqa.evaluate(dqa.generate(("locating",), 1), "first", databases="sqlite")
+    assert [result.decider for result in run.results] == ["first"]
+
+
+def test_a_set_knows_what_it_is_judged_by(release_dir: Path, tmp_path: Path) -> None:
+    """The same, whether a source is given or the questions that were read from it."""
+    source = dqa.Release(folder=release_dir, scenarios=("building",), limit=1)
+    read = dqa.read_release(release_dir, scenarios=("building",), limit=1)
+    assert read.rule_set == "released"
+    specs = [dqa.evaluate(one, "first", databases="sqlite").spec for one in (source, read)]
+    assert [spec.rule_set for spec in specs if spec is not None] == ["released", "released"]
+    made = dqa.generate(("building",), 1, 3)
+    dqa.write_generated(made, tmp_path / "made", seed=3)
+    assert made.rule_set == dqa.read_generated(tmp_path / "made").rule_set == "paper"
+    own = replace(made, rule_set=None)
+    assert dqa.annotate(own)[0].rule_set == plugins.simulator("building").rule_sets[0]
 
 
 def test_a_watcher_is_told_of_the_beginning_and_of_every_decision() -> None:

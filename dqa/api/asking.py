@@ -70,18 +70,18 @@ class AskedQuestion(Record):
     def _makes_one(self) -> Self:
         if self.scenario is None and self.question is None:
             raise UsageError(
-                "Say what is to be decided: --question TEXT, or --scenario NAME where the database "
-                "holds one."
+                "Say what is to be decided: give a question (--question), or a scenario (--scenario) "
+                "where the database holds one."
             )
         if self.scenario is None and self.target:
             raise UsageError(
-                f"--target {next(iter(self.target))} belongs to a scenario: name --scenario."
+                f"The target {next(iter(self.target))} belongs to a scenario: name it (--scenario)."
             )
         if self.scenario is not None and (self.question is not None or self.rules is not None):
             # The simulator would go on answering the scenario's question.
             raise UsageError(
                 f"The scenario '{self.scenario}' has a question and rules of its own: leave "
-                "--question and --rules away, or --scenario for a question of yours."
+                "away question and rules, or the scenario for a question of yours."
             )
         return self
 
@@ -159,7 +159,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     named = default_deciders("ask")[0] if decider is None else decider
     name = named if isinstance(named, str) else named.name
     given = {} if isinstance(named, str) else {name: named}
-    made = connect(Deciding(**deciding), (name,), calls, given=given)
+    asking = Deciding(**deciding)
+    made = connect(asking, (name,), calls, given=given).deciders(asking.rule_set)
     with _opened(database, policy, audit) as opened:
         about = asked.read(opened)
         try:
@@ -190,7 +191,7 @@ def _opened(
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
-    listed = queried_candidates(statement, database, "--candidates")
+    listed = queried_candidates(statement, database, "candidates (--candidates)")
     if not listed:
-        raise UsageError("--candidates lists no candidate: its first column is empty.")
+        raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
     return listed

@@ -117,7 +117,7 @@ def load(
     if backend.embedded and len(situations) > 1:
         raise UsageError(
             f"A file of {backend.name} holds one situation and these are {len(situations)}: name "
-            "one with --question."
+            "one as question (--question)."
         )
     return tuple(_load(backend, situation, where, replace) for situation in shown(situations))
 

@@ -40,7 +40,7 @@ class Watcher:
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     what: RunSpec | QuestionSet | QuestionSource,
-    deciders: Sequence[Named] = (),
+    deciders: Named | Sequence[Named] = (),
     *,
     out: Path | str | None = None,
     resume: bool = False,
@@ -57,7 +57,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Questions, where they come from, or a whole spec, of which `deciders` and `fields` change
         what they name.
     deciders
-        By name, or as they are.
+        One or several: by name, or as they are.
     out
         A new folder for results, traces and the spec; None keeps results alone, in memory.
     resume
@@ -84,9 +84,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     if resume and out is None:
-        raise UsageError("--resume goes on with a run in a folder: name it with --out.")
-    given = {made.name: made for made in deciders if not isinstance(made, str)}
-    names = tuple(made if isinstance(made, str) else made.name for made in deciders)
+        raise UsageError("resume goes on with a run in a folder: name it as out (--out).")
+    named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
+    given = {made.name: made for made in named if not isinstance(made, str)}
+    names = tuple(made if isinstance(made, str) else made.name for made in named)
     spec = _spec(what, names, fields)
     folder, watching = None if out is None else Path(out), watcher or Watcher()
     ready = spec.build(

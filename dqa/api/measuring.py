@@ -59,4 +59,4 @@ def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
 def check_new(file: Path | str) -> None:
     """Raise `UsageError` where a page would overwrite something."""
     if Path(file).exists():
-        raise UsageError(f"--html {file} exists already: name a new file.")
+        raise UsageError(f"{file} exists already: name a new file.")

@@ -18,10 +18,10 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.folders import (
     RUN,
     TRACES,
-    register_scenarios,
     read_record,
     read_results,
     read_traces,
+    register_scenarios,
 )
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.spec import RunSpec
@@ -143,10 +143,10 @@ class Run:
         kept = sum(result.outcome is not Outcome.BUDGET for result in self.results)
         made = f"{self.stopped_by} {kept} of {self.planned} decisions were made"
         if self.folder is None:
-            return f"{made} and not kept; --out DIR would have kept them."
+            return f"{made} and not kept; a folder as out (--out) would have kept them."
         return (
-            f"{made} and are kept in {self.folder}. The same command with --resume and a higher "
-            "budget goes on."
+            f"{made} and are kept in {self.folder}. The same again with resume (--resume) "
+            "and a higher budget goes on."
         )
 
     def table(self) -> str:
@@ -256,7 +256,7 @@ def read_run(run: Path | str) -> Run:
             "'dqa ask --trace'."
         )
     if not (path / TRACES).is_file():
-        raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the --out of one.")
+        raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the folder of one.")
     results = tuple(read_results(path))
     register_scenarios(path)
     spec = read_record(path).spec if (path / RUN).is_file() else None

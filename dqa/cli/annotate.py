@@ -21,6 +21,7 @@ __all__ = ["annotate"]
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
     questions: options.From,
+    scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",
     rule_set: options.RuleSet = None,
@@ -31,10 +32,9 @@ def annotate(  # noqa: PLR0913  (one parameter an option)
     """Simulate every candidate of every question, and print the best beside the label."""
     from dqa.evaluation.annotate import annotate as annotate_all
 
-    source = questions.source(seed, form=form, strict=strict)
-    read = source.read()
+    read = questions.source(seed, options.scenarios_in(scenarios), form=form, strict=strict).read()
     report_defects(read.defects, verbose)
-    annotations = annotate_all(read, rule_set or source.rule_set)
+    annotations = annotate_all(read, rule_set)
     if as_json:
         echo_json([annotation.to_json() for annotation in annotations])
         return

@@ -106,7 +106,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--rule-set",
             metavar="NAME",
-            help="What the scenario's simulator counts by: 'released', the default, or 'paper'.",
+            help="What the scenario's simulator counts by, e.g. 'released' or 'paper'; by default "
+            "the first that it has.",
         ),
     ] = None,
     decider: Annotated[

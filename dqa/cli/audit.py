@@ -21,6 +21,7 @@ __all__ = ["audit"]
 def audit(  # noqa: PLR0913  (one parameter an option)
     *,
     questions: options.From,
+    scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",
     strict: options.Strict = False,
@@ -36,7 +37,8 @@ def audit(  # noqa: PLR0913  (one parameter an option)
 
     if html is not None:
         check_new(html)
-    read = questions.source(seed, form=form, strict=strict).read()
+    named = options.scenarios_in(scenarios)
+    read = questions.source(seed, named, form=form, strict=strict).read()
     report_defects(read.defects, verbose)
     audited = audit_all(read)
     if html is not None:

@@ -25,7 +25,9 @@ __all__ = ["evaluate"]
 _INTERRUPTED = 130
 
 
-@with_options(asking=options.Asking, calling=CallOptions, questions=options.From, running=RunOptions)
+@with_options(
+    asking=options.Asking, calling=CallOptions, questions=options.From, running=RunOptions
+)
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,
     deciders: Annotated[
@@ -36,7 +38,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             help="Deciders, separated by commas; by default those that packages name for it.",
         ),
     ] = None,
-    scenarios: options.AnyScenarios = None,
+    scenarios: options.Scenarios = None,
     databases: Annotated[
         str,
         typer.Option(
@@ -73,11 +75,12 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     """Let deciders decide questions on databases, and print how often each was right."""
     from dqa.api.evaluating import evaluate as evaluate_all
 
-    names = None if scenarios is None else options.names_in("--scenarios", scenarios)
     with Progress(verbose=verbose) as progress:
         try:
             run = evaluate_all(
-                questions.source(asking.seed, names, limit, strict=strict),
+                questions.source(
+                    asking.seed, options.scenarios_in(scenarios), limit, strict=strict
+                ),
                 () if deciders is None else options.names_in("--deciders", deciders),
                 out=out,
                 resume=resume,

@@ -20,7 +20,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     database: options.DatabaseLocation,
     questions: options.From,
     seed: options.Seed = 0,
-    scenarios: options.AnyScenarios = None,
+    scenarios: options.Scenarios = None,
     question: Annotated[
         str | None,
         typer.Option("--question", metavar="KEY", help="Only the database of this question."),
@@ -43,7 +43,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     from dqa.api.databases import load as load_all
     from dqa.cli.progress import track
 
-    names = None if scenarios is None else options.names_in("--scenarios", scenarios)
+    names = options.scenarios_in(scenarios)
     if question is not None:
         names = options.scenario_in(question)
     source = questions.source(seed, names, None, form, strict)

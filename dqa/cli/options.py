@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from dqa.loaders.sources import QuestionSource
 
 __all__ = [
-    "AnyScenarios",
     "AsJson",
     "Asking",
-    "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
     "Form",
@@ -45,11 +43,11 @@ __all__ = [
     "names_in",
     "pairs_in",
     "scenario_in",
+    "scenarios_in",
 ]
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
-AttitudeName: TypeAlias = Literal["mean", "cvar", "exponential"]
 
 DatabaseLocation = Annotated[
     str, typer.Option("--database", metavar="URL|PATH", help="Server's URL, or a database's file.")
@@ -75,9 +73,6 @@ Seed = Annotated[
     ),
 ]
 Scenarios = Annotated[
-    str, typer.Option("--scenarios", metavar="NAMES", help="Scenarios, separated by commas.")
-]
-AnyScenarios = Annotated[
     str | None,
     typer.Option(
         "--scenarios",
@@ -100,8 +95,8 @@ RuleSet = Annotated[
     typer.Option(
         "--rule-set",
         metavar="NAME",
-        help="What a simulator counts by: 'released' or 'paper'. By default 'released' for a "
-        "release, 'paper' for generated questions.",
+        help="What a simulator counts by, e.g. 'released' or 'paper'; by default what the "
+        "questions' answers follow.",
     ),
 ]
 Policy = Annotated[
@@ -186,6 +181,11 @@ def names_in(option: str, listed: str) -> tuple[str, ...]:
     return names
 
 
+def scenarios_in(listed: str | None) -> tuple[str, ...] | None:
+    """Return what ``--scenarios`` names; None where it is not given."""
+    return None if listed is None else names_in("--scenarios", listed)
+
+
 def scenario_in(key: str) -> tuple[str, ...] | None:
     """Return the scenario that a question's key (``scenario/id``) names; None where it names none.
 
@@ -222,7 +222,7 @@ class From:
         if self.generated is not None:
             made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            made.append(sources.Generator(count=self.generate, seed=seed))
+            made.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
         if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR or "

@@ -18,6 +18,7 @@ def show(  # noqa: PLR0913  (one parameter an option)
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID.")],
     questions: options.From,
+    scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",
     strict: options.Strict = False,
@@ -27,8 +28,8 @@ def show(  # noqa: PLR0913  (one parameter an option)
     """Print a question, its rules, its database's schema and its answer."""
     from dqa.api.questions import show as show_one
 
-    scenarios = options.scenario_in(question)
-    read = questions.source(seed, scenarios, form=form, strict=strict).read()
+    named = options.scenarios_in(scenarios) or options.scenario_in(question)
+    read = questions.source(seed, named, form=form, strict=strict).read()
     shown = show_one(read, question)
     report_defects(read.defects, verbose)
     if as_json:

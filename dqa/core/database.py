@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.situation import Cell
 
@@ -38,12 +39,24 @@ class Limits:
     cell
         Most characters of one cell's text; a longer one is cut and says how long it was, so that
         one huge cell hides neither its row nor the others.
+
+    Raises
+    ------
+    UsageError
+        One of them is not more than 0.
     """
 
     rows: int = 200
     bytes: int = 32_000
     seconds: float = 10.0
     cell: int = 4_000
+
+    def __post_init__(self) -> None:
+        """Refuse limits under which nothing could be returned."""
+        for name in ("rows", "bytes", "seconds", "cell"):
+            given = getattr(self, name)
+            if given <= 0:
+                raise UsageError(f"Limits: {name} must be more than 0, not {given}.")
 
 
 DEFAULT_LIMITS = Limits()

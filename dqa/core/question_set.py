@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -48,6 +48,9 @@ class QuestionSet:
         What was wrong in the files, and what was done about it.
     truths
         By a question's key, what is right: for scoring alone, and never shown to a decider.
+    rule_set
+        The rule set that the truths follow, named by whoever read or made them; None for the first
+        of each simulator's.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class QuestionSet:
     situations: Mapping[str, Situation]
     defects: tuple[Defect, ...] = ()
     truths: Mapping[str, Truth] = field(default_factory=dict)
+    rule_set: str | None = None
 
     def __post_init__(self) -> None:
         for question in self.questions:
@@ -73,11 +77,13 @@ class QuestionSet:
         labelled: Iterable[LabelledQuestion],
         situations: Mapping[str, Situation],
         defects: tuple[Defect, ...] = (),
+        rule_set: str | None = None,
     ) -> Self:
         """Make a set of questions, each with what is known to be right."""
         pairs = tuple(labelled)
         truths = {question.key: truth for question, truth in pairs}
-        return cls(name, tuple(question for question, _ in pairs), situations, defects, truths)
+        questions = tuple(question for question, _ in pairs)
+        return cls(name, questions, situations, defects, truths, rule_set)
 
     @property
     def labelled(self) -> tuple[LabelledQuestion, ...]:
@@ -132,4 +138,4 @@ class QuestionSet:
             counts[question.scenario] = counts.get(question.scenario, 0) + 1
             if limit is None or counts[question.scenario] <= limit:
                 kept.append(question)
-        return QuestionSet(self.name, tuple(kept), self.situations, self.defects, self.truths)
+        return replace(self, questions=tuple(kept))

@@ -6,9 +6,11 @@ apart.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dqa.core.errors import UsageError
 
 __all__ = ["Record", "problem_of"]
 
@@ -25,6 +27,18 @@ class Record(BaseModel):
         serialize_by_alias=True,
         json_schema_serialization_defaults_required=True,
     )
+
+    if not TYPE_CHECKING:  # type checkers see the fields
+
+        def __init__(self, **fields: Any) -> None:  # noqa: ANN401  (the record's own fields)
+            """Check the fields; `UsageError` names the one that is wrong."""
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise UsageError(f"{type(self).__name__}: {problem_of(error)}.") from error
+
+        # What is read goes another way: who reads knows the file and the line of what is wrong.
+        __init__.__pydantic_base_init__ = True
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
@@ -51,10 +65,40 @@ def problem_of(error: ValidationError) -> str:
 
 def _problem(found: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
     place = ".".join(str(part) for part in found["loc"])
-    said = found["msg"].removeprefix("Value error, ").rstrip(".")
+    said = _said(found)
     if found["type"] == "extra_forbidden":
         return f"there is no field '{place}'"
     given = found.get("input")
     if isinstance(given, str | int | float):
         said = f"{said}, not {str(given)[:_LONGEST]!r}"
     return f"{place}: {said}" if place else said
+
+
+_SAID = {
+    "missing": "is missing",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must not be empty",
+    "literal_error": "must be {expected}",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "union_tag_not_found": "must name its {discriminator}",
+    "union_tag_invalid": "'{tag}' is none of {expected_tags}",
+}
+"""What is wrong by pydantic's name for it, after the name of the field; of others in its words."""
+
+
+def _said(found: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
+    if found["type"] in _SAID:
+        return _SAID[found["type"]].format(**found.get("ctx", {}))
+    return str(found["msg"]).removeprefix("Value error, ").rstrip(".")

@@ -1,1 +1,1 @@
-"""The query layer: one interface, a file per backend, the read-only guard, agent tools."""
+"""The query layer: one interface, a file per backend, bounded results."""

@@ -11,6 +11,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
+from dqa.evaluation.score import rules_of
 
 __all__ = ["Annotation", "annotate", "simulate_all"]
 
@@ -53,7 +54,7 @@ class Annotation(Record):
     decided_by_last_bit: bool
 
 
-def simulate_all(question_set: QuestionSet, rule_set: str) -> list[Outcomes]:
+def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list[Outcomes]:
     """Return the outcomes of every question, in order; each situation is simulated once.
 
     Raises
@@ -79,12 +80,13 @@ def simulate_all(question_set: QuestionSet, rule_set: str) -> list[Outcomes]:
     for (scenario, _), positions in together.items():
         questions = [question_set.questions[position] for position in positions]
         situation = question_set.situation_of(questions[0])
-        outcomes = plugins.simulator(scenario).outcomes(situation, questions, rule_set)
+        rules = rules_of(scenario, rule_set or question_set.rule_set)
+        outcomes = plugins.simulator(scenario).outcomes(situation, questions, rules)
         found.update(zip(positions, outcomes, strict=True))
     return [found[position] for position in range(len(question_set.questions))]
 
 
-def annotate(question_set: QuestionSet, rule_set: str) -> list[Annotation]:
+def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Annotation]:
     """Return the best decisions of every question, in the order of the set.
 
     Parameters
@@ -92,7 +94,7 @@ def annotate(question_set: QuestionSet, rule_set: str) -> list[Annotation]:
     question_set
         Questions of scenarios that have a simulator.
     rule_set
-        What is counted by, e.g. ``"released"`` or ``"paper"``.
+        What is counted by; None for what the set says, or else the first that a simulator has.
 
     Raises
     ------
@@ -100,7 +102,11 @@ def annotate(question_set: QuestionSet, rule_set: str) -> list[Annotation]:
         As `simulate_all`.
     """
     return [
-        _annotation(labelled, outcomes, rule_set)
+        _annotation(
+            labelled,
+            outcomes,
+            rules_of(labelled.question.scenario, rule_set or question_set.rule_set),
+        )
         for labelled, outcomes in zip(
             question_set.labelled, simulate_all(question_set, rule_set), strict=True
         )

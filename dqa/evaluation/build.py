@@ -57,6 +57,49 @@ class Deciders:
 
 
 @dataclass(frozen=True, slots=True)
+class Connected:
+    """Deciders that are looked up and whose models are connected, before a question is read.
+
+    Attributes
+    ----------
+    ready
+        Those that a caller made.
+    factories, settings
+        By name, what makes the others.
+    chat
+        The model that they ask; None where none asks one.
+    models, warnings
+        As in `Deciders`.
+    """
+
+    ready: Mapping[str, Decider]
+    factories: Mapping[str, DeciderFactory]
+    settings: Mapping[str, Settings]
+    chat: BaseChatModel | None
+    models: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+    def deciders(self, rule_set: str | None, examples: Examples | None = None) -> Deciders:
+        """Make the deciders.
+
+        Parameters
+        ----------
+        rule_set
+            What simulators count by; None for the first of each.
+        examples
+            Where agents that are shown an example take it from; None where there is none.
+        """
+        made = {
+            name: factory(
+                self.chat, replace(self.settings[name], rules=rule_set, examples=examples)
+            )
+            for name, factory in self.factories.items()
+        }
+        by_name = {**self.ready, **made}
+        return Deciders({name: by_name[name] for name in self.models}, self.models, self.warnings)
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltRun:
     """A run that is ready to begin. Close it in the end; it is a context manager, too.
 
@@ -115,12 +158,8 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
 
     Names are looked up before questions are read: a wrong name costs no reading.
     """
-    if spec.rule_set is None:
-        spec = spec.changed(rule_set=spec.questions.rule_set)
     examples = OtherQuestions()
-    made = connect(
-        spec, spec.deciders, calls, resumed=resumed, examples=examples, given=given or {}
-    )
+    connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {})
     targets = targets_of(
         spec.databases,
         _policy(spec),
@@ -128,10 +167,13 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if questions is None:
         questions = spec.questions.read()
+    if spec.rule_set is None:
+        spec = spec.changed(rule_set=questions.rule_set)
     examples.take(questions)
+    made = connected.deciders(spec.rule_set, examples)
     deciders = made.with_truths(questions.truths)
     _check(questions, deciders.values())
-    judge = Judge(questions, spec.rule_set or "", spec.strict_official)
+    judge = Judge(questions, spec.rule_set, spec.strict_official)
     return BuiltRun(
         spec, Setup(questions, targets, deciders, made.models), judge, examples, made.warnings
     )
@@ -144,16 +186,15 @@ def _policy(spec: RunSpec) -> Policy | None:
     return Policy(**lists)
 
 
-def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
+def connect(
     deciding: Deciding,
     names: Sequence[str],
     calls: CallOptions,
     *,
     resumed: Path | None = None,
-    examples: Examples | None = None,
     given: Mapping[str, Decider | DeciderFactory] | None = None,
-) -> Deciders:
-    """Make deciders and connect them to the models that they ask.
+) -> Connected:
+    """Look deciders up and connect the models that they ask.
 
     A decider that needs no model leaves it alone, so no key is asked for on its behalf.
 
@@ -167,8 +208,6 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         How models are called.
     resumed
         The folder of the run that goes on, whose spending counts; None for a new run.
-    examples
-        Where agents that are shown an example take it from; None where there is none.
     given
         Deciders and factories that no entry point names, by name.
 
@@ -198,17 +237,11 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         limits=deciding.limits,
         calls=calls.policy(deciding.seed, spent),
         protocol=deciding.protocol,
-        rules=deciding.rule_set,
         planner=None if deciding.planning is None else chats.get(deciding.planning),
-        examples=examples,
     )
-    chat = chats.get(deciding.model)
-    made = {
-        name: factory(chat, replace(settings, options=shared[name]))
-        for name, factory in factories.items()
-    }
     asked = {name: " + ".join(m.name for m in models.get(name, ())) or NO_MODEL for name in names}
-    return Deciders({name: (ready | made)[name] for name in names}, asked, warnings)
+    own = {name: replace(settings, options=options) for name, options in shared.items()}
+    return Connected(ready, factories, own, chats.get(deciding.model), asked, warnings)
 
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
@@ -216,12 +249,12 @@ def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -
     planner, made = deciding.planner, factories.values()
     if planner is not None and not any(factory.planner_apart for factory in made):
         raise UsageError(
-            f"--planner {planner.name} has no effect: none of {', '.join(factories)} lets "
+            f"planner {planner.name} has no effect: none of {', '.join(factories)} lets "
             f"another model plan{_as_others_do()}."
         )
     if not any(deciding.protocol in factory.protocols for factory in made):
         raise UsageError(
-            f"--protocol {deciding.protocol} has no effect: {', '.join(factories)} support "
+            f"protocol {deciding.protocol} has no effect: {', '.join(factories)} support "
             "one protocol only. Leave it out."
         )
 

@@ -30,10 +30,10 @@ __all__ = [
     "TRACES",
     "RunRecord",
     "cut_half_line",
-    "register_scenarios",
     "read_record",
     "read_results",
     "read_traces",
+    "register_scenarios",
     "usage_so_far",
     "versions",
 ]
@@ -116,7 +116,7 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
     except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
-            f"{folder} holds no run that could go on ({RUN}: {error}): name another --out."
+            f"{folder} holds no run that could go on ({RUN}: {error}): name another folder."
         ) from error
 
 
@@ -163,7 +163,7 @@ def read_traces(folder: Path) -> list[Trace]:
     """
     path = folder / TRACES
     if not path.is_file():
-        raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the --out of one.")
+        raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the folder of one.")
     return list({trace.key: trace for trace in _lines(path, "trace", Trace.from_json)}.values())
 
 

@@ -89,14 +89,14 @@ class CallOptions(Record):
     def _agree(self) -> Self:
         """Refuse what contradicts itself before anything is asked."""
         if self.record is not None and self.replay is not None:
-            raise UsageError("--record asks the model and --replay does not: give one of them.")
+            raise UsageError("record asks the model and replay does not: give one of them.")
         if self.replay is not None and self.limits_spending:
-            raise UsageError("--replay spends nothing: leave --budget-tokens and --budget-cost.")
+            raise UsageError("replay spends nothing: leave out budget_tokens and budget_cost.")
         if (self.price_input is None) != (self.price_output is None):
-            raise UsageError("Give both --price-input and --price-output, or neither.")
+            raise UsageError("Give both price_input and price_output, or neither.")
         if self.budget_cost is not None and self.prices is None:
             raise UsageError(
-                "--budget-cost needs --price-input and --price-output, for a million tokens each."
+                "budget_cost needs price_input and price_output, for a million tokens each."
             )
         return self
 

@@ -23,7 +23,23 @@ from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of
 from dqa.evaluation.results import Goal, Outcome
 
-__all__ = ["Assessment", "Judge", "recorded_outcomes"]
+__all__ = ["Assessment", "Judge", "recorded_outcomes", "rules_of"]
+
+
+def rules_of(scenario: str, rule_set: str | None) -> str:
+    """Return what a scenario's simulator counts by; of None the first that it has.
+
+    Raises
+    ------
+    UnknownNameError
+        It has no such rule set, or there is no such simulator.
+    """
+    known = plugins.simulator(scenario).rule_sets
+    if rule_set is None:
+        return known[0]
+    if rule_set not in known:
+        raise UnknownNameError(f"rule set of scenario '{scenario}'", rule_set, known)
+    return rule_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +93,7 @@ class Judge:
     questions
         The questions that are asked.
     rule_set
-        What simulators count by.
+        What simulators count by; None for what the set says, or else the first of each.
     strict_official
         Whether only the official answer is right.
 
@@ -88,18 +104,16 @@ class Judge:
     """
 
     def __init__(
-        self, questions: QuestionSet, rule_set: str = "released", strict_official: bool = False
+        self, questions: QuestionSet, rule_set: str | None = None, strict_official: bool = False
     ) -> None:
         self._set = questions
-        self._rule_set = rule_set
         self._strict = strict_official
         self._outcomes: dict[str, Outcomes] = {}
         simulated = set(plugins.names("simulator"))
-        for name in sorted({q.scenario for q in questions.questions} & simulated):
-            if rule_set not in plugins.simulator(name).rule_sets:
-                raise UnknownNameError(
-                    f"rule set of scenario '{name}'", rule_set, plugins.simulator(name).rule_sets
-                )
+        self._rules = {
+            name: rules_of(name, rule_set or questions.rule_set)
+            for name in sorted({q.scenario for q in questions.questions} & simulated)
+        }
         self._together: dict[tuple[str, str], list[Question]] = {}
         for question in questions.questions:
             if question.scenario in simulated:
@@ -149,7 +163,7 @@ class Judge:
             return recorded_outcomes(question, self._set.truth_of(question))
         if question.key not in self._outcomes:
             found = plugins.simulator(question.scenario).outcomes(
-                self._set.situation_of(question), together, self._rule_set
+                self._set.situation_of(question), together, self._rules[question.scenario]
             )
             self._outcomes |= {q.key: o for q, o in zip(together, found, strict=True)}
         return self._outcomes[question.key]

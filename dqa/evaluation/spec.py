@@ -17,7 +17,6 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
-    ValidationError,
     field_validator,
     model_serializer,
     model_validator,
@@ -25,7 +24,7 @@ from pydantic import (
 
 from dqa.core.database import Limits
 from dqa.core.errors import UsageError
-from dqa.core.records import Record, problem_of
+from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.loaders.sources import QuestionSource
 
@@ -69,9 +68,15 @@ def _policy_lists(value: object) -> object:
         if isinstance(value, Path | str):
             value = Policy.read(Path(value))
         elif isinstance(value, Mapping):
+            known = [item.name for item in fields(Policy) if item.name != "schema"]
+            for name in value:
+                if name not in known:
+                    raise UsageError(
+                        f"RunSpec: policy: there is no list '{name}'; there are {', '.join(known)}."
+                    )
             value = Policy(**value)
     except TypeError as error:
-        raise UsageError(f"RunSpec: policy: {error}.") from error
+        raise UsageError(f"RunSpec: policy: give lists of names: {error}.") from error
     if not isinstance(value, Policy):
         return value
     given = {item.name: getattr(value, item.name) for item in fields(Policy)}
@@ -89,6 +94,11 @@ class ModelSpec(Record):
     base_url: str | None = None
 
 
+def _one_alone(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+_Names: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_one_alone)]
 _Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
 
 
@@ -109,7 +119,7 @@ class DecidingFields(TypedDict, total=False):
 class RunFields(DecidingFields, total=False):
     """The fields of a `RunSpec` beside questions and deciders, as keyword arguments."""
 
-    databases: Sequence[str]
+    databases: str | Sequence[str]
     strict_official: bool
     policy: Policy | Path | Mapping[str, Sequence[str]] | None
 
@@ -118,7 +128,7 @@ class SpecFields(RunFields):
     """The fields of a `RunSpec`, as keyword arguments."""
 
     questions: QuestionSource
-    deciders: Sequence[str]
+    deciders: str | Sequence[str]
 
 
 class Deciding(Record):
@@ -156,12 +166,9 @@ class Deciding(Record):
     max_parse_failures: Annotated[int, Field(ge=1)] = 3
     limits: Limits = Limits()
 
-    def __init__(self, **fields: Unpack[DecidingFields]) -> None:
-        """Check the fields; `UsageError` names the one that is wrong."""
-        try:
-            super().__init__(**cast("dict[str, Any]", fields))
-        except ValidationError as error:
-            raise UsageError(f"{type(self).__name__}: {problem_of(error)}.") from error
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[DecidingFields]) -> None: ...
 
     def __repr__(self) -> str:
         return redact(super().__repr__())
@@ -214,8 +221,8 @@ class RunSpec(Deciding):
 
     version: Literal[1] = 1
     questions: QuestionSource
-    deciders: Annotated[tuple[str, ...], Field(min_length=1)]
-    databases: Annotated[tuple[str, ...], Field(min_length=1)] = ("sqlite", "ladybug")
+    deciders: _Names
+    databases: _Names = ("sqlite", "ladybug")
     strict_official: bool = False
     policy: Annotated[dict[str, tuple[str, ...]] | None, BeforeValidator(_policy_lists)] = None
 
@@ -244,13 +251,13 @@ class RunSpec(Deciding):
         """Read what `to_json` returned; `UsageError` names the field that is wrong."""
         if not isinstance(written, Mapping):
             raise UsageError("A RunSpec is a JSON object of its fields.")
-        return cls.model_validate(dict(written))
+        return cls(**cast("SpecFields", dict(written)))
 
     @classmethod
-    def read(cls, file: Path) -> Self:
+    def read(cls, file: Path | str) -> Self:
         """Read a spec from a file; `UsageError` where it is none."""
         try:
-            written = json.loads(file.read_text("utf-8"))
+            written = json.loads(Path(file).read_text("utf-8"))
         except OSError as error:
             raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
         except (RecursionError, ValueError) as error:
@@ -260,10 +267,10 @@ class RunSpec(Deciding):
         except UsageError as error:
             raise UsageError(f"{file}: {error}") from error
 
-    def write(self, file: Path) -> None:
+    def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""
         try:
-            file.write_text(json.dumps(self.to_json(), indent=2) + "\n", "utf-8")
+            Path(file).write_text(json.dumps(self.to_json(), indent=2) + "\n", "utf-8")
         except OSError as error:
             raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
 
@@ -278,23 +285,9 @@ class RunSpec(Deciding):
     ) -> BuiltRun:
         """Look every name up, connect the models and read the questions.
 
-        Parameters
-        ----------
-        calls, options
-            How models are called and how the run goes about its work.
-        resumed
-            The folder of the run that goes on, whose spending counts; None for a new run.
-        questions
-            The questions, where `questions` of the spec are those that a caller made.
-        deciders
-            Deciders that no entry point names, by name.
-
-        Raises
-        ------
-        UsageError
-            A name that nobody knows, or something that cannot be as it is asked for.
-        DataError
-            The questions cannot be read.
+        `resumed` is the folder of a run that goes on; `questions` are those of a spec whose
+        questions a caller made, and `deciders` those that no entry point names. Errors are those of
+        `dqa.evaluate`.
         """
         from dqa.evaluation.build import build
         from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN

@@ -74,7 +74,7 @@ class RunStore:
     def _go_on(self, folder: Path, record: RunRecord, resume: bool) -> None:
         """Read what a folder holds of the same run."""
         if not resume:
-            raise UsageError(f"{folder} is not empty: name another --out, or go on with --resume.")
+            raise UsageError(f"{folder} is not empty: name another folder, or go on with resume (--resume).")
         _compare(folder, record)
         cut_half_line(folder / RESULTS)
         for result in read_results(folder):
@@ -134,7 +134,7 @@ def _compare(folder: Path, record: RunRecord) -> None:
     if earlier.spec is None:
         raise UsageError(
             f"{folder} was begun by dqa {earlier.written_by} in an older form, which can be "
-            "read but not resumed: name another --out."
+            "read but not resumed: name another folder."
         )
     if record.spec is None:
         raise AssertionError("a run that goes on has a spec")
@@ -144,7 +144,7 @@ def _compare(folder: Path, record: RunRecord) -> None:
     if differing:
         raise UsageError(
             f"{folder} holds a run with other settings: {'; '.join(differing)}. "
-            "Use the same, or name another --out."
+            "Use the same, or name another folder."
         )
 
 
@@ -154,7 +154,7 @@ def _line(value: Mapping[str, Any]) -> str:
 
 def _is_used(folder: Path) -> bool:
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file: --out names a folder.")
+        raise UsageError(f"{folder} is a file: name a folder.")
     return folder.is_dir() and any(folder.iterdir())
 
 

@@ -150,7 +150,7 @@ def targets_of(
     for database in databases:
         label, location = label_of(database), location_of(database)
         if label in targets:
-            raise UsageError(f"--databases names two of '{label}': evaluate them one at a time.")
+            raise UsageError(f"databases names two of '{label}': evaluate them one at a time.")
         targets[label] = Located(plugins.backend(label), location, policy, audit)
     return targets
 

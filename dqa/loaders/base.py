@@ -24,12 +24,14 @@ class QuestionReader(Protocol):
     ----------
     name
         What messages call the layout.
-    rule_set
-        The rule set that the answers of such sets follow, unless a user names another.
     """
 
     name: str
-    rule_set: str
+
+    @property
+    def rule_set(self) -> str | None:
+        """What the answers of such sets follow; None where a set says (`QuestionSet.rule_set`)."""
+        ...
 
     def recognises(self, folder: Path) -> bool:
         """Whether a folder has this layout, by the names of a few files; reads none of them."""

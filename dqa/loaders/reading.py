@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dqa import plugins
@@ -70,4 +71,5 @@ def read_questions(
         It cannot hold one of `scenarios`.
     """
     reader = reader_of(folder)
-    return reader.read(Path(folder), scenarios=scenarios, form=form, strict=strict)
+    found = reader.read(Path(folder), scenarios=scenarios, form=form, strict=strict)
+    return found if found.rule_set else replace(found, rule_set=reader.rule_set)

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import Field, field_serializer, field_validator
+from pydantic import AfterValidator, Field, field_serializer, field_validator
 
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FormName",
     "GeneratedFolder",
-    "Generator",
+    "GeneratedQuestions",
     "GivenQuestions",
     "QuestionSource",
     "Release",
@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 FormName: TypeAlias = Literal["relational", "graph"]
+_Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
+"""A folder that another process finds, wherever it is started."""
 
 
 class Source(Record):
@@ -45,10 +47,12 @@ class Source(Record):
     scenarios: tuple[str, ...] | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
 
-    @property
-    @abstractmethod
-    def rule_set(self) -> str:
-        """The rule set that this source's answers follow."""
+    @field_validator("scenarios")
+    @classmethod
+    def _findable(cls, scenarios: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        from dqa.scenarios import folder_or_name
+
+        return None if scenarios is None else tuple(map(folder_or_name, scenarios))
 
     @abstractmethod
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
@@ -97,16 +101,9 @@ class Release(Source):
     """
 
     source: Literal["release"] = "release"
-    folder: Path
+    folder: _Folder
     form: FormName = "relational"
     strict: bool = False
-
-    @property
-    def rule_set(self) -> str:
-        """The rule set that this source's answers follow."""
-        from dqa.loaders.reading import reader_of
-
-        return reader_of(self.folder).rule_set
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.reading import read_questions
@@ -118,14 +115,7 @@ class GeneratedFolder(Source):
     """A folder that ``dqa generate`` wrote."""
 
     source: Literal["generated"] = "generated"
-    folder: Path
-
-    @property
-    def rule_set(self) -> str:
-        """The rule set that this source's answers follow."""
-        from dqa.loaders.generator.manifest import READER
-
-        return READER.rule_set
+    folder: _Folder
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
@@ -134,7 +124,7 @@ class GeneratedFolder(Source):
         return read_generated(self.folder)
 
 
-class Generator(Source):
+class GeneratedQuestions(Source):
     """Questions made on the spot.
 
     Attributes
@@ -172,11 +162,6 @@ class Generator(Source):
             return None
         return {name: x if isfinite(x) else None for name, x in asdict(difficulty).items()}
 
-    @property
-    def rule_set(self) -> str:
-        """The rule set that this source's answers follow."""
-        return "paper"
-
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import Difficulty, generate, size_of
 
@@ -209,11 +194,6 @@ class GivenQuestions(Source):
     name: str
     content_hash: str
 
-    @property
-    def rule_set(self) -> str:
-        """The rule set that this source's answers follow."""
-        return "paper"
-
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         del scenarios
         raise UsageError(
@@ -223,6 +203,6 @@ class GivenQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    Release | GeneratedFolder | Generator | GivenQuestions, Field(discriminator="source")
+    Release | GeneratedFolder | GeneratedQuestions | GivenQuestions, Field(discriminator="source")
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

@@ -57,14 +57,12 @@ def notes(analysis: Analysis) -> list[str]:
     if analysis.reference is None:
         lines.append(
             "No table of SR and MR questions: name the decider whose retrievals tell them apart "
-            "with --reference."
+            "as reference (--reference)."
         )
     lines += [f"{count} {words}." for words, count in counted.items() if count]
     lines += [model_line(model.name) for model in analysis.models]
     if any(model.scripted for model in analysis.models):
-        lines.append(
-            "Scripts choose their own statements; this does not describe language models."
-        )
+        lines.append("Scripts choose their own statements; this does not describe language models.")
     return lines
 
 

@@ -178,7 +178,7 @@ def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:
 
 def how_to_report(crashed: Trace, folder: Path | None) -> str:
     """Return what to do about a bug."""
-    where = "run again with --out DIR, which keeps its traceback"
+    where = "run again with a folder as out (--out), which keeps it"
     if folder is not None:
         where = (
             f"'dqa trace {folder} {crashed.question} --decider {crashed.decider} --database "
@@ -186,7 +186,7 @@ def how_to_report(crashed: Trace, folder: Path | None) -> str:
         )
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
-        f"{crashed.decider}, with the versions in run.json; --resume asks again."
+        f"{crashed.decider}, with the versions in run.json; resume (--resume) asks again."
     )
 
 

@@ -146,6 +146,11 @@ def registered() -> dict[str, Path]:
     return {name: folder for name, (folder, _) in _registered.items()}
 
 
+def folder_or_name(name: str) -> str:
+    """Return what a scenario is named by: its name, or its folder, which is made absolute."""
+    return str(Path(name).absolute()) if _is_folder(name) else name
+
+
 def known_as(name: str) -> str:
     """Return the name of a scenario, of which `name` is the name or the folder.
 
@@ -156,6 +161,8 @@ def known_as(name: str) -> str:
     ParseError, UsageError
         As `register` does.
     """
-    if name not in scenario_names() and (Path(name) / DOCUMENT).is_file():
-        return register(name).name
-    return name
+    return register(name).name if _is_folder(name) else name
+
+
+def _is_folder(name: str) -> bool:
+    return name not in scenario_names() and (Path(name) / DOCUMENT).is_file()

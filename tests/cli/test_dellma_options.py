@@ -63,7 +63,7 @@ def test_a_user_s_own_database_is_decided_on(
         (("--context", "SELECT 1", "--set", "dellma.samples=0"), "1 or more"),
         (("--context", "SELECT 1", "--set", "dellma.sample=8"), "Did you mean 'dellma.samples'"),
         (("--context", "SELECT 1", "--set", "dellma.samples"), "NAME=VALUE"),
-        (("--context", "SELECT 1", "--protocol", "tools"), "--protocol tools has no effect"),
+        (("--context", "SELECT 1", "--protocol", "tools"), "protocol tools has no effect"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(

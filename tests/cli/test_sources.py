@@ -79,8 +79,7 @@ def test_what_only_a_simulator_can_do_says_so(
     ran = dqa(command, "--release", dellma_release_dir)
     assert ran.code == 2
     assert ran.err == (
-        "error: No simulator plays the rules of 'agriculture': the answers of its questions are "
-        "recorded, and there is nothing to judge them by.\n"
+        "error: Scenario 'agriculture' has no simulator; its outcomes are recorded.\n"
     )
 
 

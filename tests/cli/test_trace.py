@@ -226,7 +226,7 @@ def test_a_half_written_last_line_costs_that_run_only(dqa: Command, copied: Path
     results.write_text("".join(lines[:first] + lines[first + 1 :]) + lines[first][:30], "utf-8")
     ran = one(dqa, copied, question=mine)
     assert ran.code == 0, ran.err
-    assert "Not judged\n  Nothing says what this decision is worth" in ran.out
+    assert "Not judged\n  No result was recorded for this decision" in ran.out
 
 
 def test_results_of_an_older_version_are_refused_by_line(dqa: Command, copied: Path) -> None:
@@ -315,7 +315,7 @@ def judgement(**changes: Any) -> Judgement:
         (Unjudged("infrastructure", "model", None), "failure of the model ended"),
         (Unjudged("budget", None, "9 tokens."), "budget was spent before the run could end. 9"),
         (Unjudged("budget", None, None, ties=("a1",)), "Best decision: a1."),
-        (Unjudged("answered", None, None), "Nothing says what this decision is worth"),
+        (Unjudged("answered", None, None), "No result was recorded for this decision"),
     ],
 )
 def test_every_verdict_says_why(

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,22 @@ import pytest
 
 from dqa.core.database import Limits
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
-from dqa.loaders.sources import GeneratedFolder, Generator, GivenQuestions, QuestionSource, Release
+from dqa.loaders.sources import (
+    GeneratedFolder,
+    GeneratedQuestions,
+    GivenQuestions,
+    QuestionSource,
+    Release,
+)
 from dqa.scenarios.generation import Difficulty
 
 LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"
 WHOLE = RunSpec(
-    questions=Generator(
+    questions=GeneratedQuestions(
         count=2,
         seed=3,
         scenarios=("locating",),
@@ -62,7 +70,7 @@ def test_what_is_written_reads_back_as_it_was() -> None:
     [
         Release(folder=Path("release"), form="graph", strict=True),
         GeneratedFolder(folder=Path("made")),
-        Generator(),
+        GeneratedQuestions(),
         GivenQuestions(name="mine", content_hash="0" * 64),
     ],
 )
@@ -106,7 +114,7 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
 def test_the_address_of_a_model_needs_its_password_too() -> None:
     """It has no variable of its own, so it has to be given."""
     model = ModelSpec(name="openai:m", base_url="http://me:***@localhost:1/v1")
-    spec = RunSpec(questions=Generator(count=1), deciders=("planrag",), model=model)
+    spec = RunSpec(questions=GeneratedQuestions(count=1), deciders=("planrag",), model=model)
     with pytest.raises(UsageError, match="was written without its password"):
         spec.build()
 
@@ -126,7 +134,8 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ({"limits": {"rows": "few"}}, r"RunSpec: limits\.rows"),
         ({"protocol": "json"}, "RunSpec: protocol: .*'react' or 'tools'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
-        ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: .*tablez"),
+        ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),
+        ({"limits": {"rows": -5}}, "Limits: rows must be more than 0, not -5"),
     ],
 )
 def test_a_wrong_field_is_one_line_with_its_name(change: dict[str, Any], problem: str) -> None:
@@ -183,14 +192,16 @@ def test_names_are_looked_up_before_anything_is_read() -> None:
 def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
     """Nothing that is written could make them again."""
     spec = RunSpec(questions=GivenQuestions(name="mine", content_hash="0"), deciders=("first",))
-    with pytest.raises(UsageError, match="'mine' were handed over in Python"):
+    with pytest.raises(UsageError, match="'mine' were passed in Python"):
         spec.build()
 
 
 def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
     """From its file alone, with the same results."""
     spec = RunSpec(
-        questions=Generator(count=2, scenarios=("locating",), sizes={"locating": {"nodes": 20}}),
+        questions=GeneratedQuestions(
+            count=2, scenarios=("locating",), sizes={"locating": {"nodes": 20}}
+        ),
         deciders=("first", "random"),
         databases=("sqlite",),
     )
@@ -208,3 +219,41 @@ def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
     assert here == there
     kept = dqa.read_run(tmp_path / "there").spec
     assert kept == spec.changed(rule_set="paper")
+
+
+def test_a_spec_is_read_and_written_by_the_name_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path or its text; and one that was written means the same folders from anywhere."""
+    monkeypatch.chdir(tmp_path)
+    spec = RunSpec(questions=Release(folder=Path("release")), deciders="first")
+    spec.write("spec.json")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    read = RunSpec.read("../spec.json")
+    assert read == spec == RunSpec.read(tmp_path / "spec.json")
+    assert isinstance(read.questions, Release)
+    assert read.questions.folder == tmp_path / "release"
+    assert read.deciders == ("first",)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: CallOptions(retries=-1), "CallOptions: retries: must be at least 0, not '-1'."),
+        (lambda: RunOptions(workers=0), "RunOptions: workers: must be at least 1, not '0'."),
+        (
+            lambda: GeneratedQuestions(count=0),
+            "GeneratedQuestions: count: must be at least 1, not '0'.",
+        ),
+        (lambda: Release(), "Release: folder: is missing."),  # type: ignore[call-arg]
+        (lambda: Limits(rows=-5), "Limits: rows must be more than 0, not -5."),
+    ],
+)
+def test_what_is_made_of_wrong_values_is_one_plain_line(
+    make: Callable[[], object], problem: str
+) -> None:
+    """As a spec says it."""
+    with pytest.raises(UsageError) as caught:
+        make()
+    assert str(caught.value) == problem

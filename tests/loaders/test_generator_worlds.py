@@ -225,7 +225,9 @@ def test_recorded_outcomes_stand_only_where_the_layout_has_them(tmp_path: Path) 
 
 def test_what_cannot_be_asked_for_is_said() -> None:
     """Difficulty belongs to worlds that a simulator judges."""
-    with pytest.raises(UsageError, match=r"'stocks' do not support difficulty.*locating or building"):
+    with pytest.raises(
+        UsageError, match=r"'stocks' do not support difficulty.*locating or building"
+    ):
         generate(["building", "stocks"], 1, difficulty=Difficulty(hops=2))
     with pytest.raises(UnknownNameError, match="agriculture, building, locating, stocks"):
         generate(["casino"])

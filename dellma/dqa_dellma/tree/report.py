@@ -72,7 +72,7 @@ def write_tree_report(
     folder
         Where to write; made where it is missing.
     watch
-        Passes on the traces while somebody looks on.
+        Passes on the traces and reports progress.
 
     Returns
     -------

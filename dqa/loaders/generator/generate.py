@@ -16,7 +16,7 @@ from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.catalogue import scenarios as known_scenarios
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
-__all__ = ["generate", "generate_like_release", "judged_scenarios", "size_of"]
+__all__ = ["common_label_rules", "generate", "generate_like_release", "judged_scenarios", "size_of"]
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -142,7 +142,20 @@ class _Gathered:
 
     def named(self, name: str) -> QuestionSet:
         """Return all of it."""
-        return QuestionSet.of(name, self._questions, self._situations)
+        made = QuestionSet.of(name, self._questions, self._situations)
+        return replace(made, rule_set=next(iter(common_label_rules(made)), None))
+
+
+def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
+    """Return the rule sets under which every label holds that a simulator judges."""
+    judged = set(plugins.names("simulator")) & set(plugins.names("generator"))
+    used = {(q.scenario, q.situation) for q in question_set.questions if q.scenario in judged}
+    rules = [
+        plugins.generator(scenario).label_rules(question_set.situations[name])
+        for scenario, name in sorted(used)
+    ]
+    every = set.intersection(*map(set, rules)) if rules else set()
+    return tuple(name for name in (rules[0] if rules else ()) if name in every)
 
 
 def size_of(scenario: str, numbers: Mapping[str, str]) -> Size:
@@ -213,6 +226,6 @@ def _refuse_difficulty(scenarios: Sequence[str]) -> None:
                 name for name in judged_scenarios() if plugins.generator(name).takes_difficulty
             ]
             raise UsageError(
-                f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals and "
-                f"distractors away, or ask for {' or '.join(others)} alone."
+                f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals "
+                f"and distractors away, or ask for {' or '.join(others)} alone."
             )

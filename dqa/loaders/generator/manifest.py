@@ -6,16 +6,16 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
+from dqa.loaders.generator.generate import common_label_rules
 from dqa.loaders.release import MANIFEST, read_release
 from dqa.loaders.release_layout import Form
 from dqa.loaders.release_writer import write_release
@@ -116,7 +116,7 @@ def write_generated(
         generator_version=GENERATOR_VERSION,
         seed=seed,
         options=plain,
-        label_rules=_label_rules(question_set),
+        label_rules=common_label_rules(question_set),
         counts=_counts(question_set),
         files={path.relative_to(folder).as_posix(): _digest(path) for path in files},
     )
@@ -156,7 +156,8 @@ class GeneratedReader:
     """Reads generated folders; see `dqa.loaders.base.QuestionReader`."""
 
     name = "a generated folder"
-    rule_set = "paper"
+    rule_set = None
+    """The manifest says it."""
 
     def recognises(self, folder: Path) -> bool:
         """Whether the manifest is there."""
@@ -193,7 +194,8 @@ def read_generated(
     DataError
         The manifest is missing or malformed, or a file is missing or was changed; names the file.
     """
-    for name, digest in read_manifest(folder).files.items():
+    manifest = read_manifest(folder)
+    for name, digest in manifest.files.items():
         path = folder / name
         if not path.is_file():
             raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
@@ -202,23 +204,13 @@ def read_generated(
                 f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the file, "
                 "or generate the folder again."
             )
-    return read_release(folder, form=form, strict=strict, scenarios=scenarios)
+    found = read_release(folder, form=form, strict=strict, scenarios=scenarios)
+    return replace(found, rule_set=next(iter(manifest.label_rules), None))
 
 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _label_rules(question_set: QuestionSet) -> tuple[str, ...]:
-    """Rule sets under which every label holds that a simulator judges."""
-    judged = set(plugins.names("simulator")) & set(plugins.names("generator"))
-    used = {(q.scenario, q.situation) for q in question_set.questions if q.scenario in judged}
-    rules = [
-        set(plugins.generator(scenario).label_rules(question_set.situations[name]))
-        for scenario, name in sorted(used)
-    ]
-    return tuple(sorted(set.intersection(*rules))) if rules else ()
 
 
 def _counts(question_set: QuestionSet) -> dict[str, Counts]:

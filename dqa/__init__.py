@@ -1,6 +1,7 @@
 """Decision QA: the best decision for a question, business rules and a database.
 
-Everything below is public and documented; nothing else is. It is imported when it is used, so
+Everything below is public and documented; nothing else is, but the contracts of plug-ins that
+docs/extending.md names. It is imported when it is used, so
 ``import dqa`` costs nothing.
 
 Evaluate deciders on generated questions, or on a release::
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
+    from dqa.core.endings import EXPECTED_FAILURES
     from dqa.core.errors import (
         CrashError,
         DataError,
@@ -76,10 +78,12 @@ if TYPE_CHECKING:
     from dqa.core.evidence import Evidence
     from dqa.core.question import Candidate, Question
     from dqa.core.question_set import Defect, QuestionSet
+    from dqa.core.recorder import Recorder
     from dqa.core.simulator import Outcomes, Simulator
     from dqa.core.situation import Situation
     from dqa.core.truth import Truth
     from dqa.core.world import Episode, Move, World
+    from dqa.deciders.answers import choice_of
     from dqa.deciders.base import DeciderFactory, Settings
     from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
@@ -94,14 +98,18 @@ if TYPE_CHECKING:
     from dqa.loaders.generator.generate import generate
     from dqa.loaders.generator.manifest import write_generated
     from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, Release
+    from dqa.models.conversation import Conversation
+    from dqa.scenarios.generation import Difficulty
 
 __all__ = [
+    "EXPECTED_FAILURES",
     "Analysis",
     "Annotation",
     "AskedQuestion",
     "Audit",
     "CallOptions",
     "Candidate",
+    "Conversation",
     "CrashError",
     "DataError",
     "Database",
@@ -110,6 +118,7 @@ __all__ = [
     "DeciderFactory",
     "Decision",
     "Defect",
+    "Difficulty",
     "DqaError",
     "Ending",
     "Entry",
@@ -132,6 +141,7 @@ __all__ = [
     "QueryError",
     "Question",
     "QuestionSet",
+    "Recorder",
     "Release",
     "ReleaseAudit",
     "Result",
@@ -157,6 +167,7 @@ __all__ = [
     "audit",
     "check",
     "check_lines",
+    "choice_of",
     "evaluate",
     "examine",
     "format_names",
@@ -178,6 +189,11 @@ __all__ = [
 ]
 
 _MODULES = {
+    "dqa.core.endings": ("EXPECTED_FAILURES",),
+    "dqa.deciders.answers": ("choice_of",),
+    "dqa.models.conversation": ("Conversation",),
+    "dqa.core.recorder": ("Recorder",),
+    "dqa.scenarios.generation": ("Difficulty",),
     "dqa.api.asking": ("AskedQuestion", "ask"),
     "dqa.api.checking": ("check_lines",),
     "dqa.api.databases": (

@@ -23,6 +23,7 @@ from dqa.evaluation.build import BuiltRun
 
 PUBLIC = tuple(
     """
+    Difficulty Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError Limits

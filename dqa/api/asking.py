@@ -70,8 +70,8 @@ class AskedQuestion(Record):
     def _makes_one(self) -> Self:
         if self.scenario is None and self.question is None:
             raise UsageError(
-                "Say what is to be decided: give a question (--question), or a scenario (--scenario) "
-                "where the database holds one."
+                "Say what is to be decided: give a question (--question), or a scenario "
+                "(--scenario) where the database holds one."
             )
         if self.scenario is None and self.target:
             raise UsageError(

@@ -6,16 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dqa.cli import options
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from dqa.loaders.generator import Size
 
 __all__ = ["generate"]
 
@@ -79,40 +76,27 @@ def generate(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Generate questions and their databases into a new folder, in the release's own layout."""
-    from dqa.loaders.generator import Difficulty, judged_scenarios
+    from dqa.loaders import generator
 
-    difficulty = Difficulty(
+    difficulty = generator.Difficulty(
         hops=hops, min_margin=min_margin, max_margin=max_margin, distractors=distractors
     )
     if rivals is not None:
         difficulty = replace(difficulty, rivals=rivals)
-    named = None if scenarios is None else options.names_in("--scenarios", scenarios)
     asked = {
-        "scenarios": named or judged_scenarios(),
-        "count": questions or 10,
-        "sizes": _sizes(size or ()),
+        "scenarios": options.scenarios_in(scenarios),
+        "count": questions,
+        "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
         "difficulty": difficulty,
         "per_database": per_database,
     }
-    if like_release and (asked["sizes"] or questions or per_database or difficulty != Difficulty()):
-        raise UsageError(
-            "--like-release fixes counts, sizes and difficulty: leave their options away."
-        )
-    _write(out, seed, None if like_release else asked, as_json)
-
-
-def _write(out: Path, seed: int, asked: dict[str, Any] | None, as_json: bool) -> None:
-    from dqa.loaders import generator
-
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is not empty: name a new folder for --out.")
-    made = (
-        generator.generate_like_release(seed)
-        if asked is None
-        else generator.generate(seed=seed, **asked)
-    )
+    made = generator.generate(seed=seed, like_release=like_release, **asked)
+    usual = {"scenarios": generator.judged_scenarios(), "count": 10}
+    told = usual | {name: value for name, value in asked.items() if value or name not in usual}
     generator.write_generated(
-        made, out, seed=seed, options={"like_release": True} if asked is None else asked
+        made, out, seed=seed, options={"like_release": True} if like_release else told
     )
     manifest = generator.read_manifest(out)
     if as_json:
@@ -126,10 +110,8 @@ def _write(out: Path, seed: int, asked: dict[str, Any] | None, as_json: bool) ->
     typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
 
 
-def _sizes(given: Sequence[str]) -> tuple[Size, ...]:
-    """Return a size for each scenario that one is given of."""
-    from dqa.loaders.generator import size_of
-
+def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the numbers of each scenario that one is given of."""
     example = "SCENARIO.NAME=NUMBER"
     numbers: dict[str, dict[str, str]] = {}
     for name, value in options.pairs_in("--size", given, example).items():
@@ -137,4 +119,4 @@ def _sizes(given: Sequence[str]) -> tuple[Size, ...]:
         if not dot:
             raise UsageError(f"--size {name}={value}: write {example}.")
         numbers.setdefault(scenario, {})[field] = value
-    return tuple(size_of(scenario, fields) for scenario, fields in numbers.items())
+    return numbers

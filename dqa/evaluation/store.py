@@ -74,7 +74,9 @@ class RunStore:
     def _go_on(self, folder: Path, record: RunRecord, resume: bool) -> None:
         """Read what a folder holds of the same run."""
         if not resume:
-            raise UsageError(f"{folder} is not empty: name another folder, or go on with resume (--resume).")
+            raise UsageError(
+                f"{folder} is not empty: name another folder, or go on with resume (--resume)."
+            )
         _compare(folder, record)
         cut_half_line(folder / RESULTS)
         for result in read_results(folder):

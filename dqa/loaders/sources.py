@@ -163,18 +163,14 @@ class GeneratedQuestions(Source):
         return {name: x if isfinite(x) else None for name, x in asdict(difficulty).items()}
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        from dqa.loaders.generator import Difficulty, generate, size_of
+        from dqa.loaders.generator import generate
 
-        sizes = tuple(
-            size_of(scenario, {name: str(number) for name, number in numbers.items()})
-            for scenario, numbers in self.sizes.items()
-        )
         return generate(
             scenarios,
             self.count,
             self.seed,
-            sizes=sizes,
-            difficulty=self.difficulty or Difficulty(),
+            sizes=self.sizes,
+            difficulty=self.difficulty,
             per_database=self.per_database,
         )
 

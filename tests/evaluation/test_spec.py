@@ -246,7 +246,7 @@ def test_a_spec_is_read_and_written_by_the_name_of_a_file(
             lambda: GeneratedQuestions(count=0),
             "GeneratedQuestions: count: must be at least 1, not '0'.",
         ),
-        (lambda: Release(), "Release: folder: is missing."),  # type: ignore[call-arg]
+        (Release, "Release: folder: is missing."),
         (lambda: Limits(rows=-5), "Limits: rows must be more than 0, not -5."),
     ],
 )

@@ -33,12 +33,13 @@ def judged_scenarios() -> tuple[str, ...]:
 
 def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     scenarios: Sequence[str] | None = None,
-    count: int = 10,
+    count: int | None = None,
     seed: int = 0,
     *,
-    sizes: Sequence[Size] = (),
+    sizes: Sequence[Size] | Mapping[str, Mapping[str, int | str]] = (),
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
+    like_release: bool = False,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
 
@@ -51,17 +52,20 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     scenarios
         Which, of those that have a generator; by default `judged_scenarios`.
     count
-        Questions of each scenario.
+        Questions of each scenario; by default 10.
     seed
         Not negative.
     sizes
-        At most one a scenario, for all its worlds. A scenario without one gets worlds of varied
-        sizes around what is usual for it.
+        At most one a scenario, for all its worlds: by scenario some of its numbers, or whole sizes.
+        A scenario without one gets worlds of varied sizes around what is usual for it.
     difficulty
         What makes the questions harder; by default nothing in particular. Worlds of known
         uncertainty do not support it.
     per_database
         Most questions that share a world; by default what is usual for the scenario.
+    like_release
+        Whether counts and mean sizes are those of the official release, as of
+        `generate_like_release`; that fixes everything else but the seed.
 
     Returns
     -------
@@ -79,6 +83,22 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     UnknownNameError
         A scenario that cannot be generated.
     """
+    if like_release:
+        if (
+            scenarios
+            or count
+            or sizes
+            or per_database
+            or (difficulty or Difficulty()) != Difficulty()
+        ):
+            raise UsageError(
+                "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: leave "
+                "them out."
+            )
+        return generate_like_release(seed)
+    if isinstance(sizes, Mapping):
+        sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
+    count = 10 if count is None else count
     wanted = tuple(dict.fromkeys(judged_scenarios() if scenarios is None else scenarios))
     _check(wanted, count, seed, sizes, per_database)
     difficulty = difficulty or Difficulty()
@@ -158,7 +178,7 @@ def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
     return tuple(name for name in (rules[0] if rules else ()) if name in every)
 
 
-def size_of(scenario: str, numbers: Mapping[str, str]) -> Size:
+def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
     """Return the size of a scenario's worlds with some numbers of its own.
 
     Parameters

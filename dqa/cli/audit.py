@@ -31,7 +31,7 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge every official label under both rule sets, and say what it rests on."""
+    """Judge every official label under every rule set, and say what it rests on."""
     from dqa.api.measuring import check_new, write_audit_page
     from dqa.evaluation.audit import audit as audit_all
 
@@ -58,10 +58,7 @@ def audit(  # noqa: PLR0913  (one parameter an option)
 def _totals(audited: ReleaseAudit) -> list[str]:
     lines = []
     for totals in audited.totals:
-        counted = totals.verdicts.items()
-        verdicts = ", ".join(f"{verdict} {count}" for verdict, count in counted if count)
-        lines.append(
-            f"{totals.scenario}: {totals.labels} labels, {totals.agree_released} agree under "
-            f"released, {totals.agree_paper} under paper ({verdicts})"
-        )
+        verdicts = ", ".join(f"{verdict} {count}" for verdict, count in totals.verdicts.items())
+        agree = ", ".join(f"{count} agree under {name}" for name, count in totals.agree.items())
+        lines.append(f"{totals.scenario}: {totals.labels} labels, {agree} ({verdicts})")
     return lines

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -83,7 +83,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
     )
     if rivals is not None:
         difficulty = replace(difficulty, rivals=rivals)
-    asked = {
+    asked: dict[str, Any] = {
         "scenarios": options.scenarios_in(scenarios),
         "count": questions,
         "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),

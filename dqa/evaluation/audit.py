@@ -1,18 +1,19 @@
 """What every official label of a release rests on, label by label.
 
-A label is judged under two rule sets: ``released``, which continues from tables that already hold
-one simulation's results, and ``paper``, one clean simulation a candidate.
+A label is judged under every rule set that its scenario's simulator has: those of the DQA release
+are ``released``, which continues from tables that already hold one simulation's results, and ``paper``,
+one clean simulation a candidate.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from pydantic import Field
 
+from dqa import plugins
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import Record
@@ -20,23 +21,26 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 
-__all__ = ["LabelAudit", "LabelVerdict", "ReleaseAudit", "Totals", "audit"]
+__all__ = [
+    "DATA_DEFECT",
+    "EVERY",
+    "LAST_BIT",
+    "NONE",
+    "TIE",
+    "LabelAudit",
+    "ReleaseAudit",
+    "Totals",
+    "audit",
+]
 
 
 _ROUNDING = 1e-12
 """Values that differ by less than this share of themselves differ by rounding alone."""
 
 
-class LabelVerdict(StrEnum):
-    """What a label rests on; of several that hold, the first of these."""
-
-    DATA_DEFECT = "data defect"
-    TIE = "tie"
-    LAST_BIT = "decided by the last bit"
-    BOTH = "both rule sets"
-    RELEASED_ONLY = "only released"
-    PAPER_ONLY = "only paper"
-    NEITHER = "neither"
+DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
+EVERY, NONE = "every rule set", "no rule set"
+"""What a label rests on; of several that hold, the first. Others are ``only NAME`` of rule sets."""
 
 
 class LabelAudit(Record):
@@ -52,17 +56,17 @@ class LabelAudit(Record):
         What it rests on, in a word.
     reason
         The same in a sentence.
-    released, paper
-        The best candidate under each rule set, of ties the first in table order; None where the
-        label cannot be judged.
-    agrees_released, agrees_paper
-        Whether the label is that candidate.
+    best
+        By rule set the best candidate, of ties the first in table order; empty where the label
+        cannot be judged. Rule sets are in the simulator's order.
+    agrees
+        By rule set, whether the label is that candidate.
+    regret, rank
+        By rule set what the label gives away (same unit as the outcome) and its rank.
     tie_of
-        How many candidates are exactly the best under ``released``; 1 where the best is unique.
+        How many candidates are exactly the best under the first rule set; 1 where it is unique.
     decided_by_last_bit
-        Whether rounding decides between the best and the next under ``released``.
-    paper_regret, paper_rank
-        What the label gives away under ``paper`` (same unit as the outcome) and its rank there.
+        Whether rounding decides between the best and the next under the first rule set.
     defects
         What was wrong in the label's files and what was done about it.
     """
@@ -70,30 +74,35 @@ class LabelAudit(Record):
     scenario: str
     question: str
     official: Candidate | None
-    verdict: LabelVerdict
+    verdict: str
     reason: str
-    released: Candidate | None = None
-    paper: Candidate | None = None
-    agrees_released: bool = False
-    agrees_paper: bool = False
+    best: dict[str, Candidate] = Field(default_factory=dict)
+    agrees: dict[str, bool] = Field(default_factory=dict)
+    regret: dict[str, float] = Field(default_factory=dict)
+    rank: dict[str, int] = Field(default_factory=dict)
     tie_of: int = 0
     decided_by_last_bit: bool = False
-    paper_regret: float | None = None
-    paper_rank: int | None = None
     defects: tuple[str, ...] = ()
 
 
 class Totals(Record):
-    """Counts over a scenario's labels; unlike verdicts, these may overlap."""
+    """Counts over a scenario's labels; unlike verdicts, these may overlap.
+
+    Attributes
+    ----------
+    agree
+        By rule set, the labels that are best.
+    only_first
+        Labels that are best under the first rule set alone.
+    """
 
     scenario: str
     labels: int
-    agree_released: int
-    agree_paper: int
-    only_released: int
+    agree: dict[str, int]
+    only_first: int
     ties: int
     decided_by_last_bit: int
-    verdicts: dict[LabelVerdict, int]
+    verdicts: dict[str, int]
 
 
 class ReleaseAudit(Record):
@@ -107,20 +116,23 @@ class ReleaseAudit(Record):
 
 
 def audit(question_set: QuestionSet) -> ReleaseAudit:
-    """Judge every official label of a question set under both rule sets.
+    """Judge every official label of a question set under every rule set of its simulator.
 
     Raises
     ------
     UnknownNameError
-        A scenario without a simulator, or whose simulator lacks one of the two rule sets.
+        A scenario without a simulator.
     SituationError
         A situation that breaks what its scenario needs.
     """
-    released = simulate_all(question_set, "released")
-    paper = simulate_all(question_set, "paper")
+    outcomes = _outcomes(question_set)
     labels = tuple(
-        _label(labelled, ours, theirs, _defects_of(labelled.question, question_set.defects))
-        for labelled, ours, theirs in zip(question_set.labelled, released, paper, strict=True)
+        _label(
+            labelled,
+            outcomes[labelled.question.key],
+            _defects_of(labelled.question, question_set.defects),
+        )
+        for labelled in question_set.labelled
     )
     scenarios = dict.fromkeys(label.scenario for label in labels)
     totals = tuple(
@@ -135,6 +147,19 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
     )
 
 
+def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
+    """Return the outcomes of every question by rule set, in the order of its simulator's."""
+    found: dict[str, dict[str, Outcomes]] = {q.key: {} for q in question_set.questions}
+    simulated = plugins.names("simulator")
+    for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
+        asked = question_set.select((scenario,))
+        known = scenario in simulated
+        for rules in plugins.simulator(scenario).rule_sets if known else ("",):
+            for question, outcomes in zip(asked.questions, simulate_all(asked, rules), strict=True):
+                found[question.key][rules] = outcomes
+    return found
+
+
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
     """Return what was wrong in a question's database: a file called as its situation or number."""
     stems = {question.situation, f"q{question.id}"}
@@ -146,15 +171,16 @@ def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...
 
 
 def _label(
-    labelled: LabelledQuestion, released: Outcomes, paper: Outcomes, defects: tuple[str, ...]
+    labelled: LabelledQuestion, by_rules: Mapping[str, Outcomes], defects: tuple[str, ...]
 ) -> LabelAudit:
     question, official = labelled.question, labelled.truth.official
-    if official is None or official not in released.candidates:
+    first = next(iter(by_rules.values()))
+    if official is None or official not in first.candidates:
         return LabelAudit(
             scenario=question.scenario,
             question=question.id,
             official=official,
-            verdict=LabelVerdict.DATA_DEFECT,
+            verdict=DATA_DEFECT,
             reason=(
                 "The question has no official answer."
                 if official is None
@@ -162,85 +188,86 @@ def _label(
             ),
             defects=defects,
         )
-    verdict = _verdict(official, released, paper)
+    verdict = _verdict(official, by_rules)
     return LabelAudit(
         scenario=question.scenario,
         question=question.id,
         official=official,
         verdict=verdict,
-        reason=_reason(verdict, official, released, paper),
-        released=released.answer,
-        paper=paper.answer,
-        agrees_released=official == released.answer,
-        agrees_paper=official == paper.answer,
-        tie_of=len(released.ties),
-        decided_by_last_bit=released.decided_by_last_bit,
-        paper_regret=paper.regret(official),
-        paper_rank=paper.rank(official),
+        reason=_reason(verdict, official, by_rules),
+        best={name: outcomes.answer for name, outcomes in by_rules.items()},
+        agrees={name: official == outcomes.answer for name, outcomes in by_rules.items()},
+        regret={name: outcomes.regret(official) for name, outcomes in by_rules.items()},
+        rank={name: outcomes.rank(official) for name, outcomes in by_rules.items()},
+        tie_of=len(first.ties),
+        decided_by_last_bit=first.decided_by_last_bit,
         defects=defects,
     )
 
 
-def _verdict(official: Candidate, released: Outcomes, paper: Outcomes) -> LabelVerdict:
-    if official in released.ties:
-        if len(released.ties) > 1:
-            return LabelVerdict.TIE
-        if released.decided_by_last_bit:
-            return LabelVerdict.LAST_BIT
-    agreements = {
-        (True, True): LabelVerdict.BOTH,
-        (True, False): LabelVerdict.RELEASED_ONLY,
-        (False, True): LabelVerdict.PAPER_ONLY,
-        (False, False): LabelVerdict.NEITHER,
-    }
-    return agreements[official == released.answer, official == paper.answer]
+def _verdict(official: Candidate, by_rules: Mapping[str, Outcomes]) -> str:
+    first = next(iter(by_rules.values()))
+    if official in first.ties:
+        if len(first.ties) > 1:
+            return TIE
+        if first.decided_by_last_bit:
+            return LAST_BIT
+    agreeing = [name for name, outcomes in by_rules.items() if official == outcomes.answer]
+    if not agreeing:
+        return NONE
+    return EVERY if len(agreeing) == len(by_rules) else f"only {' and '.join(agreeing)}"
 
 
-def _reason(verdict: LabelVerdict, official: Candidate, released: Outcomes, paper: Outcomes) -> str:
-    under_paper = _under_paper(official, paper)
-    if verdict is LabelVerdict.TIE:
-        every = len(released.ties) == len(released.candidates)
-        who = "All" if every else f"{len(released.ties)} of the"
-        first = "the first" if official == released.answer else "not the first"
-        return (
-            f"{who} {len(released.candidates)} candidates are exactly as good; the label is "
-            f"{first} of them in table order. {under_paper}"
+def _reason(verdict: str, official: Candidate, by_rules: Mapping[str, Outcomes]) -> str:
+    (name, first), *others = by_rules.items()
+    elsewhere = " ".join(_under(other, official, outcomes) for other, outcomes in others)
+    if verdict == TIE:
+        every = len(first.ties) == len(first.candidates)
+        who = "All" if every else f"{len(first.ties)} of the"
+        place = "the first" if official == first.answer else "not the first"
+        said = (
+            f"{who} {len(first.candidates)} candidates are exactly as good; the label is "
+            f"{place} of them in table order."
         )
-    if verdict is LabelVerdict.LAST_BIT:
-        return (
-            "Under released the best and the next differ by no more than rounding, so the order "
-            f"of summation decides. {under_paper}"
+    elif verdict == LAST_BIT:
+        said = (
+            f"Under {name} the best and the next differ by no more than rounding, so the order "
+            "of summation decides."
         )
-    if verdict is LabelVerdict.BOTH:
-        return "The label is the best decision under both rule sets."
-    if verdict is LabelVerdict.RELEASED_ONLY:
-        return f"The label is best only where sums count twice. {under_paper}"
-    return f"Under released {released.answer} is best. {under_paper}"
+    elif verdict == EVERY:
+        return "The label is the best decision under every rule set."
+    else:
+        said = _under(name, official, first)
+    return f"{said} {elsewhere}".strip()
 
 
-def _under_paper(official: Candidate, paper: Outcomes) -> str:
-    if official == paper.answer:
-        return "Under paper it is best too."
-    if official in paper.ties:
-        return f"Under paper it is one of {len(paper.ties)} ties, of which {paper.answer} is first."
-    best = f"Under paper {paper.answer} is best; the label ranks {paper.rank(official)}"
-    if paper.regret(official) <= _ROUNDING * abs(paper.value(official)):
+def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
+    if official == outcomes.answer:
+        return f"Under {name} the label is best."
+    if official in outcomes.ties:
+        ties = len(outcomes.ties)
+        return f"Under {name} it is one of {ties} ties, of which {outcomes.answer} is first."
+    best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
+    if outcomes.regret(official) <= _ROUNDING * abs(outcomes.value(official)):
         return f"{best}, behind by no more than rounding."
-    share = paper.relative_regret(official)
+    share = outcomes.relative_regret(official)
     if not isfinite(share):
         return f"{best}, though even the best gains nothing."
     return f"{best} and gives away {share:.1%} of what the best gains."
 
 
 def _totals(scenario: str, labels: Sequence[LabelAudit]) -> Totals:
-    counts = Counter(label.verdict for label in labels)
+    rules = tuple(dict.fromkeys(name for label in labels for name in label.agrees))
     return Totals(
         scenario=scenario,
         labels=len(labels),
-        agree_released=sum(label.agrees_released for label in labels),
-        agree_paper=sum(label.agrees_paper for label in labels),
-        only_released=sum(label.agrees_released and not label.agrees_paper for label in labels),
+        agree={name: sum(label.agrees.get(name, False) for label in labels) for name in rules},
+        only_first=sum(
+            [name for name, agrees in label.agrees.items() if agrees] == [*rules[:1]]
+            for label in labels
+            if len(rules) > 1
+        ),
         ties=sum(label.tie_of > 1 for label in labels),
         decided_by_last_bit=sum(label.decided_by_last_bit for label in labels),
-        verdicts={verdict: counts[verdict] for verdict in LabelVerdict},
+        verdicts=dict(Counter(label.verdict for label in labels)),
     )

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dqa.evaluation.audit import LabelVerdict, ReleaseAudit
+from dqa.evaluation.audit import DATA_DEFECT, EVERY, LAST_BIT, NONE, TIE, ReleaseAudit
 from dqa.report.pages import rendered
 
 __all__ = ["render_audit"]
 
 _MEANINGS = {
-    LabelVerdict.DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
-    LabelVerdict.TIE: "several candidates are exactly as good as the label; table order picked it",
-    LabelVerdict.LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
-    LabelVerdict.BOTH: "best under both rule sets",
-    LabelVerdict.RELEASED_ONLY: "best only where sums count twice",
-    LabelVerdict.PAPER_ONLY: "best only in a clean simulation",
-    LabelVerdict.NEITHER: "best under neither rule set",
+    DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
+    TIE: "several candidates are exactly as good as the label; table order picked it",
+    LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
+    EVERY: "best under every rule set",
+    "only released": "best only where sums count twice",
+    "only paper": "best only in a clean simulation",
+    NONE: "best under no rule set",
 }
 
 
 def render_audit(audit: ReleaseAudit) -> str:
     """Return the audit as one HTML page, without scripts or styles from elsewhere."""
+    found = {label.verdict: None for label in audit.labels}
     return rendered(
         "dqa.report",
         "audit_page.html",
         audit=audit,
-        verdicts=tuple(LabelVerdict),
-        meanings=_MEANINGS,
+        verdicts=tuple(dict.fromkeys((*_MEANINGS, *found))),
+        meanings=_MEANINGS | {name: "best there alone" for name in found if name not in _MEANINGS},
+        rules=tuple(dict.fromkeys(name for totals in audit.totals for name in totals.agree)),
     )

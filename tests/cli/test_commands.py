@@ -151,7 +151,7 @@ def test_ask_says_what_is_wrong_with_candidates(dqa: Callable[..., Any], harbour
     for statement in ("SELECT nothing FROM nowhere", "DELETE FROM flow", "SELECT 1 WHERE 1 = 0"):
         ran = dqa(*base, statement)
         assert (ran.code, ran.out) == (2, "")
-        assert ran.err.startswith("error: --candidates")
+        assert ran.err.startswith("error: candidates (--candidates)")
     with sqlite3.connect(harbours) as connection:
         assert connection.execute("SELECT COUNT(*) FROM flow").fetchone()[0] > 0
     connection.close()

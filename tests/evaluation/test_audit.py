@@ -13,7 +13,7 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.truth import Truth
-from dqa.evaluation.audit import LabelVerdict, ReleaseAudit, audit
+from dqa.evaluation.audit import DATA_DEFECT, EVERY, NONE, TIE, ReleaseAudit, audit
 from dqa.loaders.release import read_release
 from dqa.report.audit_page import render_audit
 from dqa.report.pages import write_page
@@ -37,22 +37,22 @@ def labelled(*answers: str | int) -> QuestionSet:
 def test_verdicts_of_small_labels() -> None:
     """Agreement, a tie, a wrong label and a label that is no candidate are told apart."""
     assert [label.verdict for label in audit(labelled("mid", 1)).labels] == [
-        LabelVerdict.BOTH,
-        LabelVerdict.TIE,
+        EVERY,
+        TIE,
     ]
     wrong, other_tie = audit(labelled("far", 2)).labels
-    assert wrong.verdict is LabelVerdict.NEITHER
-    assert wrong.paper_rank == 2
-    assert (other_tie.verdict, other_tie.agrees_released) == (LabelVerdict.TIE, False)
+    assert wrong.verdict == NONE
+    assert wrong.rank["paper"] == 2
+    assert (other_tie.verdict, other_tie.agrees["released"]) == (TIE, False)
     (defect,) = audit(labelled("atlantis")).labels
-    assert defect.verdict is LabelVerdict.DATA_DEFECT
+    assert defect.verdict == DATA_DEFECT
     assert "atlantis" in defect.reason
 
 
 def test_a_question_without_label_is_a_defect() -> None:
     """A missing label is said to be missing."""
     label = audit(mixed()).labels[2]
-    assert (label.verdict, label.official) == (LabelVerdict.DATA_DEFECT, None)
+    assert (label.verdict, label.official) == (DATA_DEFECT, None)
 
 
 def test_defects_stand_beside_the_labels_of_their_file() -> None:
@@ -66,8 +66,8 @@ def test_defects_stand_beside_the_labels_of_their_file() -> None:
 def test_the_labels_of_the_release_rest_on_what_was_found(shared: ReleaseAudit) -> None:
     """Every label agrees under `released`; what is only there, tied or rounded adds up."""
     for totals in shared.totals:
-        assert totals.agree_released == totals.labels
-        assert totals.agree_paper + totals.only_released == totals.labels
+        assert totals.agree["released"] == totals.labels
+        assert totals.agree["paper"] + totals.only_first == totals.labels
         assert sum(totals.verdicts.values()) == totals.labels
     locating, building = shared.totals
     assert locating.decided_by_last_bit == 0
@@ -78,11 +78,11 @@ def test_the_labels_of_the_release_rest_on_what_was_found(shared: ReleaseAudit) 
 
 def test_locating_ties_are_ties_of_every_candidate(shared: ReleaseAudit) -> None:
     """Where Locating labels tie, nothing that the merchant does reaches home."""
-    ties = [label for label in shared.labels if label.verdict is LabelVerdict.TIE]
+    ties = [label for label in shared.labels if label.verdict == TIE]
     assert ties
     for label in ties:
         assert label.reason.startswith(f"All {label.tie_of} candidates")
-        assert label.agrees_released
+        assert label.agrees["released"]
 
 
 def test_the_audit_is_json(shared: ReleaseAudit) -> None:

@@ -84,16 +84,11 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         A scenario that cannot be generated.
     """
     if like_release:
-        if (
-            scenarios
-            or count
-            or sizes
-            or per_database
-            or (difficulty or Difficulty()) != Difficulty()
-        ):
+        harder = difficulty is not None and difficulty != Difficulty()
+        if scenarios or count or sizes or per_database or harder:
             raise UsageError(
-                "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: leave "
-                "them out."
+                "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: "
+                "leave them out."
             )
         return generate_like_release(seed)
     if isinstance(sizes, Mapping):

@@ -1,8 +1,8 @@
 """What every official label of a release rests on, label by label.
 
-A label is judged under every rule set that its scenario's simulator has: those of the DQA release
-are ``released``, which continues from tables that already hold one simulation's results, and ``paper``,
-one clean simulation a candidate.
+A label is judged under every rule set that its scenario's simulator has. The DQA release's are
+``released``, which continues from tables that already hold one simulation's results, and
+``paper``, one clean simulation a candidate.
 """
 
 from __future__ import annotations

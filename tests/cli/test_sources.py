@@ -117,7 +117,7 @@ def test_load_takes_the_scenarios_of_the_release(
     """It says that they are more than a file holds, not that there are none."""
     ran = dqa("load", "--database", tmp_path / "a.sqlite", "--release", dellma_release_dir)
     assert ran.code == 2
-    assert "these are 2: name one with --question" in ran.err
+    assert "these are 2: name one as question (--question)" in ran.err
 
 
 def test_the_oracle_is_right_where_a_record_tells(

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from dqa.guard import Audit, Policy, check
     from dqa.loaders.generator.generate import generate
     from dqa.loaders.generator.manifest import write_generated
-    from dqa.loaders.sources import GeneratedFolder, Generator, Release
+    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, ReleaseFolder
 
 __all__ = [
     "Analysis",
@@ -118,7 +118,7 @@ __all__ = [
     "Event",
     "Evidence",
     "GeneratedFolder",
-    "Generator",
+    "GeneratedQuestions",
     "InfrastructureError",
     "Limits",
     "LoadedHere",
@@ -132,8 +132,8 @@ __all__ = [
     "QueryError",
     "Question",
     "QuestionSet",
-    "Release",
     "ReleaseAudit",
+    "ReleaseFolder",
     "Result",
     "Rows",
     "Run",
@@ -228,7 +228,7 @@ _MODULES = {
     "dqa.guard": ("Audit", "Policy", "check"),
     "dqa.loaders.generator.generate": ("generate",),
     "dqa.loaders.generator.manifest": ("write_generated",),
-    "dqa.loaders.sources": ("GeneratedFolder", "Generator", "Release"),
+    "dqa.loaders.sources": ("GeneratedFolder", "GeneratedQuestions", "ReleaseFolder"),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyScenarios",
     "AsJson",
-    "Asking",
     "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
+    "DecidingOptions",
     "Form",
     "FormName",
-    "From",
     "Generate",
     "Generated",
     "MaxSteps",
@@ -34,6 +33,7 @@ __all__ = [
     "Policy",
     "Protocol",
     "ProtocolName",
+    "QuestionOptions",
     "Release",
     "RowLimit",
     "RuleSet",
@@ -198,7 +198,7 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class From:
+class QuestionOptions:
     """Where questions come from, as options: exactly one of them is given."""
 
     release: Release = None
@@ -218,11 +218,11 @@ class From:
 
         made: list[QuestionSource] = []
         if self.release is not None:
-            made.append(sources.Release(folder=self.release, form=form, strict=strict))
+            made.append(sources.ReleaseFolder(folder=self.release, form=form, strict=strict))
         if self.generated is not None:
             made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            made.append(sources.Generator(count=self.generate, seed=seed))
+            made.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
         if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR or "
@@ -232,7 +232,7 @@ class From:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class DecidingOptions:
     """The models that deciders ask, and what bounds them, as options."""
 
     model: Model = "scripted:analyst"

@@ -69,9 +69,8 @@ class OtherQuestions:
 
     def is_right(self, question: Question, choice: Candidate | None) -> bool:
         """Whether `choice` is known to be right for a question that `others` gave."""
-        asked = (
-            current_attempt().requester[:1] == (question.key,) and question in self._set.questions
-        )
+        deciding_it = current_attempt().requester[:1] == (question.key,)
+        asked = deciding_it and question in self._set.questions
         return not asked and self._digest(question, choice) in self._right
 
     def _without_truths(self, questions: QuestionSet) -> QuestionSet:

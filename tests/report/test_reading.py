@@ -209,7 +209,7 @@ def test_a_bug_is_shown_with_its_traceback() -> None:
     crashed = EndingEvent(kind="crashed", problem="KeyError: 'a'", traceback=words)
     trace = told(crashed, ending=Ending.CRASHED, error="KeyError: 'a'", answer="", choice=None)
     _, crash, _, worth = read(trace, judged(Outcome.CRASHED, choice=None, value=None))
-    assert crash == Crash(0, "KeyError: 'a'", "Traceback\n  KeyError")
+    assert crash == Crash(0, "KeyError: 'a'", words)
     assert isinstance(worth, Unjudged)
     first, *_ = verdict_lines(worth)
     assert first == "A bug ended the run, which says nothing of the decision. KeyError: 'a'"

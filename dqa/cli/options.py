@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyScenarios",
     "AsJson",
-    "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
     "DecidingOptions",
@@ -37,7 +36,6 @@ __all__ = [
     "Release",
     "RowLimit",
     "RuleSet",
-    "Scenarios",
     "Seed",
     "Settings",
     "Strict",
@@ -49,7 +47,6 @@ __all__ = [
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
-AttitudeName: TypeAlias = Literal["mean", "cvar", "exponential"]
 
 DatabaseLocation = Annotated[
     str, typer.Option("--database", metavar="URL|PATH", help="Server's URL, or a database's file.")
@@ -73,9 +70,6 @@ Seed = Annotated[
     typer.Option(
         "--seed", metavar="N", min=0, help="Seed of the generator and of scripted models."
     ),
-]
-Scenarios = Annotated[
-    str, typer.Option("--scenarios", metavar="NAMES", help="Scenarios, separated by commas.")
 ]
 AnyScenarios = Annotated[
     str | None,

@@ -55,7 +55,8 @@ class Settings:
     max_steps
         Most model replies; running into it ends the run as `Ending.STEP_LIMIT`.
     max_parse_failures
-        Most replies in a row that may break the format before the run ends as `UNPARSABLE`.
+        Most replies in a row that cannot be read, or whose answer names no candidate, before the
+        run ends as `UNPARSABLE`.
     limits
         What each statement may cost.
     calls

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import EndingEvent, Event, event_from_json
+from dqa.core.events import EndingEvent, Event, event_from_json, event_of
 from dqa.core.evidence import Evidence
 from dqa.core.plans import steps_of
 from dqa.evaluation.results import Outcome, Result
@@ -327,3 +327,13 @@ def test_a_passage_as_json_says_what_it_is() -> None:
     """Whoever reads it in another language chooses by `kind`."""
     found: Mapping[str, Any] = passage_to_json(Thought(1, "agent", "hm"))
     assert found == {"kind": "thought", "step": 1, "role": "agent", "text": "hm"}
+
+
+def test_a_tool_that_a_package_added_is_shown_like_a_statement() -> None:
+    """Under its own name, with what it was asked and what it said."""
+    asked = Evidence('{"place": "Genoa"}', "sunny", tool="weather")
+    trace = told(event_of(asked, 2), evidence=(asked,))
+    (called,) = [passage for passage in read(trace) if isinstance(passage, Called)]
+    assert (called.step, called.tool, called.asked, called.text) == (
+        *(2, "weather", '{"place": "Genoa"}', "sunny"),
+    )

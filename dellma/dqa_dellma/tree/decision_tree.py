@@ -61,11 +61,11 @@ Each reply that could not be used counts, refusals among them, also where a late
 """
 
 
-class _Part(BaseModel):
+class _TreePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class JudgedValue(_Part):
+class JudgedValue(_TreePart):
     """A value of a factor: how likely it is, in words (None where nobody judged it) and scaled."""
 
     name: str
@@ -73,14 +73,14 @@ class JudgedValue(_Part):
     probability: float | None = None
 
 
-class JudgedFactor(_Part):
+class JudgedFactor(_TreePart):
     """A latent factor with its values."""
 
     name: str
     values: tuple[JudgedValue, ...]
 
 
-class SampledState(_Part):
+class SampledState(_TreePart):
     """A sampled state.
 
     Attributes
@@ -95,7 +95,7 @@ class SampledState(_Part):
     probability: float
 
 
-class RankedPlace(_Part):
+class RankedPlace(_TreePart):
     """Where a ranking put an item: 1 is the best; of the `of` items that it ranked."""
 
     ranking: int
@@ -103,7 +103,7 @@ class RankedPlace(_Part):
     of: int
 
 
-class TriedState(_Part):
+class TriedState(_TreePart):
     """An action in a sampled state: an item that was ranked.
 
     Attributes
@@ -122,7 +122,7 @@ class TriedState(_Part):
     places: tuple[RankedPlace, ...]
 
 
-class ComparedAction(_Part):
+class ComparedAction(_TreePart):
     """What could be chosen.
 
     Attributes
@@ -155,7 +155,7 @@ class ComparedAction(_Part):
     samples: tuple[TriedState, ...]
 
 
-class UnusableReply(_Part):
+class UnusableReply(_TreePart):
     """A reply that could not be used, so that it was asked for again, if it was not the last try.
 
     Attributes
@@ -173,7 +173,7 @@ class UnusableReply(_Part):
     problem: str
 
 
-class ReadStatement(_Part):
+class ReadStatement(_TreePart):
     """A statement as written, what it returned, and the class of its error or None."""
 
     statement: str
@@ -181,7 +181,7 @@ class ReadStatement(_Part):
     error: str | None
 
 
-class ReadContext(_Part):
+class ReadContext(_TreePart):
     """What was read; the fields are those of `dqa_dellma.events.ContextEvent`."""
 
     statements: tuple[ReadStatement, ...]
@@ -191,7 +191,7 @@ class ReadContext(_Part):
     left_out: tuple[Candidate, ...] = ()
 
 
-class DecisionTree(_Part):
+class DecisionTree(_TreePart):
     """A decision with everything that it rests on.
 
     Attributes

@@ -113,7 +113,7 @@ def read_tree(trace: Trace) -> DecisionTree:
             f"{run} has no decision tree: {why}. 'dqa trace' shows what it did.{ended}"
         )
     try:
-        return _Reader(trace).tree()
+        return _TreeReader(trace).tree()
     except (IndexError, ValueError) as error:
         raise UsageError(
             f"{run} was not written by this version of DeLLMa's deciders: {error}. Decide it "
@@ -121,7 +121,7 @@ def read_tree(trace: Trace) -> DecisionTree:
         ) from error
 
 
-class _Reader:
+class _TreeReader:
     """The events of a trace by what they tell, and the tree that they make together."""
 
     def __init__(self, trace: Trace) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from dqa import plugins
-from dqa.core.evidence import SIMULATING
+from dqa.core.evidence import QUERY, SIMULATING
 from dqa.evaluation.analysis.statements import Aggregate, Column, Reading, read_statement
 from dqa.evaluation.traces import Trace
 from dqa.scenarios.document import Computed, CriticalValue
@@ -53,7 +53,7 @@ def found_values(
     readings: list[Reading] = []
     waiting = {value.place for value in values}
     for evidence in trace.evidence:
-        if evidence.tool not in SIMULATING and waiting:
+        if evidence.tool == QUERY and waiting:
             readings.append(read_statement(evidence, schema, trace.kind, trace.database))
             waiting -= readings[-1].columns
     simulated = any(e.tool in SIMULATING and e.error is None for e in trace.evidence)

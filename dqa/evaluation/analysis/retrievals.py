@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from dqa.core.evidence import SIMULATING
+from dqa.core.evidence import QUERY, SIMULATING
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.traces import Trace
 
@@ -35,7 +35,7 @@ class Retrievals:
     @classmethod
     def of(cls, trace: Trace) -> Self:
         """Count what a run asked for."""
-        asked = [evidence for evidence in trace.evidence if evidence.tool not in SIMULATING]
+        asked = [evidence for evidence in trace.evidence if evidence.tool == QUERY]
         simulated = [evidence for evidence in trace.evidence if evidence.tool in SIMULATING]
         return cls(
             returned=sum(evidence.error is None for evidence in asked),

@@ -9,9 +9,14 @@ from tests.evaluation.analysis.runs import empty, failed, make_case, ran
 
 
 def test_only_statements_that_ran_are_retrievals() -> None:
-    """No row is an answer too; an error and a simulation are none of the database's."""
+    """No row is an answer too; errors, simulations and other tools are not the database's."""
     case = make_case(
-        ran("a"), empty("b"), failed("c"), ran("d", tool="compare"), failed("e", tool="simulate")
+        ran("a"),
+        empty("b"),
+        failed("c"),
+        ran("d", tool="compare"),
+        failed("e", tool="simulate"),
+        ran("f", tool="weather"),
     )
     assert Retrievals.of(case.trace) == Retrievals(returned=2, failed=1, simulations=1)
 

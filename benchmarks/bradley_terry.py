@@ -23,7 +23,7 @@ from dqa_dellma.events import RankingEvent
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.maximisation import maximise
-from dqa_dellma.utilities.pairs import Pairs, minibatches
+from dqa_dellma.utilities.pairs import Pairs, cut_minibatches
 from dqa_dellma.utilities.posterior import fit_posterior
 
 ACTIONS, STATES, BATCH, OVERLAP = 7, 64, 32, 0.25
@@ -82,7 +82,7 @@ def _problem() -> tuple[Pairs, list[list[int]]]:
     for factor in range(4):
         utilities += effects[factor, states[pairs.state_of, factor], pairs.action_of]
     rankings = []
-    for batch in minibatches(len(pairs), BATCH, OVERLAP):
+    for batch in cut_minibatches(len(pairs), BATCH, OVERLAP):
         seen = utilities[batch.start : batch.stop] + rng.gumbel(size=len(batch))
         rankings.append((np.argsort(-seen) + batch.start).tolist())
     return pairs, rankings

@@ -50,7 +50,7 @@ def test_every_public_name_is_there_and_documented(name: str) -> None:
 def test_types_and_names_agree() -> None:
     """What type checkers see is what is imported."""
     tree = ast.parse(Path(dqa.__file__).read_text("utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    block = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {
         alias.asname or alias.name: node.module
         for node in block.body

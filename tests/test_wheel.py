@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEMPTING = ("schemas", "simulators", "planrag", "scenarios", "loaders")
+TEMPTING = ("schemas", "simulators", "planrag", "dellma", "scenarios", "loaders")
 
 
 @pytest.fixture(scope="session")
@@ -26,11 +26,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_three_packages_of_our_own_names(wheel: Path) -> None:
+def test_the_wheel_holds_four_packages_of_our_own_names(wheel: Path) -> None:
     """Nothing that could shadow, or be shadowed by, a user's module."""
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"dqa", "dqa_planrag", "dqa_simulators"}
+    assert tops == {"dqa", "dqa_dellma", "dqa_planrag", "dqa_simulators"}
     for data in ("dqa/schemas/locating/scenario.toml", "dqa_planrag/prompts/react.md"):
         assert data in names
 

@@ -28,16 +28,8 @@ if TYPE_CHECKING:
     from dqa_dellma.factories import problem_decider as problem_decider
     from dqa_dellma.portfolios.combining import combine_actions as combine_actions
     from dqa_dellma.settings import DellmaSettings as DellmaSettings
-    from dqa_dellma.settings import DirectSettings as DirectSettings
-    from dqa_dellma.steps.choosing import Chooser as Chooser
-    from dqa_dellma.steps.choosing import Chosen as Chosen
     from dqa_dellma.steps.dellma import Dellma as Dellma
     from dqa_dellma.steps.dellma import Steps as Steps
-    from dqa_dellma.steps.elicitation import Ranker as Ranker
-    from dqa_dellma.steps.enumeration import StateEnumeration as StateEnumeration
-    from dqa_dellma.steps.forecasting import StateForecast as StateForecast
-    from dqa_dellma.steps.sampling import Maximisation as Maximisation
-    from dqa_dellma.tree.decision_tree import DecisionTree as DecisionTree
     from dqa_dellma.tree.page import write_tree as write_tree
     from dqa_dellma.tree.reading import find_tree as find_tree
     from dqa_dellma.tree.reading import read_tree as read_tree
@@ -51,17 +43,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "context.problem": ("Problem",),
-    "factories": ("problem_decider",),
     "events": ("FactorsEvent", "ForecastEvent", "RankingEvent"),
+    "factories": ("problem_decider",),
     "portfolios.combining": ("combine_actions",),
-    "settings": ("DellmaSettings", "DirectSettings"),
-    "steps.choosing": ("Chooser", "Chosen"),
+    "settings": ("DellmaSettings",),
     "steps.dellma": ("Dellma", "Steps"),
-    "steps.elicitation": ("Ranker",),
-    "steps.enumeration": ("StateEnumeration",),
-    "steps.forecasting": ("StateForecast",),
-    "steps.sampling": ("Maximisation",),
-    "tree.decision_tree": ("DecisionTree",),
     "tree.page": ("write_tree",),
     "tree.reading": ("find_tree", "read_tree"),
     "tree.report": ("write_tree_report",),

@@ -15,7 +15,7 @@ from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.models.conversation import Conversation
 from dqa.models.faults import Fault, FaultKind
-from dqa_dellma.context.briefing import Briefing, actions_of, check_question
+from dqa_dellma.context.briefing import Briefing, check_question, list_actions
 from dqa_dellma.events import ContextEvent, Finding, OnlyActionEvent
 from dqa_dellma.steps.choosing import Chooser, Chosen
 
@@ -69,7 +69,7 @@ class ProblemDecider(Decider):
             self._model, settings.max_parse_failures, settings.calls, recorder
         )
         try:
-            actions = actions_of(question, database)
+            actions = list_actions(question, database)
             if len(actions) == 1:
                 chosen = _only(actions[0], recorder)
             else:

@@ -21,10 +21,10 @@ from dqa_dellma.events import (
     VotesEvent,
 )
 
-__all__ = ["passages"]
+__all__ = ["render"]
 
 
-def passages(event: Event) -> tuple[Noted] | None:
+def render(event: Event) -> tuple[Noted] | None:
     """Return what is shown of one of DeLLMa's events; None for others."""
     match event:
         case ContextEvent():

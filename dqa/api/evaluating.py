@@ -89,14 +89,14 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     names = tuple(made if isinstance(made, str) else made.name for made in deciders)
     spec = _spec(what, names, fields)
     folder, watching = None if out is None else Path(out), watcher or Watcher()
-    building = spec.build(
+    ready = spec.build(
         calls=calls,
         options=options,
         resumed=folder if resume else None,
         questions=what if isinstance(what, QuestionSet) else None,
         deciders=given,
     )
-    with building as built:
+    with ready as built:
         record = RunRecord(
             spec=built.spec,
             content_hash=built.setup.questions.content_hash,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from dqa import plugins
 from dqa.core.database import Database, Kind
@@ -11,6 +14,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.loaders.generator import generate, judged_scenarios
+from dqa.models.attempts import current_attempt
 
 __all__ = ["OtherQuestions"]
 
@@ -29,17 +33,22 @@ class OtherQuestions:
     question's own place on and round to it; then some that are generated, for scenarios that have
     a generator. So a question always has the same example, and never one from its own data.
     Databases are loaded once and live as long as this object.
+
+    Deciders hold this object. What is right is kept as digests, so they find no truth in it, and
+    about the question that is being decided it says nothing.
     """
 
     def __init__(self) -> None:
         self._set = QuestionSet("", (), {})
         self._generated: dict[str, QuestionSet] = {}
+        self._salt = secrets.token_bytes(16)
+        self._right: set[bytes] = set()
         self._open: dict[tuple[str, Kind], Database] = {}
         self._lock = threading.Lock()
 
     def take(self, questions: QuestionSet) -> None:
         """Take the examples from this set."""
-        self._set = questions
+        self._set = self._without_truths(questions)
 
     def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
         """Yield other questions of the scenario, each with its situation in a database."""
@@ -60,15 +69,25 @@ class OtherQuestions:
 
     def is_right(self, question: Question, choice: Candidate | None) -> bool:
         """Whether `choice` is known to be right for a question that `others` gave."""
-        made = self._generated.get(question.scenario)
-        sets = [self._set] if made is None else [self._set, made]
-        truths = [found.truth_of(question) for found in sets if question in found.questions]
-        return any(choice in truth.answers for truth in truths)
+        deciding_it = current_attempt().requester[:1] == (question.key,)
+        asked = deciding_it and question in self._set.questions
+        return not asked and self._digest(question, choice) in self._right
+
+    def _without_truths(self, questions: QuestionSet) -> QuestionSet:
+        """Keep what is right as digests, and return the questions without it."""
+        for question, truth in questions.labelled:
+            self._right |= {self._digest(question, answer) for answer in truth.answers}
+        return replace(questions, truths={})
+
+    def _digest(self, question: Question, choice: Candidate | None) -> bytes:
+        words = (question.key, question.text, question.situation, repr(choice))
+        return hashlib.sha256(self._salt + "\0".join(words).encode()).digest()
 
     def _made(self, scenario: str) -> QuestionSet:
         with self._lock:
             if scenario not in self._generated:
-                self._generated[scenario] = generate((scenario,), count=_GENERATED, seed=_SEED)
+                made = generate((scenario,), count=_GENERATED, seed=_SEED)
+                self._generated[scenario] = self._without_truths(made)
             return self._generated[scenario]
 
     def _loaded(self, situation: Situation, kind: Kind) -> Database:

@@ -9,6 +9,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError
 from dqa.core.world import Move, World
+from dqa.evaluation.crashes import ended_by
 from dqa.models.attempts import attempt_by
 
 __all__ = ["Played", "play_episode"]
@@ -68,4 +69,7 @@ def play_episode(world: World, deciders: Mapping[str, Decider], seed: int) -> Pl
 def _decided(world: World, decider: Decider, move: Move, seed: int, number: int) -> Decision:
     # Two moves may be asked in the same words: a recording keeps them apart by their place.
     with attempt_by(world.name, str(seed), str(number), move.player, decider.name):
-        return decider.decide(move.question, move.database)
+        try:
+            return decider.decide(move.question, move.database)
+        except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+            return ended_by(error)

@@ -17,6 +17,7 @@ from dqa.evaluation.results import Goal
 __all__ = [
     "Answer",
     "Called",
+    "Crash",
     "Failure",
     "Fault",
     "Heading",
@@ -190,6 +191,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Crash:
+    """A bug that ended the run: what was raised, and where."""
+
+    kind: ClassVar[str] = "crash"
+    step: int
+    problem: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """What a decider wrote down about its own work, in a few lines under a title."""
 
@@ -297,6 +308,7 @@ Passage: TypeAlias = (
     | Called
     | Fault
     | Failure
+    | Crash
     | Noted
     | Other
     | Answer

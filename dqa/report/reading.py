@@ -18,6 +18,7 @@ from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
     Answer,
     Called,
+    Crash,
     Failure,
     Fault,
     Heading,
@@ -79,10 +80,11 @@ class _Events:
             "replan": self._plan,
             "retrieval": self._retrieval,
             "simulation": self._retrieval,
-            "tool": self._retrieval,
+            "tool": self._tool,
             "fault": self._fault,
             "parse_failure": self._failure,
             "infrastructure": self._outage,
+            "crashed": self._crash,
         }
         for event in events:
             try:
@@ -126,8 +128,16 @@ class _Events:
         self._pending = self._pending[1:]
         yield _called(event.step, event.data)
 
+    @staticmethod
+    def _tool(event: Event) -> Iterator[Passage]:
+        yield _called(event.step, event.data)
+
     def _failure(self, event: Event) -> Iterator[Passage]:
         yield Failure(event.step, _words(event, "role") or self._role, _words(event, "problem"))
+
+    @staticmethod
+    def _crash(event: Event) -> Iterator[Passage]:
+        yield Crash(event.step, _words(event, "problem"), _words(event, "traceback"))
 
     @staticmethod
     def _fault(event: Event) -> Iterator[Passage]:

@@ -17,6 +17,7 @@ from dqa.core.evidence import COMPARE, QUERY, SIMULATE
 from dqa.report.passages import (
     Answer,
     Called,
+    Crash,
     Failure,
     Fault,
     Heading,
@@ -221,6 +222,10 @@ class _Showing:
     def _failure(self, failure: Failure) -> Iterator[_Block]:
         title = self._title(failure.step, failure.role, "this reply could not be used")
         yield _Block(title, "red", self._lines(failure.problem))
+
+    def _crash(self, crash: Crash) -> Iterator[_Block]:
+        lines = crash.traceback or crash.problem
+        yield _Block(self._title(None, "", "a bug ended the run"), "red", self._lines(lines))
 
     def _noted(self, noted: Noted) -> Iterator[_Block]:
         lines = [_Line(self._short(line)) for line in noted.lines]

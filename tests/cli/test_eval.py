@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -157,3 +159,82 @@ def test_an_interrupted_run_keeps_what_was_decided(
     rows = json.loads(done.stdout)["results"]
     assert [row["questions"] for row in rows] == [5, 5]
     assert {row["model"] for row in rows} == {"none"}
+
+
+def test_a_bug_of_a_plug_in_ends_its_decisions_and_is_told_at_the_end(
+    with_plugin: dict[str, str], tmp_path: Path
+) -> None:
+    """The others go on; the end tells what crashed, where its traceback is, and whom to ask."""
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "dqa", "eval", "--generate", "2", "--deciders", "first,slow"]
+    command += ["--databases", "sqlite"]
+    environment = {**with_plugin, "BROKEN": "1"}
+    ran = subprocess.run(
+        [*command, "--out", str(out)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "4 runs that crashed (a bug, not judged)" in ran.stdout
+    crashed, report = ran.stderr.splitlines()
+    assert crashed == "crashed: 4 runs of slow: ZeroDivisionError: a bug of the plug-in"
+    told = re.search(r"'(dqa trace \S+ \S+ --decider slow --database sqlite)'", report)
+    assert told is not None
+    shown = subprocess.run(
+        [sys.executable, "-m", *told[1].split()], capture_output=True, text=True, check=True
+    )
+    assert "A bug ended the run" in shown.stdout
+    assert 'raise ZeroDivisionError("a bug of the plug-in")' in shown.stdout
+    fast = subprocess.run(
+        [*command, "--fail-fast"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (fast.returncode, fast.stdout) == (1, "")
+    (line,) = fast.stderr.splitlines()
+    assert "a decision crashed" in line
+    assert "--out DIR, which keeps its traceback" in line
+
+
+def test_a_bug_is_one_line_of_ask_too(with_plugin: dict[str, str], tmp_path: Path) -> None:
+    """With its traceback in the trace, or instead of the line where that is asked for."""
+    sqlite3.connect(tmp_path / "own.db").execute("CREATE TABLE t (a)").connection.close()
+    command = [sys.executable, "-m", "dqa", "ask", "--database", str(tmp_path / "own.db")]
+    command += ["--question", "?", "--candidates", "SELECT 'x'", "--decider", "slow"]
+
+    def ran(*more: str) -> subprocess.CompletedProcess[str]:
+        environment = {**with_plugin, "BROKEN": "1"}
+        return subprocess.run(
+            [*command, *more], env=environment, capture_output=True, text=True, check=False
+        )
+
+    trace = tmp_path / "trace.json"
+    kept = ran("--trace", str(trace))
+    assert kept.returncode == 1
+    assert "Ended: crashed" in kept.stdout
+    (line,) = kept.stderr.splitlines()
+    assert "slow crashed, which is a bug: ZeroDivisionError: a bug of the plug-in" in line
+    assert str(trace) in line
+    assert "Traceback" in json.loads(trace.read_text("utf-8"))["trace"][0]["traceback"]
+    assert "Traceback" not in kept.stderr
+    debugged = ran("--debug")
+    assert debugged.stderr.rstrip().endswith("ZeroDivisionError: a bug of the plug-in")
+    assert debugged.stderr.startswith("Traceback")
+
+
+def test_a_policy_and_an_audit_are_options_too(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+) -> None:
+    """Of a run and of one question; a wrong policy is one line before anything is read."""
+    policy, audit = tmp_path / "policy.json", tmp_path / "audit.jsonl"
+    policy.write_text('{"denied_columns": ["total_power"]}', "utf-8")
+    base = ("eval", "--generated", generated, "--databases", "sqlite", "--scenarios", "locating")
+    watched = ("--policy", policy, "--audit", audit, "--out", tmp_path / "run")
+    assert dqa(*base, "--deciders", "planrag", *watched).code in {0, 1}
+    entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert {entry["allowed"] for entry in entries} == {True, False}
+    spec = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["spec"]
+    assert spec["policy"] == {"denied_columns": ["total_power"]}
+    resumed = dqa(*base, "--deciders", "planrag", "--out", tmp_path / "run", "--resume")
+    assert "policy was {" in resumed.err
+    policy.write_text('{"columnz": []}', "utf-8")
+    ran = dqa("ask", "--database", "none.db", "--question", "?", "--policy", policy)
+    assert (ran.code, "none.db" in ran.err or "columnz" in ran.err) == (2, True)
+    wrong = dqa(*base, "--policy", policy)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "columnz" in wrong.err

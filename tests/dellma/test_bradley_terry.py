@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dqa.core.errors import DataError, UsageError
 from dqa_dellma.utilities.bradley_terry import Choices, Floats, Layout, fit_pairs, fit_top1
-from dqa_dellma.utilities.pairs import minibatches
+from dqa_dellma.utilities.pairs import cut_minibatches
 
 Fit: TypeAlias = Callable[[Sequence[Sequence[int]], int, float], Floats]
 Problem: TypeAlias = tuple[int, list[list[int]], float]
@@ -43,9 +43,9 @@ def scattered(count: int, size: int, rounds: int, seed: int) -> list[list[int]]:
 
 
 DATA = {
-    "minibatches": (60, ranked(60, minibatches(60, 12, 0.25))),
-    "nearly separable": (60, ranked(60, minibatches(60, 16, 0.5), noise=0.3)),
-    "separable": (20, ranked(20, minibatches(20, 8, 0.25), noise=0.0)),
+    "cut_minibatches": (60, ranked(60, cut_minibatches(60, 12, 0.25))),
+    "nearly separable": (60, ranked(60, cut_minibatches(60, 16, 0.5), noise=0.3)),
+    "separable": (20, ranked(20, cut_minibatches(20, 8, 0.25), noise=0.0)),
     "scattered": (50, ranked(50, scattered(50, 6, 40, 1))),
     "disconnected": (50, ranked(50, [range(10), range(10, 25), range(30, 33), range(2, 9)])),
     "of all": (12, ranked(12, [range(12)])),
@@ -183,7 +183,7 @@ def test_repeats_count_as_choix_counts_them(
 @pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
 def test_repeats_change_nothing_where_there_are_none(fit: Any, alpha: float) -> None:
     """To the last bit."""
-    count, rankings = DATA["minibatches"]
+    count, rankings = DATA["cut_minibatches"]
     assert (
         fit(rankings, count, alpha, repeats=True).tolist() == fit(rankings, count, alpha).tolist()
     )
@@ -216,7 +216,7 @@ def test_one_ranking_of_all_spreads_scores_as_far_as_they_go(count: int) -> None
 def test_scattered_items_are_laid_out_in_a_narrow_band() -> None:
     """Rankings of a chain keep their width after any renumbering."""
     names = np.random.default_rng(0).permutation(200)
-    rankings = [[int(names[item]) for item in batch] for batch in minibatches(200, 10, 0.5)]
+    rankings = [[int(names[item]) for item in batch] for batch in cut_minibatches(200, 10, 0.5)]
     layout = Layout.of(rankings, 200)
     assert layout.band <= 20
     assert sorted(layout.place.tolist()) == list(range(200))

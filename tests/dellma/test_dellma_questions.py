@@ -21,8 +21,8 @@ from dqa.loaders.readback import read_situation
 from dqa_dellma.release.questions import (
     FRUITS,
     SYMBOLS,
-    agriculture_questions,
-    stocks_questions,
+    make_agriculture_questions,
+    make_stocks_questions,
 )
 from dqa_dellma.release.reader import READER
 from dqa_dellma.release.tables import read_agriculture, read_stocks
@@ -230,12 +230,12 @@ def test_a_fruit_without_report_or_figures_is_an_error(dellma_release_dir: Path)
     data = read_agriculture(dellma_release_dir)
     untold = {name: told for name, told in data.reports.items() if name != "pear"}
     with pytest.raises(DataError, match="tells nothing of 'pear'"):
-        agriculture_questions(replace(data, reports=untold))
+        make_agriculture_questions(replace(data, reports=untold))
     for year in (2021, 2022):
         known = {crop: s for crop, s in data.statistics[year].items() if crop != "lemon"}
         lacking = replace(data, statistics={**data.statistics, year: known})
         with pytest.raises(DataError, match=f"CA-{year}.csv.*lack 'lemon'"):
-            agriculture_questions(lacking)
+            make_agriculture_questions(lacking)
 
 
 @pytest.mark.parametrize(
@@ -255,4 +255,4 @@ def test_dates_that_are_missing_are_an_error(
     first, last = map(date.fromisoformat, gone)
     left = tuple(day for day in data.days["AMD"] if not first <= day.day <= last)
     with pytest.raises(DataError, match=problem):
-        stocks_questions(replace(data, days={**data.days, "AMD": left}))
+        make_stocks_questions(replace(data, days={**data.days, "AMD": left}))

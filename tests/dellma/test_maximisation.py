@@ -16,10 +16,10 @@ from dqa_dellma.settings import Attitude, DellmaSettings
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.maximisation import (
     Maximised,
-    attitude_values,
-    expected_utilities,
+    average_utilities,
     maximise,
-    utilities_of,
+    scale_utilities,
+    weigh_by_attitude,
 )
 from dqa_dellma.utilities.pairs import Pairs
 from tests.dellma.talking import ranking
@@ -91,9 +91,9 @@ def test_a_low_temperature_lets_the_best_states_count() -> None:
 def test_softmax_within_an_action_weighs_its_scores() -> None:
     """Each action's mean is the mean of its scores, weighted by their softmax."""
     scores, action_of = np.array([0.0, 1.0, 3.0, -1.0]), np.array([0, 0, 1, 1])
-    utilities = utilities_of(scores, action_of, "action", 0.5)
+    utilities = scale_utilities(scores, action_of, "action", 0.5)
     weights = np.exp([0.0, 2.0]) / np.exp([0.0, 2.0]).sum()
-    assert expected_utilities(utilities, action_of, 2)[0] == pytest.approx(weights[1])
+    assert average_utilities(utilities, action_of, 2)[0] == pytest.approx(weights[1])
     found = decide([[1, 3, 0, 5, 2, 4]], scale="action", temperature=0.1, alpha=2e-8)
     assert found.best == 1
 
@@ -205,28 +205,28 @@ def test_attitudes_lie_between_the_worst_and_the_mean(
 ) -> None:
     """Both careful values are no more than the mean, no less than the worst, and scale along."""
     drawn, even = np.array(utilities), np.ones(len(utilities))
-    mean = float(attitude_values(drawn, even))
+    mean = float(weigh_by_attitude(drawn, even))
     careful: tuple[tuple[Attitude, float], ...] = (("cvar", share), ("exponential", aversion))
     for attitude, strength in careful:
-        value = float(attitude_values(drawn, even, attitude, strength, mean))
+        value = float(weigh_by_attitude(drawn, even, attitude, strength, mean))
         assert drawn.min() - 1e-9 <= value <= mean + 1e-9
-        scaled = float(attitude_values(drawn * scale, even, attitude, strength, mean * scale))
+        scaled = float(weigh_by_attitude(drawn * scale, even, attitude, strength, mean * scale))
         assert scaled == pytest.approx(value * scale)
 
 
 def test_cvar_is_the_mean_of_the_worst_share() -> None:
     """Half of four states are the two worst, and weights say how much a state is."""
     utilities = np.array([4.0, 1.0, 3.0, 2.0])
-    assert attitude_values(utilities, np.ones(4), "cvar", 0.5) == pytest.approx(1.5)
-    assert attitude_values(utilities, np.ones(4), "cvar", 0.375) == pytest.approx(4.0 / 3.0)
+    assert weigh_by_attitude(utilities, np.ones(4), "cvar", 0.5) == pytest.approx(1.5)
+    assert weigh_by_attitude(utilities, np.ones(4), "cvar", 0.375) == pytest.approx(4.0 / 3.0)
     weights = np.array([1.0, 2.0, 1.0, 0.0])
-    assert attitude_values(utilities, weights, "cvar", 0.75) == pytest.approx(5.0 / 3.0)
+    assert weigh_by_attitude(utilities, weights, "cvar", 0.75) == pytest.approx(5.0 / 3.0)
 
 
 def test_the_certainty_equivalent_is_that_of_the_exponential_utility() -> None:
     """It is what for sure is worth as much as the lottery."""
     utilities = np.array([0.5, 2.0])
     worth = np.mean(1.0 - np.exp(-2.0 * utilities))
-    assert attitude_values(utilities, np.ones(2), "exponential", 2.0, 1.0) == pytest.approx(
+    assert weigh_by_attitude(utilities, np.ones(2), "exponential", 2.0, 1.0) == pytest.approx(
         -np.log(1.0 - worth) / 2.0
     )

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states
+from dqa_dellma.utilities.pairs import (
+    Pairs,
+    cut_minibatches,
+    pair_separate_states,
+    pair_shared_states,
+)
 from tests.dellma.talking import BELIEFS
 
 
 def test_every_action_meets_the_same_states() -> None:
     """Each state with each action once, in shuffled order (variance reduction)."""
-    pairs = shared_states(BELIEFS, 3, 8, np.random.default_rng(1))
+    pairs = pair_shared_states(BELIEFS, 3, 8, np.random.default_rng(1))
     met = sorted(zip(pairs.state_of.tolist(), pairs.action_of.tolist(), strict=True))
     assert met == [(state, action) for state in range(8) for action in range(3)]
     assert pairs.state_of.tolist() != sorted(pairs.state_of.tolist())
@@ -20,14 +25,14 @@ def test_every_action_meets_the_same_states() -> None:
 
 def test_naive_pairs_have_states_of_their_own() -> None:
     """As many in all as were asked for, actions alike often."""
-    pairs = separate_states(BELIEFS, 4, 50, np.random.default_rng(1))
+    pairs = pair_separate_states(BELIEFS, 4, 50, np.random.default_rng(1))
     assert sorted(pairs.state_of.tolist()) == list(range(50))
     assert sorted(np.bincount(pairs.action_of).tolist()) == [12, 12, 13, 13]
 
 
 def test_later_draws_are_numbered_on() -> None:
     """Joined pairs keep their states."""
-    first = shared_states(BELIEFS, 2, 2, np.random.default_rng(1))
+    first = pair_shared_states(BELIEFS, 2, 2, np.random.default_rng(1))
     joined = Pairs.none(2).joined(first).joined(first)
     assert joined.states[joined.state_of[4:]].tolist() == first.states[first.state_of].tolist()
     assert joined.action_of.tolist() == [*first.action_of.tolist()] * 2
@@ -51,7 +56,7 @@ def test_minibatches_overlap_and_reach_the_end(
     count: int, size: int, overlap: float, starts: tuple[int, ...]
 ) -> None:
     """The release's numbers for 4 actions (11 of 256 items), and no lone item at the end."""
-    batches = minibatches(count, size, overlap)
+    batches = cut_minibatches(count, size, overlap)
     assert [batch.start for batch in batches] == list(starts)
     assert sorted({item for batch in batches for item in batch}) == list(range(count))
     assert all(len(batch) <= size for batch in batches)
@@ -62,4 +67,4 @@ def test_minibatches_overlap_and_reach_the_end(
 def test_minibatches_that_cannot_be_are_refused(size: int, overlap: float) -> None:
     """One item ranks nothing, and a batch that shares all never ends."""
     with pytest.raises(UsageError, match="Minibatches need"):
-        minibatches(10, size, overlap)
+        cut_minibatches(10, size, overlap)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.portfolios.optimum import PortfolioLimits, best_portfolio, joint_utilities
+from dqa_dellma.portfolios.optimum import PortfolioLimits, find_best_portfolio, join_utilities
 from dqa_dellma.settings import Attitude
 from dqa_dellma.utilities.bradley_terry import Floats
-from dqa_dellma.utilities.maximisation import attitude_values
+from dqa_dellma.utilities.maximisation import weigh_by_attitude
 from dqa_dellma.utilities.pairs import Pairs
 
 ATTITUDES: list[tuple[Attitude, float]] = [
@@ -42,7 +42,7 @@ def worth(
     """Return the attitude's value of amounts."""
     total = utilities @ amounts
     unit = unit_of(utilities, limits)
-    return float(attitude_values(total, np.ones(len(total)), attitude, aversion, unit))
+    return float(weigh_by_attitude(total, np.ones(len(total)), attitude, aversion, unit))
 
 
 LIMITS = [
@@ -72,7 +72,7 @@ def test_portfolios_in_units_are_the_best_of_all(
         for amounts in product(*steps)
         if costs @ np.array(amounts) <= limits.budget + 1e-9
     )
-    found = best_portfolio(utilities, limits, attitude=attitude, aversion=aversion)
+    found = find_best_portfolio(utilities, limits, attitude=attitude, aversion=aversion)
     amounts = np.array(found.amounts)
     assert found.value == pytest.approx(best, rel=1e-6)
     assert found.value == pytest.approx(worth(utilities, amounts, limits, attitude, aversion))
@@ -87,7 +87,7 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(
 ) -> None:
     """No move between two actions, and no portfolio of a fine grid, is worth more."""
     utilities = world(16, 3, seed)
-    found = best_portfolio(utilities, attitude=attitude, aversion=aversion)
+    found = find_best_portfolio(utilities, attitude=attitude, aversion=aversion)
     amounts = np.array(found.amounts)
     assert amounts.sum() == pytest.approx(1.0)
     shares = np.linspace(0.0, 1.0, 41)
@@ -103,7 +103,7 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(
 def test_the_mean_alone_takes_one_action() -> None:
     """Without risk there is nothing to spread, and nothing is gained."""
     utilities = world(32, 4, 3)
-    found = best_portfolio(utilities)
+    found = find_best_portfolio(utilities)
     assert found.single == int(utilities.mean(axis=0).argmax())
     assert found.amounts[found.single] == pytest.approx(1.0)
     assert found.gain == pytest.approx(0.0, abs=1e-9)
@@ -115,7 +115,7 @@ def test_actions_that_offset_one_another_are_combined() -> None:
     utilities = np.array([[1.0, 0.0], [0.0, 1.0]])
     careful: list[tuple[Attitude, float]] = [("cvar", 0.5), ("exponential", 1.0)]
     for attitude, aversion in careful:
-        found = best_portfolio(utilities, attitude=attitude, aversion=aversion)
+        found = find_best_portfolio(utilities, attitude=attitude, aversion=aversion)
         assert found.amounts == pytest.approx((0.5, 0.5), abs=1e-3)
         assert found.gain > 0.1
         assert found.single == 0
@@ -124,7 +124,7 @@ def test_actions_that_offset_one_another_are_combined() -> None:
 def test_costs_and_budget_bound_amounts() -> None:
     """What costs half is bought twice; the value per cost decides."""
     utilities = np.array([[3.0, 2.0], [3.0, 2.0]])
-    found = best_portfolio(utilities, PortfolioLimits(budget=6.0, costs=(3.0, 1.0)))
+    found = find_best_portfolio(utilities, PortfolioLimits(budget=6.0, costs=(3.0, 1.0)))
     assert found.amounts == pytest.approx((0.0, 6.0))
     assert found.value == pytest.approx(12.0)
     assert found.cost == pytest.approx(6.0)
@@ -134,10 +134,10 @@ def test_larger_utilities_change_no_amounts() -> None:
     """Utilities have no unit: any multiple of them gives the same portfolio."""
     utilities = world(16, 3, 5)
     for attitude, aversion in ATTITUDES:
-        one = best_portfolio(
+        one = find_best_portfolio(
             utilities, PortfolioLimits(unit=0.1), attitude=attitude, aversion=aversion
         )
-        other = best_portfolio(
+        other = find_best_portfolio(
             utilities * 1e-4, PortfolioLimits(unit=0.1), attitude=attitude, aversion=aversion
         )
         assert other.amounts == pytest.approx(one.amounts)
@@ -146,7 +146,7 @@ def test_larger_utilities_change_no_amounts() -> None:
 
 def test_data_for_the_trace_is_plain_json() -> None:
     """The amounts have their actions' names, and JSON takes it as it is."""
-    data = best_portfolio(world(8, 2, 0), attitude="cvar").to_data(["a", "b"])
+    data = find_best_portfolio(world(8, 2, 0), attitude="cvar").to_data(["a", "b"])
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert [row["action"] for row in data["amounts"]] == ["a", "b"]
     assert data["single"]["action"] in {"a", "b"}
@@ -181,14 +181,14 @@ def test_impossible_limits_are_refused(
 ) -> None:
     """Limits that make no sense, or that nothing fits, are an error that says which."""
     with pytest.raises(UsageError, match=problem):
-        best_portfolio(world(4, 2, 0), limits, attitude=attitude)
+        find_best_portfolio(world(4, 2, 0), limits, attitude=attitude)
 
 
 @pytest.mark.parametrize("utilities", [np.empty((0, 2)), np.array([[1.0, np.nan]])])
 def test_unknown_utilities_are_refused(utilities: Floats) -> None:
     """Every action needs a utility in every state."""
     with pytest.raises(UsageError, match="finite utility"):
-        best_portfolio(utilities)
+        find_best_portfolio(utilities)
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_unknown_utilities_are_refused(utilities: Floats) -> None:
 def test_impossible_aversions_are_refused(attitude: Attitude, aversion: float) -> None:
     """A share above 1 and no aversion at all are errors."""
     with pytest.raises(UsageError, match="aversion"):
-        best_portfolio(world(4, 2, 0), attitude=attitude, aversion=aversion)
+        find_best_portfolio(world(4, 2, 0), attitude=attitude, aversion=aversion)
 
 
 def test_only_states_of_all_actions_are_joint() -> None:
     """States in which an action is not ranked are left out."""
     pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 0, 1, 1]), np.array([1, 0, 0, 1]))
-    table = joint_utilities(pairs, np.array([0.2, 0.1, 0.3, np.nan]), 2)
+    table = join_utilities(pairs, np.array([0.2, 0.1, 0.3, np.nan]), 2)
     assert table.tolist() == [[0.1, 0.2]]
 
 
@@ -212,14 +212,14 @@ def test_separate_states_have_no_portfolio() -> None:
     """Where every action has states of its own, nothing tells how they go together."""
     pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 1]), np.array([0, 1]))
     with pytest.raises(UsageError, match=r"one action's own.*dellma-pairs"):
-        joint_utilities(pairs, np.array([0.5, 0.5]), 2)
+        join_utilities(pairs, np.array([0.5, 0.5]), 2)
 
 
 def test_shared_states_with_gaps_ask_for_more_samples() -> None:
     """Where states are shared, but none is ranked for all actions, more of them may help."""
     pairs = Pairs(np.zeros((1, 1), dtype=np.int64), np.array([0, 0]), np.array([0, 1]))
     with pytest.raises(UsageError, match=r"more dellma\.samples"):
-        joint_utilities(pairs, np.array([0.5, np.nan]), 2)
+        join_utilities(pairs, np.array([0.5, np.nan]), 2)
 
 
 @pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
@@ -227,13 +227,13 @@ def test_shared_states_with_gaps_ask_for_more_samples() -> None:
 def test_amounts_scale_with_the_budget(attitude: Attitude, budget: float) -> None:
     """However small or large the budget is, the shares are those of a budget of 1."""
     utilities = world(8, 3, 1)
-    one = best_portfolio(utilities, attitude=attitude)
-    other = best_portfolio(utilities, PortfolioLimits(budget=budget), attitude=attitude)
+    one = find_best_portfolio(utilities, attitude=attitude)
+    other = find_best_portfolio(utilities, PortfolioLimits(budget=budget), attitude=attitude)
     assert np.array(other.amounts) / budget == pytest.approx(one.amounts, abs=1e-5)
 
 
 @pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
 def test_no_amount_is_below_zero(attitude: Attitude) -> None:
     """Nor is it a zero with a sign."""
-    found = best_portfolio(world(8, 4, 2), attitude=attitude)
+    found = find_best_portfolio(world(8, 4, 2), attitude=attitude)
     assert not np.signbit([*found.amounts, found.gain if found.gain == 0.0 else 0.0]).any()

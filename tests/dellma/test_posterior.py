@@ -13,8 +13,13 @@ from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge
 from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import Maximised, maximise
-from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states
-from dqa_dellma.utilities.posterior import fit_posterior, state_weights
+from dqa_dellma.utilities.pairs import (
+    Pairs,
+    cut_minibatches,
+    pair_separate_states,
+    pair_shared_states,
+)
+from dqa_dellma.utilities.posterior import draw_state_weights, fit_posterior
 from tests.dellma.talking import ranking
 
 VALUES = 3
@@ -84,13 +89,13 @@ class Shape:
         back the world's.
         """
         if self.shared:
-            pairs = shared_states(world.beliefs, self.actions, self.samples, rng)
+            pairs = pair_shared_states(world.beliefs, self.actions, self.samples, rng)
         else:
             total = self.samples * self.actions
-            pairs = separate_states(world.beliefs, self.actions, total, rng)
+            pairs = pair_separate_states(world.beliefs, self.actions, total, rng)
         utilities = world.log_utilities(pairs)
         rankings = []
-        for batch in minibatches(len(pairs), 32, self.overlap):
+        for batch in cut_minibatches(len(pairs), 32, self.overlap):
             seen = utilities[batch.start : batch.stop] + self.noise * rng.gumbel(size=len(batch))
             rankings.append(ranking((np.argsort(-seen) + batch.start).tolist()))
         settings = DellmaSettings(
@@ -292,7 +297,7 @@ def test_wrong_items_are_refused(rankings: list[list[int]]) -> None:
 def test_states_weigh_the_same_for_all_actions_that_share_them() -> None:
     """Items of a state have one weight, and states of many have Student's spread."""
     state_of, action_of = np.repeat(np.arange(12), 2), np.tile([0, 1], 12)
-    weights, of_new = state_weights(state_of, action_of, 40_000, np.random.default_rng(0))
+    weights, of_new = draw_state_weights(state_of, action_of, 40_000, np.random.default_rng(0))
     assert of_new.shape == (40_000, 1)
     assert (of_new > 0.0).all()
     assert (weights[:, ::2] == weights[:, 1::2]).all()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dqa_dellma.utilities.rankings import numbers_in, ranked
+from dqa_dellma.utilities.rankings import read_places, read_ranking
 from tests.dellma.talking import ranking
 
 
@@ -37,23 +37,23 @@ from tests.dellma.talking import ranking
 )
 def test_places_are_read_from_lists_and_texts(given: Any, places: list[int]) -> None:
     """What names no place is 0; whether an object maps to places or from them, nobody knows."""
-    assert numbers_in(given) == places
+    assert read_places(given) == places
 
 
 def test_long_texts_are_read_at_once() -> None:
     """No text makes the reader go back and forth."""
     for text in ("1" + " " * 100_000, "1," * 50_000 + "x", "\n" * 100_000, "item " * 30_000):
-        assert numbers_in(text) == []
+        assert read_places(text) == []
 
 
 def test_what_is_wrong_with_a_ranking_is_counted() -> None:
     """Left out, named again, made up: none of it gets a place."""
-    found = ranked([3, 1, 3, 9, 0, -1], (10, 20, 30, 40))
+    found = read_ranking([3, 1, 3, 9, 0, -1], (10, 20, 30, 40))
     shown = (10, 20, 30, 40)
     assert found == ranking((30, 10), shown, omitted=2, repeated=1, invented=3)
     assert found.oddities == ", 2 omitted, 1 repeated, 3 invented"
-    assert ranked([2, 1], (5, 6)).oddities == ""
-    assert ranked([], (5, 6)) == ranking((), (5, 6), omitted=2)
+    assert read_ranking([2, 1], (5, 6)).oddities == ""
+    assert read_ranking([], (5, 6)) == ranking((), (5, 6), omitted=2)
 
 
 def test_a_ranking_ranks_what_it_was_shown() -> None:

@@ -17,7 +17,7 @@ from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.sampling import UtilityElicitation
 from dqa_dellma.utilities.beliefs import Beliefs, judge
 from dqa_dellma.utilities.maximisation import Maximised
-from dqa_dellma.utilities.pairs import Pairs, minibatches
+from dqa_dellma.utilities.pairs import Pairs, cut_minibatches
 from tests.dellma.talking import conversation, noted, ranking
 
 SEASON = judge({"season": dict.fromkeys("abc", "likely")})
@@ -71,7 +71,7 @@ def test_all_minibatches_are_ranked_by_default() -> None:
     """Every item once at least, without a word about confidence."""
     ranker = Knowing(CLEAR)
     chosen, rounds = elicited(ranker)
-    assert ranker.batches == [list(batch) for batch in minibatches(96, 16, 0.25)]
+    assert ranker.batches == [list(batch) for batch in cut_minibatches(96, 16, 0.25)]
     assert chosen.best == 1
     assert not rounds
 
@@ -97,7 +97,7 @@ def test_a_clear_cut_ranking_stops_early() -> None:
     """One round tells which is the best, and the calls that were not made are reported."""
     ranker = Knowing(CLEAR)
     chosen, rounds = elicited(ranker, confidence=0.9)
-    planned = len(minibatches(96, 16, 0.25))
+    planned = len(cut_minibatches(96, 16, 0.25))
     assert chosen.best == 1
     assert len(rounds) == 1
     assert rounds[0]["probability"] >= 0.9
@@ -111,7 +111,7 @@ def test_rounds_cost_no_call_of_their_own(samples: int, overlap: float) -> None:
     """Asked for what cannot be had, a run in rounds asks as often as one without at most."""
     ranker = Knowing(CLOSE)
     _, rounds = elicited(ranker, confidence=0.999999, samples=samples, overlap=overlap)
-    assert len(ranker.batches) <= len(minibatches(3 * samples, 16, overlap))
+    assert len(ranker.batches) <= len(cut_minibatches(3 * samples, 16, overlap))
     assert rounds[-1]["calls"] == len(ranker.batches)
     assert rounds[-1]["calls_saved"] >= 0
 

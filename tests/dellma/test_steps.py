@@ -19,7 +19,6 @@ from dqa.evaluation.traces import Trace
 from dqa.models.conversation import Conversation
 from dqa_dellma import (
     Beliefs,
-    DecisionTree,
     Dellma,
     DellmaSettings,
     Factors,
@@ -36,6 +35,7 @@ from dqa_dellma import (
     read_tree,
 )
 from dqa_dellma.scripted.analyst import reply_to_step
+from dqa_dellma.tree.decision_tree import DecisionTree
 from tests.dellma.talking import analyst_but, noted, ranking, world
 
 Replacing = Callable[[DellmaSettings], Steps]

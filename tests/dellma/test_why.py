@@ -14,7 +14,7 @@ from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs, judge
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.why import Influence, influences, reason_for
+from dqa_dellma.utilities.why import Influence, explain_choice, find_influences
 
 BELIEFS = judge(
     {
@@ -58,7 +58,7 @@ def elicited(*figures: tuple[float, float], rainy: float = 0.0, **changes: Any) 
 def why(found: Maximised, *actions: str | int, beliefs: Beliefs = BELIEFS) -> str:
     """Return the sentence; actions are called fig, plum, pear unless they are named."""
     names = actions or ("fig", "plum", "pear")[: len(found.values)]
-    return reason_for(Problem("Which fruit?", names, ""), beliefs, found)
+    return explain_choice(Problem("Which fruit?", names, ""), beliefs, found)
 
 
 def test_the_sentence_names_choice_runner_up_chance_and_attitude() -> None:
@@ -152,7 +152,7 @@ def test_the_factor_that_speaks_for_the_choice_is_named() -> None:
 def test_what_speaks_for_and_against_is_found_with_its_lead() -> None:
     """The largest increase of the lead first."""
     found = elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005)
-    wet, dry = influences(found.pairs, found.utilities, BELIEFS, 0, 1)
+    wet, dry = find_influences(found.pairs, found.utilities, BELIEFS, 0, 1)
     assert (wet.factor, wet.value, wet.states) == ("rain", "wet", 8)
     assert (wet.lead, wet.elsewhere) == pytest.approx((0.015, 0.005))
     assert dry == Influence("rain", "dry", wet.elsewhere, wet.lead, 8)
@@ -164,7 +164,7 @@ def test_noise_is_not_taken_for_an_influence(seed: int) -> None:
     """States that differ by chance only say nothing of any factor."""
     found = elicited((0.03, 0.9), (0.02, 0.1))
     noise = np.random.default_rng(seed).normal(0.0, 0.01, len(found.utilities))
-    assert influences(found.pairs, found.utilities + noise, BELIEFS, 0, 1) == ()
+    assert find_influences(found.pairs, found.utilities + noise, BELIEFS, 0, 1) == ()
 
 
 def test_few_states_say_nothing_of_a_factor() -> None:
@@ -172,7 +172,7 @@ def test_few_states_say_nothing_of_a_factor() -> None:
     found = elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005)
     wet = STATES[found.pairs.state_of, 0] == 1
     few = np.where(wet & (found.pairs.state_of > 3), np.nan, found.utilities)
-    assert influences(found.pairs, few, BELIEFS, 0, 1) == ()
+    assert find_influences(found.pairs, few, BELIEFS, 0, 1) == ()
 
 
 def test_states_of_their_own_are_compared_as_well() -> None:
@@ -180,7 +180,7 @@ def test_states_of_their_own_are_compared_as_well() -> None:
     states = np.concatenate([STATES, STATES])
     pairs = Pairs(states, np.arange(32), np.repeat([0, 1], 16))
     wet = (states[:, 0] == 1) & (pairs.action_of == 0)
-    first, _ = influences(pairs, np.where(wet, 0.3, 0.1), BELIEFS, 0, 1)
+    first, _ = find_influences(pairs, np.where(wet, 0.3, 0.1), BELIEFS, 0, 1)
     assert (first.factor, first.value) == ("rain", "wet")
     assert first.lead == pytest.approx(0.2)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import Event, event_from_json, event_of
+from dqa.core.events import EndingEvent, Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.core.plans import steps_of
 from dqa.evaluation.results import Outcome, Result
@@ -16,6 +16,7 @@ from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
     Answer,
     Called,
+    Crash,
     Failure,
     Fault,
     Heading,
@@ -33,6 +34,7 @@ from dqa.report.passages import (
     passage_to_json,
 )
 from dqa.report.reading import read
+from dqa.report.trace_verdict import verdict_lines
 
 ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'
 
@@ -199,6 +201,24 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
     assert worth == Unjudged("infrastructure", "database", "gone")
 
 
+def test_a_bug_is_shown_with_its_traceback() -> None:
+    """And the verdict says that nothing was judged."""
+    words = "Traceback\n  KeyError"
+    crashed = EndingEvent(kind="crashed", problem="KeyError: 'a'", traceback=words)
+    trace = told(crashed, ending=Ending.CRASHED, error="KeyError: 'a'", answer="", choice=None)
+    _, crash, _, worth = read(trace, judged(Outcome.CRASHED, choice=None, value=None))
+    assert crash == Crash(0, "KeyError: 'a'", words)
+    assert isinstance(worth, Unjudged)
+    first, *_ = verdict_lines(worth)
+    assert first == "A bug ended the run, which says nothing of the decision. KeyError: 'a'"
+
+
+def test_what_another_tool_returned_is_shown_like_a_statement() -> None:
+    """Whoever brought the tool."""
+    asked = {"tool": "weather", "statement": "Rome", "observation": "sunny", "row_count": 0}
+    assert between(told(event("tool", 1, asked))) == [Called(1, "weather", "Rome", text="sunny")]
+
+
 def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:
     """A plan is the planner's, a thought the agent's."""
     task = ["human", "# Question\nWhere?\n\n# Rules\nNone."]
@@ -305,13 +325,3 @@ def test_a_passage_as_json_says_what_it_is() -> None:
     """Whoever reads it in another language chooses by `kind`."""
     found: Mapping[str, Any] = passage_to_json(Thought(1, "agent", "hm"))
     assert found == {"kind": "thought", "step": 1, "role": "agent", "text": "hm"}
-
-
-def test_a_tool_that_a_package_added_is_shown_like_a_statement() -> None:
-    """Under its own name, with what it was asked and what it said."""
-    asked = Evidence('{"place": "Genoa"}', "sunny", tool="weather")
-    trace = told(event_of(asked, 2), evidence=(asked,))
-    (called,) = [passage for passage in read(trace) if isinstance(passage, Called)]
-    assert (called.step, called.tool, called.asked, called.text) == (
-        *(2, "weather", '{"place": "Genoa"}', "sunny"),
-    )

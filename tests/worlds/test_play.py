@@ -99,3 +99,15 @@ def test_every_player_needs_a_decider() -> None:
     """The missing one is named."""
     with pytest.raises(UnknownNameError, match="'second'"):
         play_episode(Nim(), {"first": first()}, 0)
+
+
+def test_a_bug_of_a_decider_ends_the_episode_as_one_decision() -> None:
+    """It is told as what it is, and nobody gets a return for it."""
+
+    class Broken(Silent):
+        def decide(self, question: Question, database: Database) -> Decision:
+            raise ZeroDivisionError(question.key, database.name)
+
+    played = play_episode(Nim(), {"first": first(), "second": Broken()}, 3)
+    assert played.returns is None
+    assert played.decisions[-1][1].ending is Ending.CRASHED

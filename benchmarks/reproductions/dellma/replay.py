@@ -28,9 +28,9 @@ from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNa
 from dqa.core.question_set import Defect
 from dqa.evaluation.stats import normalised_utility
 from dqa_dellma.release.questions import KNOWN_YEAR
-from dqa_dellma.steps.direct import decision_in, read_action
+from dqa_dellma.steps.direct import read_action, read_decision
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.utilities.rankings import numbers_in, ranked
+from dqa_dellma.utilities.rankings import read_places, read_ranking
 
 from .realised import read_utilities
 from .recordings import Instance, RecordedRun, Recording, find_runs, read_pairs
@@ -217,7 +217,7 @@ def _direct(
         problem = "no answer was recorded"
         defects.append(Defect(instance.folder, None, problem, "the question is left out"))
         return None
-    said = decision_in(recording.reply or {})
+    said = read_decision(recording.reply or {})
     try:
         chosen = str(read_action((said or "").lower(), instance.actions))
     except InvalidAnswerError:
@@ -297,8 +297,8 @@ def _scorable(
 
 def _places(recording: Recording, items: range, defects: list[Defect]) -> list[int]:
     """Return the places that an answer ranks, and report what is wrong with them."""
-    places = numbers_in(recording.ranking)
-    ranking = ranked(places, items)
+    places = read_places(recording.ranking)
+    ranking = read_ranking(places, items)
     if recording.reply is not None and ranking.oddities:
         problem = (
             f"of {len(items)} pairs {ranking.omitted} are not ranked, {ranking.repeated} are "

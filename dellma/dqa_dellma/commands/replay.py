@@ -56,16 +56,15 @@ def load_replay(checkout: Path = Path(__file__).parents[3]) -> ModuleType:
     UsageError
         There is no replay: this is an installed package.
     """
-    if _NAME in sys.modules:
-        return sys.modules[_NAME]
-    folder = checkout / _FOLDER
-    spec = spec_from_file_location(_NAME, folder / "__init__.py")
-    if spec is None or spec.loader is None or not (folder / "__init__.py").is_file():
+    package = checkout / _FOLDER / "__init__.py"
+    spec = spec_from_file_location(_NAME, package)
+    if not package.is_file() or spec is None or spec.loader is None:
         raise UsageError(
-            "The replay is a part of the project's source and not of the installed package: unpack "
-            "the source distribution of dqa ('pip download --no-binary dqa --no-deps dqa'), or "
-            f"clone its repository, and run 'dqa dellma replay' there ({_FOLDER.as_posix()})."
+            f"The replay is no part of the installed package: it is {_FOLDER.as_posix()} in the "
+            "source distribution and in the repository of dqa. Unpack or clone one of them, and "
+            "run 'dqa dellma replay' there."
         )
-    module = sys.modules[_NAME] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    if _NAME not in sys.modules:
+        sys.modules[_NAME] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[_NAME])
+    return sys.modules[_NAME]

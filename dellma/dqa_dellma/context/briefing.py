@@ -14,13 +14,13 @@ from dqa.core.recorder import Recorder
 from dqa.deciders.candidates import candidates_of, nouns_of
 from dqa.deciders.tools import observe
 from dqa.models.conversation import Conversation
-from dqa_dellma.context.naming import named_in
+from dqa_dellma.context.naming import find_named_actions
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.context.summaries import Shortener
 from dqa_dellma.events import ContextEvent
 from dqa_dellma.prompting import prompt
 
-__all__ = ["Briefing", "actions_of", "check_question"]
+__all__ = ["Briefing", "check_question", "list_actions"]
 
 _LEAST_CONTEXT = 200
 """Fewest characters that goal and actions have to leave to rules and rows."""
@@ -83,7 +83,7 @@ class Briefing:
             raise UsageError(
                 f"No query of the context can run: {first.statement!r} gives {first.observation}"
             )
-        compared = named_in(actions, told)
+        compared = find_named_actions(actions, told)
         kept = set(compared)
         return cls(
             goal=_goal_of(question),
@@ -172,7 +172,7 @@ class Briefing:
         return most - taken
 
 
-def actions_of(question: Question, database: Database) -> tuple[Candidate, ...]:
+def list_actions(question: Question, database: Database) -> tuple[Candidate, ...]:
     """Return what can be chosen; `UsageError` where there is nothing."""
     check_question(question)
     listed = candidates_of(question, database)

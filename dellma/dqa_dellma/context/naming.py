@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from dqa.core.question import Candidate
 from dqa_dellma.prompting import fold
 
-__all__ = ["named_in"]
+__all__ = ["find_named_actions"]
 
 _NEARLY_ALL = 0.9
 """Share of a column's cells that have to be actions before it is taken to list them."""
@@ -34,7 +34,9 @@ class _Column:
     named: frozenset[_Key]
 
 
-def named_in(actions: tuple[Candidate, ...], tables: Sequence[str]) -> tuple[Candidate, ...]:
+def find_named_actions(
+    actions: tuple[Candidate, ...], tables: Sequence[str]
+) -> tuple[Candidate, ...]:
     """Return the actions that rows name; all of them where no column lists actions.
 
     Columns of one name list them where nearly all of their cells are actions, two at least. A

@@ -13,8 +13,8 @@ from dqa_dellma.events import Method
 from dqa_dellma.portfolios.optimum import (
     Portfolio,
     PortfolioLimits,
-    best_portfolio,
-    joint_utilities,
+    find_best_portfolio,
+    join_utilities,
 )
 from dqa_dellma.settings import Attitude
 from dqa_dellma.tree.decision_tree import DecisionTree
@@ -117,8 +117,8 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
     )
     decided = Risk.of(method)
     risk = _risk(decided, attitude, aversion)
-    found = best_portfolio(
-        joint_utilities(*tree.sampled(), len(actions)),
+    found = find_best_portfolio(
+        join_utilities(*tree.sampled(), len(actions)),
         limits,
         attitude=risk.attitude,
         aversion=next(x for x in (aversion, risk.aversion, _AVERSION) if x is not None),

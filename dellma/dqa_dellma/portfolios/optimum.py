@@ -23,10 +23,10 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa_dellma.settings import Attitude
 from dqa_dellma.utilities.bradley_terry import Floats
-from dqa_dellma.utilities.maximisation import attitude_values
+from dqa_dellma.utilities.maximisation import weigh_by_attitude
 from dqa_dellma.utilities.pairs import Pairs
 
-__all__ = ["Portfolio", "PortfolioLimits", "best_portfolio", "joint_utilities"]
+__all__ = ["Portfolio", "PortfolioLimits", "find_best_portfolio", "join_utilities"]
 
 _GAP = 1e-6
 """How far the value may be below its bound, as a share of what an even portfolio yields; the
@@ -120,7 +120,7 @@ class Portfolio:
         }
 
 
-def joint_utilities(pairs: Pairs, utilities: Floats, actions: int) -> Floats:
+def join_utilities(pairs: Pairs, utilities: Floats, actions: int) -> Floats:
     """Return the utilities by state and action, shape (S, A), of the states with all actions.
 
     Parameters
@@ -152,7 +152,7 @@ def joint_utilities(pairs: Pairs, utilities: Floats, actions: int) -> Floats:
     )
 
 
-def best_portfolio(
+def find_best_portfolio(
     utilities: Floats,
     limits: PortfolioLimits = PortfolioLimits(),
     *,
@@ -249,7 +249,7 @@ class _Task:
         """Return what the attitude makes of amounts, shape (A,)."""
         total = self._utilities @ amounts
         weights = np.ones(len(total))
-        found = attitude_values(total, weights, self._attitude, self._aversion, self._scale)
+        found = weigh_by_attitude(total, weights, self._attitude, self._aversion, self._scale)
         return float(found)
 
     def alone(self, action: int) -> Floats:

@@ -25,9 +25,9 @@ __all__ = [
     "KNOWN_YEAR",
     "SOLD",
     "SYMBOLS",
-    "agriculture_questions",
-    "choices_of",
-    "stocks_questions",
+    "list_choices",
+    "make_agriculture_questions",
+    "make_stocks_questions",
 ]
 
 FRUITS = ("apple", "avocado", "grape", "grapefruit", "lemon", "peach", "pear")
@@ -55,7 +55,7 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-def choices_of(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def list_choices(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield every choice of two or more of `names`: of seven names 120, small ones first."""
     for size in range(2, len(names) + 1):
         yield from combinations(names, size)
@@ -64,7 +64,7 @@ def choices_of(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 # --- agriculture ----------------------------------------------------------------------------
 
 
-def agriculture_questions(data: Agriculture) -> tuple[tuple[LabelledQuestion, ...], Situation]:
+def make_agriculture_questions(data: Agriculture) -> tuple[tuple[LabelledQuestion, ...], Situation]:
     """Return the questions about fruit and the situation of autumn 2021 they are asked about.
 
     Raises
@@ -111,7 +111,7 @@ def _harvest(known: Statistic) -> tuple[Cell, ...]:
 # --- stocks ---------------------------------------------------------------------------------
 
 
-def stocks_questions(data: Stocks) -> tuple[tuple[LabelledQuestion, ...], Situation]:
+def make_stocks_questions(data: Stocks) -> tuple[tuple[LabelledQuestion, ...], Situation]:
     """Return the questions about stocks and the situation of 30 November 2023.
 
     Raises
@@ -187,5 +187,5 @@ def _questions(
             {key: LIST_SEPARATOR.join(choice), **target},
             truth,
         )
-        for choice in choices_of(tuple(truth))
+        for choice in list_choices(tuple(truth))
     )

@@ -11,7 +11,7 @@ from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.loaders.release_layout import Form
-from dqa_dellma.release.questions import agriculture_questions, stocks_questions
+from dqa_dellma.release.questions import make_agriculture_questions, make_stocks_questions
 from dqa_dellma.release.tables import read_agriculture, read_stocks
 
 __all__ = ["READER", "DellmaReleaseReader"]
@@ -105,12 +105,12 @@ def _wanted(folder: Path, scenarios: Sequence[str] | None) -> Sequence[str]:
 
 def _agriculture(folder: Path) -> _Asked:
     data = read_agriculture(folder)
-    return *agriculture_questions(data), data.defects
+    return *make_agriculture_questions(data), data.defects
 
 
 def _stocks(folder: Path) -> _Asked:
     data = read_stocks(folder)
-    return *stocks_questions(data), data.defects
+    return *make_stocks_questions(data), data.defects
 
 
 _READERS: Mapping[str, Callable[[Path], _Asked]] = {"agriculture": _agriculture, "stocks": _stocks}

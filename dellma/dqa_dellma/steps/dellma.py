@@ -17,7 +17,7 @@ from dqa_dellma.steps.enumeration import AskedEnumeration, StateEnumeration
 from dqa_dellma.steps.forecasting import AskedForecast, StateForecast
 from dqa_dellma.steps.sampling import Maximisation, UtilityElicitation
 from dqa_dellma.utilities.maximisation import maximise
-from dqa_dellma.utilities.why import reason_for
+from dqa_dellma.utilities.why import explain_choice
 
 __all__ = ["Dellma", "Steps"]
 
@@ -82,7 +82,7 @@ class Dellma:
         elicitation = UtilityElicitation(steps.ranker, self._settings, steps.maximisation)
         rng = np.random.default_rng([self._settings.seed, *key.encode()])
         elicited = elicitation.elicit(problem, forecast.beliefs, conversation, rng)
-        why = reason_for(problem, forecast.beliefs, elicited)
+        why = explain_choice(problem, forecast.beliefs, elicited)
         note(elicited.to_event(problem.actions, why))
         action = problem.actions[elicited.best]
         return Chosen(str(action), action)

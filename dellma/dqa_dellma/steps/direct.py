@@ -19,7 +19,7 @@ from dqa_dellma.prompting import prompt
 from dqa_dellma.replies import read_object
 from dqa_dellma.steps.choosing import Chosen
 
-__all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "decision_in", "read_action"]
+__all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "read_action", "read_decision"]
 
 _LABELLED = re.compile(
     r"\W*action\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[\s.:*_\"'()\[\]]|-\s)*(?P<name>.*)",
@@ -67,7 +67,7 @@ def _only_named(words: str, actions: Sequence[Candidate], noun: str) -> Candidat
         return error.named[0]
 
 
-def decision_in(reply: Mapping[str, Any]) -> str | None:
+def read_decision(reply: Mapping[str, Any]) -> str | None:
     """Return what a reply's object decides, in its words or as its number; None for nothing."""
     told = reply.get("decision")
     if isinstance(told, int) and not isinstance(told, bool):
@@ -167,7 +167,7 @@ def _decide(
     model: ChatRunnable | None = None,
 ) -> Chosen:
     def read(reply: str) -> Chosen:
-        said = decision_in(read_object(reply, "decision"))
+        said = read_decision(read_object(reply, "decision"))
         if said is None:
             raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
         return Chosen(said, read_action(said, problem.actions, problem.noun))

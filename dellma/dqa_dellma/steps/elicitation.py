@@ -13,7 +13,7 @@ from dqa_dellma.prompting import prompt
 from dqa_dellma.replies import read_object
 from dqa_dellma.utilities.beliefs import Beliefs, describe_state
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.rankings import numbers_in, ranked
+from dqa_dellma.utilities.rankings import read_places, read_ranking
 
 __all__ = ["AskedRanking", "Ranker"]
 
@@ -75,7 +75,7 @@ def _item(problem: Problem, beliefs: Beliefs, pairs: Pairs, number: int) -> dict
 def _read(reply: str, batch: Sequence[int]) -> RankingEvent:
     told = read_object(reply, "rank", "order", "ranking")
     listed = told.get("rank", told.get("order", told.get("ranking")))
-    found = ranked(numbers_in(listed), batch)
+    found = read_ranking(read_places(listed), batch)
     if len(found.items) < min(2, len(batch)):
         raise UnparsableReplyError(
             f'The reply ranks nothing. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '

@@ -22,7 +22,13 @@ from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.elicitation import Ranker
 from dqa_dellma.utilities.beliefs import Beliefs
 from dqa_dellma.utilities.maximisation import Maximised, maximise
-from dqa_dellma.utilities.pairs import Pairs, minibatches, separate_states, shared_states, step_of
+from dqa_dellma.utilities.pairs import (
+    Pairs,
+    cut_minibatches,
+    pair_separate_states,
+    pair_shared_states,
+    step_of,
+)
 
 __all__ = ["Maximisation", "UtilityElicitation"]
 
@@ -97,14 +103,14 @@ class UtilityElicitation:
         settings, count = self.settings, len(problem.actions)
         if settings.shared and settings.confidence < 1.0:
             return self._in_rounds(problem, beliefs, conversation, rng)
-        draw = shared_states if settings.shared else separate_states
+        draw = pair_shared_states if settings.shared else pair_separate_states
         pairs = draw(beliefs, count, settings.samples, rng)
         _note(conversation, pairs.to_event())
         # States of their own link no two actions, so those pairs are ranked in one go.
         size = settings.batch if settings.shared else len(pairs)
         rankings = [
             self._ranked(problem, beliefs, pairs, batch, conversation)
-            for batch in minibatches(len(pairs), size, settings.overlap)
+            for batch in cut_minibatches(len(pairs), size, settings.overlap)
         ]
         return self._maximised(pairs, rankings, count)
 
@@ -121,13 +127,13 @@ class UtilityElicitation:
         the full ones and leaves the rest to the next, so rounds cost no call of their own.
         """
         settings, count = self.settings, len(problem.actions)
-        planned = len(minibatches(count * settings.samples, settings.batch, settings.overlap))
+        planned = len(cut_minibatches(count * settings.samples, settings.batch, settings.overlap))
         contenders = np.arange(count)
         pairs, rankings = Pairs.none(len(beliefs)), list[RankingEvent]()
         queue = _Queue(settings)
         rounds = min(_ROUNDS, planned, settings.samples)
         for number, share in enumerate(np.array_split(np.arange(settings.samples), rounds), 1):
-            fresh = shared_states(beliefs, len(contenders), len(share), rng)
+            fresh = pair_shared_states(beliefs, len(contenders), len(share), rng)
             fresh = replace(fresh, action_of=contenders[fresh.action_of])
             queue.waiting += range(len(pairs), len(pairs) + len(fresh))
             pairs = pairs.joined(fresh)
@@ -200,7 +206,7 @@ class _Queue:
         # Items that were shown lead over to the others, so that all stay comparable.
         leading = self.shown[max(0, len(self.shown) - size + step_of(size, overlap)) :]
         items = [*leading, *self.waiting]
-        runs = minibatches(len(items), size, overlap)
+        runs = cut_minibatches(len(items), size, overlap)
         if not last and len(runs[-1]) < size:
             runs.pop()
         end = runs[-1].stop if runs else len(leading)

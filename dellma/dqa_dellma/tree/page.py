@@ -80,9 +80,9 @@ def render_tree(tree: DecisionTree, index: str | None = None) -> str:
     )
 
 
-def write_tree(tree: DecisionTree, file: Path, index: str | None = None) -> None:
+def write_tree(tree: DecisionTree, file: Path | str, index: str | None = None) -> None:
     """Write `render_tree` to a file; `UsageError` where that cannot be done."""
-    write_page(render_tree(tree, index), file)
+    write_page(render_tree(tree, index), Path(file))
 
 
 def _branch(action: ComparedAction, actions: Sequence[ComparedAction], most: int) -> _Branch:

@@ -48,7 +48,7 @@ from dqa_dellma.tree.decision_tree import (
     UnusableReply,
 )
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.why import Influence, influences
+from dqa_dellma.utilities.why import Influence, find_influences
 
 __all__ = ["find_tree", "has_tree", "read_tree"]
 
@@ -261,7 +261,7 @@ class _Reader:
         first, rival = names.index(actions[0].action), names.index(actions[1].action)
         utilities = np.array(self._utilities, dtype=np.float64)
         factors = self._factors.factors if self._factors else {}
-        return influences(self._pairs, utilities, factors, first, rival)
+        return find_influences(self._pairs, utilities, factors, first, rival)
 
     def _read(self) -> ReadContext:
         fields = set(ReadContext.model_fields)

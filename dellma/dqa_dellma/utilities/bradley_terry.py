@@ -34,7 +34,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from dqa.core.errors import DataError, UsageError
 
-__all__ = ["Choices", "Floats", "Ints", "Layout", "fit_pairs", "fit_top1", "minimised"]
+__all__ = ["Choices", "Floats", "Ints", "Layout", "fit_pairs", "fit_top1", "minimise"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -300,7 +300,7 @@ def _fallen(entries: Floats) -> Floats:
     return np.asarray(view.sum(axis=1))
 
 
-def minimised(
+def minimise(
     scores: Floats,
     slopes: Callable[[Floats], tuple[Floats, Floats]],
     solve: Solver,
@@ -361,7 +361,7 @@ def _fitted(layout: Layout, likelihood: Choices | _Pairwise, alpha: float) -> Fl
         hessian[:, 0] += weights
         return gradient + (weights - pull), hessian
 
-    found = minimised(likelihood.guess, slopes, _banded_step)[layout.place]
+    found = minimise(likelihood.guess, slopes, _banded_step)[layout.place]
     return np.asarray(found - found.mean())
 
 

@@ -22,16 +22,16 @@ from dqa_dellma.events import ActionFigures, RankingEvent, UtilitiesEvent
 from dqa_dellma.settings import Attitude, DellmaSettings, Elicitation
 from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_pairs, fit_top1
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.posterior import Posterior, fit_posterior, state_weights
+from dqa_dellma.utilities.posterior import Posterior, draw_state_weights, fit_posterior
 
 __all__ = [
     "LEVEL",
     "Maximised",
-    "attitude_values",
-    "expected_utilities",
+    "average_utilities",
     "fit_scores",
     "maximise",
-    "utilities_of",
+    "scale_utilities",
+    "weigh_by_attitude",
 ]
 
 LEVEL = 0.9
@@ -171,8 +171,8 @@ def maximise(
     held = np.unique(np.concatenate([[*r.items, *r.shown] for r in telling])).astype(np.int64)
     action_of = pairs.action_of[held]
     utilities = np.full(len(pairs), np.nan)
-    utilities[held] = utilities_of(scores[held], action_of, settings.scale, settings.temperature)
-    expected = expected_utilities(utilities[held], action_of, actions)
+    utilities[held] = scale_utilities(scores[held], action_of, settings.scale, settings.temperature)
+    expected = average_utilities(utilities[held], action_of, actions)
     values, _ = _values(utilities[held], np.ones(len(held)), action_of, actions, settings)
     total = float(expected[np.unique(pairs.action_of[posterior.items])].sum())
     drawn = _drawn_values(posterior, pairs, actions, settings, total)
@@ -205,7 +205,7 @@ def fit_scores(
     return fit(rankings, count, alpha)
 
 
-def utilities_of(scores: Floats, action_of: Ints, scale: str, temperature: float) -> Floats:
+def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: float) -> Floats:
     """Turn scores of state-action pairs into utilities.
 
     Parameters
@@ -236,7 +236,7 @@ def utilities_of(scores: Floats, action_of: Ints, scale: str, temperature: float
     return utilities
 
 
-def expected_utilities(utilities: Floats, action_of: Ints, actions: int) -> Floats:
+def average_utilities(utilities: Floats, action_of: Ints, actions: int) -> Floats:
     """Return the mean utility of each action's pairs, shape (A,); NaN for an action without any.
 
     Parameters
@@ -253,7 +253,7 @@ def expected_utilities(utilities: Floats, action_of: Ints, actions: int) -> Floa
     return found
 
 
-def attitude_values(
+def weigh_by_attitude(
     utilities: Floats,
     weights: Floats,
     attitude: Attitude = "mean",
@@ -310,13 +310,13 @@ def _values(
     members = [np.flatnonzero(action_of == action) for action in range(actions)]
     for action, own in enumerate(members):
         if len(own):
-            means[..., action] = attitude_values(utilities[..., own], weights[..., own])
+            means[..., action] = weigh_by_attitude(utilities[..., own], weights[..., own])
     if settings.attitude == "mean":
         return means, means
     unit = np.nanmean(means, axis=-1)
     for action, own in enumerate(members):
         if len(own):
-            values[..., action] = attitude_values(
+            values[..., action] = weigh_by_attitude(
                 utilities[..., own], weights[..., own], settings.attitude, settings.aversion, unit
             )
     return values, means
@@ -334,7 +334,7 @@ def _drawn_values(
     for start in range(0, _DRAWS, block):
         count = min(block, _DRAWS - start)
         seen, new = posterior.draw(count, rng)
-        of_seen, of_new = state_weights(state_of, action_of, count, rng)
+        of_seen, of_new = draw_state_weights(state_of, action_of, count, rng)
         scores = np.concatenate([seen, new[:, ranked]], axis=1)
         weights = np.concatenate([of_seen, np.repeat(of_new, len(ranked), axis=1)], axis=1)
         of_action = np.concatenate([action_of, ranked])

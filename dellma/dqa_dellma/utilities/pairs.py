@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 from dqa_dellma.events import PairsEvent
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
-__all__ = ["Pairs", "minibatches", "separate_states", "shared_states", "step_of"]
+__all__ = ["Pairs", "cut_minibatches", "pair_separate_states", "pair_shared_states", "step_of"]
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,18 @@ class Pairs:
         )
 
 
-def shared_states(beliefs: Beliefs, actions: int, samples: int, rng: np.random.Generator) -> Pairs:
+def pair_shared_states(
+    beliefs: Beliefs, actions: int, samples: int, rng: np.random.Generator
+) -> Pairs:
     """Pair every action with the same `samples` states, shuffled (variance reduction)."""
     states = sample_states(beliefs, samples, rng)
     order = rng.permutation(samples * actions)
     return Pairs(states, order // actions, order % actions)
 
 
-def separate_states(beliefs: Beliefs, actions: int, total: int, rng: np.random.Generator) -> Pairs:
+def pair_separate_states(
+    beliefs: Beliefs, actions: int, total: int, rng: np.random.Generator
+) -> Pairs:
     """Draw `total` states and pair each with one action, all actions alike often (DeLLMa-Naive)."""
     states = sample_states(beliefs, total, rng)
     chosen = rng.permutation(np.arange(total) % actions)
@@ -81,7 +85,7 @@ def step_of(size: int, overlap: float) -> int:
     return max(1, math.floor(round(size * (1.0 - overlap), 9)))
 
 
-def minibatches(count: int, size: int, overlap: float) -> list[range]:
+def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
     """Cut `count` items into runs of `size`, neighbours sharing a proportion `overlap`.
 
     The step is ``floor(size * (1 - overlap))``; the run that reaches the last item is the last, and

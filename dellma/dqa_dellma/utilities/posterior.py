@@ -37,10 +37,10 @@ from scipy.linalg import cho_solve, cholesky_banded, solve_triangular
 from scipy.linalg.lapack import dtbtrs
 
 from dqa.core.errors import DataError
-from dqa_dellma.utilities.bradley_terry import Choices, Floats, Ints, Layout, minimised
+from dqa_dellma.utilities.bradley_terry import Choices, Floats, Ints, Layout, minimise
 from dqa_dellma.utilities.pairs import Pairs
 
-__all__ = ["Posterior", "fit_posterior", "state_weights"]
+__all__ = ["Posterior", "draw_state_weights", "fit_posterior"]
 
 _LEVELS = (0.25, 1.25)
 """The values of lambda."""
@@ -148,7 +148,7 @@ def fit_posterior(
     return Posterior(items, mean[layout.place], spread, effects > 0, parts, layout.place)
 
 
-def state_weights(
+def draw_state_weights(
     state_of: Ints, action_of: Ints, count: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Draw how much each item's state weighs, the same for all items of a state.
@@ -301,7 +301,7 @@ class _Field:
         def solve(gradient: Floats, hessian: Floats) -> Floats:
             return -self._arrow(hessian, prior).solve(gradient)
 
-        return minimised(start, slopes, solve, tolerance=_PRECISE)
+        return minimise(start, slopes, solve, tolerance=_PRECISE)
 
     def _evidence(self, joint: Floats, prior: _Prior) -> tuple[float, _Arrow]:
         """Return the log of prior and marginal likelihood, up to a constant, and the precision."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from dqa_dellma.events import RankingEvent
 
-__all__ = ["numbers_in", "ranked"]
+__all__ = ["read_places", "read_ranking"]
 
 _NO_PLACE = 0
 _NUMBER = re.compile(r"(?<![\d.])(?P<number>(?:\A\s*-)?\d{1,9})(?!\d)")
@@ -19,7 +19,7 @@ _BETWEEN = r"[,;>\r\n]+"
 _LISTED = re.compile(rf"{_ENTRY}(?:{_BETWEEN}{_ENTRY})+", re.IGNORECASE)
 
 
-def numbers_in(value: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave for a ranking)
+def read_places(value: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave for a ranking)
     """Return the place numbers that a ranking names, in order; none for what is no ranking.
 
     A ranking is a list, or a text of numbers between commas or ">". Of its entries, whole numbers
@@ -46,7 +46,7 @@ def _place(entry: Any) -> int:  # noqa: ANN401  (whatever a model gave)
     return int(entry) if is_number and entry % 1 == 0 else _NO_PLACE
 
 
-def ranked(places: Sequence[int], batch: Sequence[int]) -> RankingEvent:
+def read_ranking(places: Sequence[int], batch: Sequence[int]) -> RankingEvent:
     """Return the ranking that 1-based places in a minibatch make.
 
     Items that are left out stay unranked: nothing is known of them. A place that is named again

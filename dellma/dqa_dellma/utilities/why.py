@@ -15,7 +15,7 @@ from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
 
-__all__ = ["Influence", "influences", "reason_for"]
+__all__ = ["Influence", "explain_choice", "find_influences"]
 
 _CLEAR = 0.75
 """Chance of being the best below which a decision hangs in the balance."""
@@ -53,7 +53,7 @@ class Influence:
         return self.lead - self.elsewhere
 
 
-def reason_for(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
+def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
     """Say why an action was chosen, in words for somebody who knows none of the method.
 
     Parameters
@@ -91,7 +91,7 @@ def reason_for(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
     return f"{told}{balance}. {_what_speaks(beliefs, elicited, first, rival)}"
 
 
-def influences(
+def find_influences(
     pairs: Pairs,
     utilities: Floats,
     factors: Mapping[str, Iterable[str]],
@@ -164,7 +164,7 @@ def _measure(settings: DellmaSettings, states: int) -> str:
 
 
 def _what_speaks(beliefs: Beliefs, elicited: Maximised, first: int, rival: int) -> str:
-    found = influences(elicited.pairs, elicited.utilities, beliefs, first, rival)
+    found = find_influences(elicited.pairs, elicited.utilities, beliefs, first, rival)
     if not (speaking := list(_speaking(found))):
         return "No single value of a factor is seen to make the difference."
     told = []

@@ -124,7 +124,7 @@ class MysqlNamespaces(Namespaces):
         if not name:
             raise UsageError(
                 f"'{self.location}' names no database; append its name, such as "
-                f"{self.location}dqa_locating_q1_0123456789ab."
+                f"{self.location}dqa_harbours_q1_0123456789ab."
             )
         content = self.read(name)
         if isinstance(content, UnfinishedLoad) and content.tables:

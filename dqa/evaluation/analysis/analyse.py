@@ -226,7 +226,7 @@ def analyse(cases: Cases, reference: str | None = None) -> Analysis:
     if reference and not types:
         raise UsageError(
             f"The traces of '{reference}' do not tell how often it retrieved: name a decider that "
-            "asks the database in statements of its own, such as iterrag."
+            "asks the database in statements of its own."
         )
     told = [run for run in runs if run.case.told]
     kinds = Counter(types.values())

@@ -1,0 +1,137 @@
+"""A decider's own settings: typed, listed, checked and overridden, whoever the decider is by."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import pytest
+from pydantic import BaseModel, Field, model_validator
+
+from dqa.core.database import Database
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Question
+from dqa.deciders.base import DeciderFactory, Settings, share_options
+
+
+class Patience(BaseModel):
+    """What a stranger's decider can be told."""
+
+    tries: int = Field(default=3, ge=1, le=9, description="how often it tries")
+    mood: Literal["calm", "brisk"] = "calm"
+    quietly: bool = False
+    share: float = Field(default=0.5, gt=0.0, lt=1.0)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.quietly and self.mood == "brisk":
+            raise ValueError("whoever is brisk is not quiet.")
+        return self
+
+
+class Other(BaseModel):
+    """Another decider's."""
+
+
+class Patient(Decider):
+    """Answers with its settings."""
+
+    def __init__(self, own: Patience) -> None:
+        self.name = "patient"
+        self._own = own
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Say them."""
+        del question, database
+        return Decision(Ending.ANSWERED, self._own.model_dump_json())
+
+
+def patient(name: str = "patient", **more: Any) -> DeciderFactory:
+    """Return the stranger's factory."""
+
+    def make(model: object, settings: Settings) -> Patient:
+        del model
+        return Patient(settings.own_as(Patience))
+
+    return DeciderFactory(name, "waits", make, needs_model=False, settings=Patience, **more)
+
+
+def told(factory: DeciderFactory, own: Patience | None = None, **options: str) -> Patience:
+    """Return the settings that a decider has in the end."""
+    given = {f"patient.{name}": value for name, value in options.items()}
+    decider = factory(None, Settings(options=given, own=own))
+    question = Question("custom", "1", "Which?", "")
+    return Patience.model_validate_json(decider.decide(question, None).answer)  # type: ignore[arg-type]
+
+
+def test_texts_become_what_the_model_says() -> None:
+    """Whole numbers, numbers, truth values and choices; the others have their defaults."""
+    found = told(patient(), tries="5", quietly="true", share="0.25")
+    assert found == Patience(tries=5, quietly=True, share=0.25)
+    assert told(patient()) == Patience()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("tries", "0", "patient.tries has to be a whole number, 1 or more, at most 9, not '0'."),
+        ("tries", "two", "a whole number, 1 or more, at most 9, not 'two'."),
+        ("quietly", "maybe", "patient.quietly has to be true or false, not 'maybe'."),
+        ("share", "1", "patient.share has to be a number, above 0, below 1, not '1'."),
+        ("mood", "calmly", "There is no value of patient.mood 'calmly'. There are: brisk, calm."),
+        ("trys", "1", "There is no setting of 'patient' 'patient.trys'."),
+    ],
+)
+def test_what_a_setting_does_not_accept_is_one_line(option: str, value: str, problem: str) -> None:
+    """With its name, the value, and what it may be."""
+    with pytest.raises(UsageError) as refused:
+        told(patient(), None, **{option: value})
+    assert problem in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_settings_that_do_not_go_together_are_refused() -> None:
+    """In the words of whoever wrote the rule."""
+    with pytest.raises(UsageError, match=r"of 'patient' do not go together: whoever is brisk"):
+        told(patient(), quietly="yes", mood="brisk")
+
+
+def test_a_family_and_a_decider_of_it_are_told_apart() -> None:
+    """What is for one decider goes before what is for all; some fields are neither."""
+    one = patient(family="waiting", fixed=("mood",), apart=("share",))
+    other = patient("hasty", family="waiting")
+    assert one.options == (
+        *("waiting.tries", "waiting.quietly"),
+        *("patient.tries", "patient.quietly", "patient.share"),
+    )
+    given = {"patient.tries": "2", "waiting.tries": "7", "waiting.mood": "brisk"}
+    assert share_options((one, other), given) == {
+        "patient": {"patient.tries": "2", "waiting.tries": "7"},
+        "hasty": {"waiting.tries": "7", "waiting.mood": "brisk"},
+    }
+    assert told(one, tries="2") == Patience(tries=2)
+    with pytest.raises(UnknownNameError, match=r"hasty\.size"):
+        share_options((one, other), {"hasty.size": "1"})
+
+
+def test_settings_are_listed_with_what_they_accept() -> None:
+    """Name, default, values and description; a decider without any lists none."""
+    tries, mood, quietly, _ = patient().setting_infos
+    assert (tries.name, tries.default, tries.description) == (
+        "patient.tries",
+        3,
+        "how often it tries",
+    )
+    assert tries.accepts == "a whole number, 1 or more, at most 9"
+    assert (mood.accepts, mood.choices) == ("one of calm, brisk", ("calm", "brisk"))
+    assert (quietly.accepts, quietly.default) == ("true or false", False)
+    plain = DeciderFactory("plain", "has none", lambda *_: Patient(Patience()), needs_model=False)
+    assert (plain.options, plain.setting_infos) == ((), ())
+
+
+def test_a_python_caller_gives_them_typed() -> None:
+    """Options go before them, and the class has to be the decider's."""
+    assert told(patient(), Patience(tries=4), share="0.1") == Patience(tries=4, share=0.1)
+    with pytest.raises(UsageError, match="other settings than"):
+        patient()(None, Settings(own=Other()))

@@ -38,7 +38,6 @@ class ByScenario(Decider):
         self._decider_of(question).check(question)
 
     def _decider_of(self, question: Question) -> Decider:
-        if question.scenario not in plugins.names("scenario"):
-            return self._usual
-        settings = plugins.scenario(question.scenario).settings
+        scenario = plugins.scenario_of(question)
+        settings = {} if scenario is None else scenario.settings
         return self._make(settings) if settings else self._usual

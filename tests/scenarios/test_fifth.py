@@ -105,7 +105,7 @@ def test_decisions_are_scored_by_what_they_cost(questions: QuestionSet) -> None:
     assert (wrong.outcome, wrong.regret, wrong.rank) == ("wrong", 15.0, 3)
     # Nothing says what ordering nowhere would cost, so nothing is gained or lost against it.
     assert (wrong.baseline, wrong.relative_regret) == (None, None)
-    with pytest.raises(UnknownNameError, match="'paper'. There are: stated"):
+    with pytest.raises(UnknownNameError, match=r"'paper'\. There are: stated"):
         Judge(questions, "paper")
 
 

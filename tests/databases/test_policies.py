@@ -119,7 +119,7 @@ def test_statements_cost_what_the_database_was_opened_with(
         ("graph", {"denied_columns": {"country.development"}}, "no such column"),
     ],
 )
-def test_a_misspelt_name_is_refused_where_a_database_is_opened(  # noqa: PLR0913
+def test_a_misspelt_name_is_refused_where_a_database_is_opened(
     backend: Backend,
     situation: Situation,
     tmp_path: Path,

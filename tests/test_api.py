@@ -23,13 +23,14 @@ PUBLIC = tuple(
     """
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
-    Episode Evaluation Event Evidence GeneratedFolder Generator InfrastructureError Limits
-    LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError Question
-    QuestionSet Release ReleaseAudit Result Rows Run RunOptions RunSpec Settings
-    ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage UsageError
-    Watcher World analyse annotate ask audit check check_lines evaluate examine format_names
-    generate installed json_schema list_deciders load loaded open_database play_episode
-    read_generated read_release read_run show unload write_audit_page write_generated
+    Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
+    Limits LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError
+    Question QuestionSet ReleaseAudit ReleaseFolder Result Rows Run RunOptions RunSpec
+    Settings ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage
+    UsageError Watcher World analyse annotate ask audit check check_lines evaluate examine
+    format_names generate generate_like_release installed json_schema list_deciders load
+    loaded open_database play_episode read_generated read_release read_run settings_of show
+    unload write_audit_page write_generated
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 
@@ -165,7 +166,9 @@ def test_deciders_of_ones_own_are_evaluated_beside_installed_ones() -> None:
 
 def test_a_spec_may_be_changed_on_the_way() -> None:
     """What is named goes before what the spec says."""
-    spec = dqa.RunSpec(questions=dqa.Generator(count=1), deciders=["first"], databases=["sqlite"])
+    spec = dqa.RunSpec(
+        questions=dqa.GeneratedQuestions(count=1), deciders=["first"], databases=["sqlite"]
+    )
     run = dqa.evaluate(spec, ["random"], seed=4)
     assert run.spec == spec.changed(deciders=("random",), seed=4, rule_set="paper")
 

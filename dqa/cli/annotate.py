@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["annotate"]
 
 
-@takes(questions=options.From)
+@takes(questions=options.QuestionOptions)
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
-    questions: options.From,
+    questions: options.QuestionOptions,
     seed: options.Seed = 0,
     form: options.Form = "relational",
     rule_set: options.RuleSet = None,

@@ -26,7 +26,7 @@ __all__ = ["ask"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOptions:
     """What is asked, as options."""
 
     question: Annotated[
@@ -94,13 +94,13 @@ class Asked:
         )
 
 
-@takes(asked=Asked, asking=options.Asking, calling=CallOptions)
+@takes(asked=AskedOptions, asking=options.DecidingOptions, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
         str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
     ],
-    asked: Asked,
+    asked: AskedOptions,
     rule_set: Annotated[
         str | None,
         typer.Option(
@@ -115,7 +115,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             "--decider", help="Who decides; by default the one that a package names for it."
         ),
     ] = None,
-    asking: options.Asking,
+    asking: options.DecidingOptions,
     calling: CallOptions,
     policy: options.Policy = None,
     audit: Annotated[

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 
-@takes(questions=options.From)
+@takes(questions=options.QuestionOptions)
 def audit(  # noqa: PLR0913  (one parameter an option)
     *,
-    questions: options.From,
+    questions: options.QuestionOptions,
     seed: options.Seed = 0,
     form: options.Form = "relational",
     strict: options.Strict = False,

@@ -14,11 +14,11 @@ from dqa.cli.output import echo_json, report_defects
 __all__ = ["load", "unload"]
 
 
-@takes(questions=options.From)
+@takes(questions=options.QuestionOptions)
 def load(  # noqa: PLR0913  (one parameter an option)
     *,
     database: options.DatabaseLocation,
-    questions: options.From,
+    questions: options.QuestionOptions,
     seed: options.Seed = 0,
     scenarios: options.AnyScenarios = None,
     question: Annotated[

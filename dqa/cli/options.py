@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyScenarios",
     "AsJson",
-    "Asking",
-    "AttitudeName",
     "BaseUrl",
     "DatabaseLocation",
+    "DecidingOptions",
     "Form",
     "FormName",
-    "From",
     "Generate",
     "Generated",
     "MaxSteps",
@@ -34,10 +32,10 @@ __all__ = [
     "Policy",
     "Protocol",
     "ProtocolName",
+    "QuestionOptions",
     "Release",
     "RowLimit",
     "RuleSet",
-    "Scenarios",
     "Seed",
     "Settings",
     "Strict",
@@ -49,7 +47,6 @@ __all__ = [
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
-AttitudeName: TypeAlias = Literal["mean", "cvar", "exponential"]
 
 DatabaseLocation = Annotated[
     str, typer.Option("--database", metavar="URL|PATH", help="Server's URL, or a database's file.")
@@ -73,9 +70,6 @@ Seed = Annotated[
     typer.Option(
         "--seed", metavar="N", min=0, help="Seed of the generator and of scripted models."
     ),
-]
-Scenarios = Annotated[
-    str, typer.Option("--scenarios", metavar="NAMES", help="Scenarios, separated by commas.")
 ]
 AnyScenarios = Annotated[
     str | None,
@@ -198,7 +192,7 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class From:
+class QuestionOptions:
     """Where questions come from, as options: exactly one of them is given."""
 
     release: Release = None
@@ -218,11 +212,11 @@ class From:
 
         made: list[QuestionSource] = []
         if self.release is not None:
-            made.append(sources.Release(folder=self.release, form=form, strict=strict))
+            made.append(sources.ReleaseFolder(folder=self.release, form=form, strict=strict))
         if self.generated is not None:
             made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            made.append(sources.Generator(count=self.generate, seed=seed))
+            made.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
         if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR or "
@@ -232,7 +226,7 @@ class From:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class DecidingOptions:
     """The models that deciders ask, and what bounds them, as options."""
 
     model: Model = "scripted:analyst"

@@ -81,12 +81,6 @@ class BuiltRun:
     examples: OtherQuestions
     warnings: tuple[str, ...] = ()
 
-    @property
-    def scenarios(self) -> tuple[str, ...]:
-        """The scenarios in the order in which they were named, or come."""
-        found = dict.fromkeys(q.scenario for q in self.setup.questions.questions)
-        return self.spec.questions.scenarios or tuple(found)
-
     def close(self) -> None:
         """Close the databases of examples."""
         self.examples.close()

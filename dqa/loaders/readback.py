@@ -64,8 +64,10 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
 
 
 def _read_rows(database: Database, _schema: Schema, table: TableSchema) -> Table:
-    columns = quote(database.dialect, *table.column_names)
     source = quote(database.dialect, table.name)
+    # With the table's name: alone, a quoted column that is not there is a text in SQLite.
+    names = (quote(database.dialect, name) for name in table.column_names)
+    columns = ", ".join(f"{source}.{name}" for name in names)
     order = _row_order(database)
     rows = database.query(f"SELECT {columns} FROM {source} ORDER BY {order}", _ALL).rows  # noqa: S608
     return _table(table, table.column_names, rows)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FormName",
     "GeneratedFolder",
-    "Generator",
+    "GeneratedQuestions",
     "GivenQuestions",
     "QuestionSource",
-    "Release",
+    "ReleaseFolder",
     "Source",
 ]
 
@@ -83,7 +83,7 @@ class Source(Record):
         return tuple(plugins.scenario(scenario_name(name)).name for name in self.scenarios)
 
 
-class Release(Source):
+class ReleaseFolder(Source):
     """A folder that a benchmark's authors published.
 
     Attributes
@@ -134,7 +134,7 @@ class GeneratedFolder(Source):
         return read_generated(self.folder)
 
 
-class Generator(Source):
+class GeneratedQuestions(Source):
     """Questions made on the spot.
 
     Attributes
@@ -223,6 +223,7 @@ class GivenQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    Release | GeneratedFolder | Generator | GivenQuestions, Field(discriminator="source")
+    ReleaseFolder | GeneratedFolder | GeneratedQuestions | GivenQuestions,
+    Field(discriminator="source"),
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

@@ -17,12 +17,18 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
-from dqa.loaders.sources import GeneratedFolder, Generator, GivenQuestions, QuestionSource, Release
+from dqa.loaders.sources import (
+    GeneratedFolder,
+    GeneratedQuestions,
+    GivenQuestions,
+    QuestionSource,
+    ReleaseFolder,
+)
 from dqa.scenarios.generation import Difficulty
 
 LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"
 WHOLE = RunSpec(
-    questions=Generator(
+    questions=GeneratedQuestions(
         count=2,
         seed=3,
         scenarios=("locating",),
@@ -60,9 +66,9 @@ def test_what_is_written_reads_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     "questions",
     [
-        Release(folder=Path("release"), form="graph", strict=True),
+        ReleaseFolder(folder=Path("release"), form="graph", strict=True),
         GeneratedFolder(folder=Path("made")),
-        Generator(),
+        GeneratedQuestions(),
         GivenQuestions(name="mine", content_hash="0" * 64),
     ],
 )
@@ -106,7 +112,7 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
 def test_the_address_of_a_model_needs_its_password_too() -> None:
     """It has no variable of its own, so it has to be given."""
     model = ModelSpec(name="openai:m", base_url="http://me:***@localhost:1/v1")
-    spec = RunSpec(questions=Generator(count=1), deciders=("planrag",), model=model)
+    spec = RunSpec(questions=GeneratedQuestions(count=1), deciders=("planrag",), model=model)
     with pytest.raises(UsageError, match="was written without its password"):
         spec.build()
 
@@ -149,8 +155,8 @@ def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
 
 def test_two_specs_differ_field_by_field() -> None:
     """Where questions lie is no difference; their content is compared apart from this."""
-    one = RunSpec(questions=Release(folder=Path("here")), deciders=("first",))
-    assert differences(one, one.changed(questions=Release(folder=Path("there")))) == []
+    one = RunSpec(questions=ReleaseFolder(folder=Path("here")), deciders=("first",))
+    assert differences(one, one.changed(questions=ReleaseFolder(folder=Path("there")))) == []
     other = one.changed(
         max_steps=3, model="openai:m", planner="a:b", limits=Limits(rows=5), databases=("sqlite",)
     )
@@ -175,7 +181,7 @@ def test_a_policy_is_read_from_its_file_and_written_as_its_lists(tmp_path: Path)
 
 def test_names_are_looked_up_before_anything_is_read() -> None:
     """A wrong name costs no reading."""
-    spec = RunSpec(questions=Release(folder=Path("no/such/folder")), deciders=("planrug",))
+    spec = RunSpec(questions=ReleaseFolder(folder=Path("no/such/folder")), deciders=("planrug",))
     with pytest.raises(UnknownNameError, match="Did you mean 'planrag'"):
         spec.build()
 
@@ -190,7 +196,9 @@ def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
 def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
     """From its file alone, with the same results."""
     spec = RunSpec(
-        questions=Generator(count=2, scenarios=("locating",), sizes={"locating": {"nodes": 20}}),
+        questions=GeneratedQuestions(
+            count=2, scenarios=("locating",), sizes={"locating": {"nodes": 20}}
+        ),
         deciders=("first", "random"),
         databases=("sqlite",),
     )

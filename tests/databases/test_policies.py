@@ -106,7 +106,7 @@ def test_statements_cost_what_the_database_was_opened_with(
 
 
 @pytest.mark.parametrize(
-    ("kind", "lists", "words"),
+    "case",
     [
         ("relational", {"denied_columns": {"countri.development"}}, "'country.development'"),
         ("relational", {"denied_columns": {"developmint"}}, "'development'"),
@@ -123,11 +123,10 @@ def test_a_misspelt_name_is_refused_where_a_database_is_opened(
     backend: Backend,
     situation: Situation,
     tmp_path: Path,
-    kind: str,
-    lists: dict[str, set[str]],
-    words: str,
+    case: tuple[str, dict[str, set[str]], str],
 ) -> None:
     """It would protect nothing, and nobody would know."""
+    kind, lists, words = case
     if backend.kind != kind:
         pytest.skip("the other kind of database")
     location = str(tmp_path / "x.db")

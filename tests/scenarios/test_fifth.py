@@ -131,7 +131,8 @@ def test_a_query_in_another_language_is_asked_of_what_is_read_back(
     """SQL alone is enough for a graph."""
     bare = suppliers.listing.model_copy(update={"cypher": None})
     sql: dict[Kind, Template] = {"relational": suppliers.outcome_queries["relational"]}
-    only = replace(suppliers, listing=bare, outcome_queries=sql)
+    document = suppliers.document.model_copy(update={"candidates": bare})
+    only = replace(suppliers, document=document, outcome_queries=sql)
     monkeypatch.setattr(plugins, "scenario", lambda _: only)
     question = questions.questions[0]
     situation = questions.situation_of(question)

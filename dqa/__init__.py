@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from dqa.api.evaluating import Watcher, evaluate
     from dqa.api.formats import format_names, json_schema
-    from dqa.api.listing import Entry, installed, list_deciders
+    from dqa.api.listing import Entry, installed, list_deciders, settings_of
     from dqa.api.measuring import analyse, write_audit_page
     from dqa.api.questions import ShownQuestion, read_generated, read_release, show
     from dqa.api.runs import Evaluation, Run, read_run
@@ -95,9 +95,9 @@ if TYPE_CHECKING:
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
     from dqa.guard import Audit, Policy, check
-    from dqa.loaders.generator.generate import generate
+    from dqa.loaders.generator.generate import generate, generate_like_release
     from dqa.loaders.generator.manifest import write_generated
-    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, Release
+    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, ReleaseFolder
     from dqa.models.conversation import Conversation
     from dqa.scenarios.generation import Difficulty
 
@@ -142,8 +142,8 @@ __all__ = [
     "Question",
     "QuestionSet",
     "Recorder",
-    "Release",
     "ReleaseAudit",
+    "ReleaseFolder",
     "Result",
     "Rows",
     "Run",
@@ -172,6 +172,7 @@ __all__ = [
     "examine",
     "format_names",
     "generate",
+    "generate_like_release",
     "installed",
     "json_schema",
     "list_deciders",
@@ -182,6 +183,7 @@ __all__ = [
     "read_generated",
     "read_release",
     "read_run",
+    "settings_of",
     "show",
     "unload",
     "write_audit_page",
@@ -207,7 +209,7 @@ _MODULES = {
     ),
     "dqa.api.evaluating": ("Watcher", "evaluate"),
     "dqa.api.formats": ("format_names", "json_schema"),
-    "dqa.api.listing": ("Entry", "installed", "list_deciders"),
+    "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
     "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "show"),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
@@ -242,9 +244,9 @@ _MODULES = {
     "dqa.evaluation.stats": ("Summary",),
     "dqa.evaluation.traces": ("Trace",),
     "dqa.guard": ("Audit", "Policy", "check"),
-    "dqa.loaders.generator.generate": ("generate",),
+    "dqa.loaders.generator.generate": ("generate", "generate_like_release"),
     "dqa.loaders.generator.manifest": ("write_generated",),
-    "dqa.loaders.sources": ("GeneratedFolder", "GeneratedQuestions", "Release"),
+    "dqa.loaders.sources": ("GeneratedFolder", "GeneratedQuestions", "ReleaseFolder"),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 

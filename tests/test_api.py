@@ -26,13 +26,14 @@ PUBLIC = tuple(
     Difficulty Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
-    Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError Limits
-    LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError Question
-    QuestionSet Release ReleaseAudit Result Rows Run RunOptions RunSpec Settings
-    ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage UsageError
-    Watcher World analyse annotate ask audit check check_lines evaluate examine format_names
-    generate installed json_schema list_deciders load loaded open_database play_episode
-    read_generated read_release read_run show unload write_audit_page write_generated
+    Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
+    Limits LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError
+    Question QuestionSet ReleaseAudit ReleaseFolder Result Rows Run RunOptions RunSpec
+    Settings ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage
+    UsageError Watcher World analyse annotate ask audit check check_lines evaluate examine
+    format_names generate generate_like_release installed json_schema list_deciders load
+    loaded open_database play_episode read_generated read_release read_run settings_of show
+    unload write_audit_page write_generated
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 
@@ -183,7 +184,7 @@ def test_one_decider_is_one_name() -> None:
 
 def test_a_set_knows_what_it_is_judged_by(release_dir: Path, tmp_path: Path) -> None:
     """The same, whether a source is given or the questions that were read from it."""
-    source = dqa.Release(folder=release_dir, scenarios=("building",), limit=1)
+    source = dqa.ReleaseFolder(folder=release_dir, scenarios=("building",), limit=1)
     read = dqa.read_release(release_dir, scenarios=("building",), limit=1)
     assert read.rule_set == "released"
     specs = [dqa.evaluate(one, "first", databases="sqlite").spec for one in (source, read)]

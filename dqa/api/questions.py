@@ -11,7 +11,7 @@ from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import describe
-from dqa.loaders.sources import FormName, GeneratedFolder, Release
+from dqa.loaders.sources import FormName, GeneratedFolder, ReleaseFolder
 
 __all__ = ["ShownQuestion", "read_generated", "read_release", "show"]
 
@@ -44,7 +44,7 @@ def read_release(
     UsageError
         No question is left.
     """
-    source = Release(
+    source = ReleaseFolder(
         folder=Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict
     )
     return source.read()

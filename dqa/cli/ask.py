@@ -15,8 +15,8 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
+from dqa.core.text import visible
 from dqa.evaluation.options import CallOptions
-from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
     from dqa.api.asking import AskedQuestion
@@ -26,7 +26,7 @@ __all__ = ["ask"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOptions:
     """What is asked, as options."""
 
     question: Annotated[
@@ -94,13 +94,13 @@ class Asked:
         )
 
 
-@with_options(asked=Asked, asking=options.Asking, calling=CallOptions)
+@with_options(asked=AskedOptions, asking=options.DecidingOptions, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
         str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
     ],
-    asked: Asked,
+    asked: AskedOptions,
     rule_set: Annotated[
         str | None,
         typer.Option(
@@ -116,7 +116,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             "--decider", help="Who decides; by default the one that a package names for it."
         ),
     ] = None,
-    asking: options.Asking,
+    asking: options.DecidingOptions,
     calling: CallOptions,
     policy: options.Policy = None,
     audit: Annotated[

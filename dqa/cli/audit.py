@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 
-@with_options(questions=options.From)
+@with_options(questions=options.QuestionOptions)
 def audit(  # noqa: PLR0913  (one parameter an option)
     *,
-    questions: options.From,
+    questions: options.QuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",

@@ -26,7 +26,13 @@ _INTERRUPTED = 130
 
 
 @with_options(
-    asking=options.Asking, calling=CallOptions, questions=options.From, running=RunOptions
+    asking=options.DecidingOptions,
+    calling=CallOptions,
+    questions=options.QuestionOptions,
+    running=RunOptions,
+    calling=CallOptions,
+    questions=options.QuestionOptions,
+    running=RunOptions,
 )
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,
@@ -48,9 +54,9 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             "name with the URL in DQA_NAME_URL.",
         ),
     ] = "sqlite,ladybug",
-    asking: options.Asking,
+    asking: options.DecidingOptions,
     calling: CallOptions,
-    questions: options.From,
+    questions: options.QuestionOptions,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Most questions of each scenario."),

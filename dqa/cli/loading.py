@@ -14,11 +14,11 @@ from dqa.cli.output import echo_json, report_defects
 __all__ = ["load", "unload"]
 
 
-@with_options(questions=options.From)
+@with_options(questions=options.QuestionOptions)
 def load(  # noqa: PLR0913  (one parameter an option)
     *,
     database: options.DatabaseLocation,
-    questions: options.From,
+    questions: options.QuestionOptions,
     seed: options.Seed = 0,
     scenarios: options.Scenarios = None,
     question: Annotated[

@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
-    "Asking",
     "BaseUrl",
     "DatabaseLocation",
+    "DecidingOptions",
     "Form",
     "FormName",
-    "From",
     "Generate",
     "Generated",
     "MaxSteps",
@@ -32,10 +31,10 @@ __all__ = [
     "Policy",
     "Protocol",
     "ProtocolName",
+    "QuestionOptions",
     "Release",
     "RowLimit",
     "RuleSet",
-    "Scenarios",
     "Seed",
     "Settings",
     "Strict",
@@ -198,7 +197,7 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class From:
+class QuestionOptions:
     """Where questions come from, as options: exactly one of them is given."""
 
     release: Release = None
@@ -218,7 +217,7 @@ class From:
 
         made: list[QuestionSource] = []
         if self.release is not None:
-            made.append(sources.Release(folder=self.release, form=form, strict=strict))
+            made.append(sources.ReleaseFolder(folder=self.release, form=form, strict=strict))
         if self.generated is not None:
             made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
@@ -232,7 +231,7 @@ class From:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class DecidingOptions:
     """The models that deciders ask, and what bounds them, as options."""
 
     model: Model = "scripted:analyst"

@@ -13,11 +13,11 @@ from dqa.cli.output import echo_json, report_defects
 __all__ = ["show"]
 
 
-@with_options(questions=options.From)
+@with_options(questions=options.QuestionOptions)
 def show(  # noqa: PLR0913  (one parameter an option)
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID.")],
-    questions: options.From,
+    questions: options.QuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",

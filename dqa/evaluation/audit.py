@@ -251,6 +251,8 @@ def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     if outcomes.regret(official) <= _ROUNDING * abs(outcomes.value(official)):
         return f"{best}, behind by no more than rounding."
     share = outcomes.relative_regret(official)
+    if share is None:
+        return f"{best}."
     if not isfinite(share):
         return f"{best}, though even the best gains nothing."
     return f"{best} and gives away {share:.1%} of what the best gains."

@@ -13,6 +13,7 @@ from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
+from dqa.core.schema import describe
 from dqa.core.truth import Truth
 from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
 from dqa.evaluation.examples import OtherQuestions
@@ -123,12 +124,6 @@ class BuiltRun:
     examples: OtherQuestions
     warnings: tuple[str, ...] = ()
 
-    @property
-    def scenarios(self) -> tuple[str, ...]:
-        """The scenarios in the order in which they were named, or come."""
-        found = dict.fromkeys(q.scenario for q in self.setup.questions.questions)
-        return self.spec.questions.scenarios or tuple(found)
-
     def close(self) -> None:
         """Close the databases of examples."""
         self.examples.close()
@@ -160,15 +155,18 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     """
     examples = OtherQuestions()
     connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {})
+    policy = _policy(spec)
     targets = targets_of(
         spec.databases,
-        _policy(spec),
+        policy,
         None if options.audit is None else Audit.to_file(options.audit),
     )
     if questions is None:
         questions = spec.questions.read()
     if spec.rule_set is None:
         spec = spec.changed(rule_set=questions.rule_set)
+    if policy is not None:
+        policy.check([describe(found.schema) for found in questions.situations.values()])
     examples.take(questions)
     made = connected.deciders(spec.rule_set, examples)
     deciders = made.with_truths(questions.truths)

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.sql.dialects import dialect_of
 
 __all__ = ["from_mysql"]
 
@@ -38,7 +39,8 @@ def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | 
     if dialect in _SPEAK_IT or not check(statement, _SOURCE, policy).allowed:
         return None
     try:
-        translated = sqlglot.transpile(statement, read=_SOURCE, write=_NAMES.get(dialect, dialect))
+        source, target = dialect_of(_SOURCE), dialect_of(_NAMES.get(dialect, dialect))
+        translated = sqlglot.transpile(statement, read=source, write=target)
     except (SqlglotError, RecursionError):
         return None
     if len(translated) != 1 or translated[0] == statement:

@@ -24,7 +24,7 @@ __all__ = [
     "GeneratedQuestions",
     "GivenQuestions",
     "QuestionSource",
-    "Release",
+    "ReleaseFolder",
     "Source",
 ]
 
@@ -80,14 +80,14 @@ class Source(Record):
     def names(self) -> tuple[str, ...] | None:
         """The names of `scenarios`, of which some may be folders; `UnknownNameError` for none."""
         from dqa import plugins
-        from dqa.scenarios import known_as
+        from dqa.scenarios import scenario_name
 
         if self.scenarios is None:
             return None
-        return tuple(plugins.scenario(known_as(name)).name for name in self.scenarios)
+        return tuple(plugins.scenario(scenario_name(name)).name for name in self.scenarios)
 
 
-class Release(Source):
+class ReleaseFolder(Source):
     """A folder that a benchmark's authors published.
 
     Attributes
@@ -199,6 +199,7 @@ class GivenQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    Release | GeneratedFolder | GeneratedQuestions | GivenQuestions, Field(discriminator="source")
+    ReleaseFolder | GeneratedFolder | GeneratedQuestions | GivenQuestions,
+    Field(discriminator="source"),
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

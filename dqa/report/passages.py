@@ -15,24 +15,24 @@ from dqa.core.question import Candidate
 from dqa.evaluation.results import Goal
 
 __all__ = [
-    "Answer",
     "Called",
     "Crash",
-    "Failure",
-    "Fault",
+    "FinalAnswer",
     "Heading",
     "Judgement",
+    "ModelFault",
     "Noted",
     "Other",
     "Passage",
     "Plan",
     "Prompt",
-    "Reply",
+    "RefusedReply",
     "Section",
     "ShownStep",
     "Spent",
     "Thought",
     "Unjudged",
+    "WholeReply",
     "passage_to_json",
 ]
 
@@ -120,7 +120,7 @@ class Thought:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class WholeReply:
     """A whole reply, where its thought is not known: unreadable, or of an older trace."""
 
     kind: ClassVar[str] = "reply"
@@ -168,7 +168,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ModelFault:
     """A call of the model that failed or was mended; see `dqa.models.faults.Fault`."""
 
     kind: ClassVar[str] = "fault"
@@ -181,7 +181,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RefusedReply:
     """What the model was told about a reply that could not be used."""
 
     kind: ClassVar[str] = "failure"
@@ -221,7 +221,7 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FinalAnswer:
     """The decider's last words, and the candidate that they name, if they name one."""
 
     kind: ClassVar[str] = "answer"
@@ -304,14 +304,14 @@ Passage: TypeAlias = (
     | Prompt
     | Plan
     | Thought
-    | Reply
+    | WholeReply
     | Called
-    | Fault
-    | Failure
+    | ModelFault
+    | RefusedReply
     | Crash
     | Noted
     | Other
-    | Answer
+    | FinalAnswer
     | Spent
     | Judgement
     | Unjudged

@@ -16,23 +16,23 @@ from dqa.core.plans import PlanStep, read_plan
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
-    Answer,
     Called,
     Crash,
-    Failure,
-    Fault,
+    FinalAnswer,
     Heading,
     Judgement,
+    ModelFault,
     Other,
     Passage,
     Plan,
     Prompt,
-    Reply,
+    RefusedReply,
     Section,
     ShownStep,
     Spent,
     Thought,
     Unjudged,
+    WholeReply,
 )
 
 __all__ = ["read"]
@@ -59,7 +59,7 @@ def read(trace: Trace, result: Result | None = None, unit: str = "value") -> lis
         passages += [_called(None, asdict(evidence)) for evidence in trace.evidence]
     choice = trace.choice if result is None else result.choice
     if trace.answer:
-        passages.append(Answer(trace.answer, choice))
+        passages.append(FinalAnswer(trace.answer, choice))
     return [*passages, _spent(trace), _worth(trace, result, unit)]
 
 
@@ -113,7 +113,7 @@ class _Events:
         if thought is None:
             calls = (f"{call['tool']}: {_asked(call['input'])}" for call in called)
             text = _words(event, "text") or "\n".join(calls)
-            yield Reply(event.step, self._role, text)
+            yield WholeReply(event.step, self._role, text)
         elif str(thought).strip():
             yield Thought(event.step, self._role, str(thought))
 
@@ -133,7 +133,9 @@ class _Events:
         yield _called(event.step, event.data)
 
     def _failure(self, event: Event) -> Iterator[Passage]:
-        yield Failure(event.step, _words(event, "role") or self._role, _words(event, "problem"))
+        yield RefusedReply(
+            event.step, _words(event, "role") or self._role, _words(event, "problem")
+        )
 
     @staticmethod
     def _crash(event: Event) -> Iterator[Passage]:
@@ -143,7 +145,9 @@ class _Events:
     def _fault(event: Event) -> Iterator[Passage]:
         data = event.data
         words = {name: _words(event, name) for name in ("fault", "error", "message")}
-        yield Fault(event.step, **words, attempt=int(data["attempt"]), wait=_seconds(data["wait"]))
+        yield ModelFault(
+            event.step, **words, attempt=int(data["attempt"]), wait=_seconds(data["wait"])
+        )
 
     def _outage(self, event: Event) -> Iterator[Passage]:
         """Show the call that a database failed on; its provider's own failures are faults."""

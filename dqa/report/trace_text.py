@@ -14,28 +14,28 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE
+from dqa.core.text import visible
 from dqa.report.passages import (
-    Answer,
     Called,
     Crash,
-    Failure,
-    Fault,
+    FinalAnswer,
     Heading,
     Judgement,
+    ModelFault,
     Noted,
     Other,
     Passage,
     Plan,
     Prompt,
-    Reply,
+    RefusedReply,
     Section,
     Spent,
     Thought,
     Unjudged,
+    WholeReply,
 )
 from dqa.report.tables import model_line
 from dqa.report.trace_verdict import verdict_lines
-from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,7 +116,7 @@ class _Showing:
 
     def __init__(self, passages: Sequence[Passage], *, full: bool) -> None:
         self._full = full
-        roles = {p.role for p in passages if isinstance(p, Plan | Prompt | Reply | Thought)}
+        roles = {p.role for p in passages if isinstance(p, Plan | Prompt | WholeReply | Thought)}
         self._two_models = len(roles - {""}) > 1
 
     def blocks(self, passages: Iterable[Passage]) -> Iterator[_Block]:
@@ -158,7 +158,7 @@ class _Showing:
         title = self._title(thought.step, thought.role, "thought")
         yield _Block(title, "yellow", self._lines(thought.text))
 
-    def _reply(self, reply: Reply) -> Iterator[_Block]:
+    def _reply(self, reply: WholeReply) -> Iterator[_Block]:
         title = self._title(reply.step, reply.role, "reply")
         yield _Block(title, "yellow", self._lines(reply.text or "(empty)"))
 
@@ -206,7 +206,7 @@ class _Showing:
             text = visible(json.dumps(cell, ensure_ascii=False))
         return text if self._full or len(text) <= _CELL else f"{text[: _CELL - 3]}..."
 
-    def _fault(self, fault: Fault) -> Iterator[_Block]:
+    def _fault(self, fault: ModelFault) -> Iterator[_Block]:
         title = f"Step {fault.step}: fault of the model's provider"
         if fault.fault == "after_stop":
             after, colour = "mended and used", "yellow"
@@ -219,7 +219,7 @@ class _Showing:
         said = f"attempt {fault.attempt}: {fault.fault} ({fault.error}), {after}"
         yield _Block(title, colour, [_Line(self._short(said)), *self._lines(fault.message)])
 
-    def _failure(self, failure: Failure) -> Iterator[_Block]:
+    def _failure(self, failure: RefusedReply) -> Iterator[_Block]:
         title = self._title(failure.step, failure.role, "this reply could not be used")
         yield _Block(title, "red", self._lines(failure.problem))
 
@@ -236,7 +236,7 @@ class _Showing:
         title = self._title(other.step, "", self._short(other.event))
         yield _Block(title, "", self._lines(text))
 
-    def _answer(self, answer: Answer) -> Iterator[_Block]:
+    def _answer(self, answer: FinalAnswer) -> Iterator[_Block]:
         named = "no candidate" if answer.choice is None else self._short(str(answer.choice))
         matched = _Line(f"-> matched to {named}", "dim")
         yield _Block("Answer", "bright_white", [*self._lines(answer.text), matched])

@@ -24,7 +24,7 @@ from dqa.loaders.sources import (
     GeneratedQuestions,
     GivenQuestions,
     QuestionSource,
-    Release,
+    ReleaseFolder,
 )
 from dqa.scenarios.generation import Difficulty
 
@@ -68,7 +68,7 @@ def test_what_is_written_reads_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     "questions",
     [
-        Release(folder=Path("release"), form="graph", strict=True),
+        ReleaseFolder(folder=Path("release"), form="graph", strict=True),
         GeneratedFolder(folder=Path("made")),
         GeneratedQuestions(),
         GivenQuestions(name="mine", content_hash="0" * 64),
@@ -158,8 +158,8 @@ def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
 
 def test_two_specs_differ_field_by_field() -> None:
     """Where questions lie is no difference; their content is compared apart from this."""
-    one = RunSpec(questions=Release(folder=Path("here")), deciders=("first",))
-    assert differences(one, one.changed(questions=Release(folder=Path("there")))) == []
+    one = RunSpec(questions=ReleaseFolder(folder=Path("here")), deciders=("first",))
+    assert differences(one, one.changed(questions=ReleaseFolder(folder=Path("there")))) == []
     other = one.changed(
         max_steps=3, model="openai:m", planner="a:b", limits=Limits(rows=5), databases=("sqlite",)
     )
@@ -184,7 +184,7 @@ def test_a_policy_is_read_from_its_file_and_written_as_its_lists(tmp_path: Path)
 
 def test_names_are_looked_up_before_anything_is_read() -> None:
     """A wrong name costs no reading."""
-    spec = RunSpec(questions=Release(folder=Path("no/such/folder")), deciders=("planrug",))
+    spec = RunSpec(questions=ReleaseFolder(folder=Path("no/such/folder")), deciders=("planrug",))
     with pytest.raises(UnknownNameError, match="Did you mean 'planrag'"):
         spec.build()
 
@@ -226,13 +226,13 @@ def test_a_spec_is_read_and_written_by_the_name_of_a_file(
 ) -> None:
     """A path or its text; and one that was written means the same folders from anywhere."""
     monkeypatch.chdir(tmp_path)
-    spec = RunSpec(questions=Release(folder=Path("release")), deciders="first")
+    spec = RunSpec(questions=ReleaseFolder(folder=Path("release")), deciders="first")
     spec.write("spec.json")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     read = RunSpec.read("../spec.json")
     assert read == spec == RunSpec.read(tmp_path / "spec.json")
-    assert isinstance(read.questions, Release)
+    assert isinstance(read.questions, ReleaseFolder)
     assert read.questions.folder == tmp_path / "release"
     assert read.deciders == ("first",)
 
@@ -246,7 +246,7 @@ def test_a_spec_is_read_and_written_by_the_name_of_a_file(
             lambda: GeneratedQuestions(count=0),
             "GeneratedQuestions: count: must be at least 1, not '0'.",
         ),
-        (Release, "Release: folder: is missing."),
+        (ReleaseFolder, "ReleaseFolder: folder: is missing."),
         (lambda: Limits(rows=-5), "Limits: rows must be more than 0, not -5."),
     ],
 )

@@ -14,23 +14,23 @@ from dqa.core.plans import steps_of
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
-    Answer,
     Called,
     Crash,
-    Failure,
-    Fault,
+    FinalAnswer,
     Heading,
     Judgement,
+    ModelFault,
     Other,
     Passage,
     Plan,
     Prompt,
-    Reply,
+    RefusedReply,
     Section,
     ShownStep,
     Spent,
     Thought,
     Unjudged,
+    WholeReply,
     passage_to_json,
 )
 from dqa.report.reading import read
@@ -86,7 +86,7 @@ def retrieved(step: int, **data: Any) -> Event:
 
 def between(trace: Trace) -> list[Passage]:
     """Return the passages without what frames every run."""
-    framing = Heading | Answer | Spent | Judgement | Unjudged
+    framing = Heading | FinalAnswer | Spent | Judgement | Unjudged
     return [passage for passage in read(trace) if not isinstance(passage, framing)]
 
 
@@ -94,7 +94,7 @@ def test_a_run_is_framed_by_who_was_asked_and_what_it_took() -> None:
     """Heading first; answer, cost and worth last."""
     heading, answer, spent, worth = read(told())
     assert heading == Heading("locating/1", "sqlite", "planrag", "scripted:analyst")
-    assert answer == Answer("a1", "a1")
+    assert answer == FinalAnswer("a1", "a1")
     assert spent == Spent(3, 0, 0, 0.5, 3, 10, 5)
     assert worth == Unjudged("answered", None, None)
 
@@ -164,22 +164,24 @@ def test_faults_and_failures_stand_where_they_happened() -> None:
         event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
     )
     assert between(told(*events)) == [
-        Fault(1, "rate_limit", "E", "slow", 1, 0.5),
-        Reply(1, "agent", "the reply 1"),
-        Failure(1, "agent", "no action"),
+        ModelFault(1, "rate_limit", "E", "slow", 1, 0.5),
+        WholeReply(1, "agent", "the reply 1"),
+        RefusedReply(1, "agent", "no action"),
     ]
 
 
 def test_a_reply_of_calls_that_cannot_be_used_shows_the_calls() -> None:
     """Where it has no text of its own."""
     calls = [{"tool": "drop", "input": '{"table": "t"}'}]
-    assert between(told(replied(1, None, text="", calls=calls))) == [Reply(1, "agent", "drop: t")]
+    assert between(told(replied(1, None, text="", calls=calls))) == [
+        WholeReply(1, "agent", "drop: t")
+    ]
 
 
 def test_a_reply_of_an_older_trace_is_shown_as_it_was() -> None:
     """Its thought was not told apart then."""
     assert between(told(event("reply", 1, {"text": "Thought: x"}))) == [
-        Reply(1, "agent", "Thought: x")
+        WholeReply(1, "agent", "Thought: x")
     ]
 
 
@@ -306,7 +308,7 @@ def judged(outcome: Outcome, **changes: Any) -> Result:
 def test_the_judgement_is_the_results() -> None:
     """With the choice that was judged, in the scenario's unit."""
     *_, answer, _, worth = read(told(), judged(Outcome.WRONG), "profit")
-    assert answer == Answer("a1", "b1")
+    assert answer == FinalAnswer("a1", "b1")
     assert isinstance(worth, Judgement)
     assert (worth.outcome, worth.choice, worth.value, worth.unit) == ("wrong", "b1", 1.0, "profit")
 

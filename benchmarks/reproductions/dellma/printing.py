@@ -44,7 +44,7 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
         typer.echo(
             f"{tied} decisions are ties that rounding decides: the released rule gives every action"
             " the same expected utility, so another machine may decide them otherwise. With "
-            "--rules paper the rankings decide."
+            "--rule-set paper the rankings decide."
         )
 
 

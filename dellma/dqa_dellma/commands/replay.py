@@ -31,7 +31,7 @@ def replay(
     rules: Annotated[
         str,
         typer.Option(
-            "--rules",
+            "--rule-set",
             metavar="NAME",
             help="How rankings are scored: 'released', or 'paper' for one softmax everywhere.",
         ),

@@ -13,7 +13,7 @@ from dqa.evaluation.analysis.critical_values import (
     Found,
     found_values,
 )
-from dqa.evaluation.analysis.failures import Failure, failure_of
+from dqa.evaluation.analysis.failures import RunFailure, failure_of
 from dqa.evaluation.analysis.replanning import Replanning, kind_of
 from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
 from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
@@ -25,12 +25,12 @@ __all__ = [
     "Case",
     "Cases",
     "CriticalValue",
-    "Failure",
     "Found",
     "QuestionType",
     "Reading",
     "Replanning",
     "Retrievals",
+    "RunFailure",
     "Share",
     "actions_in",
     "analyse",

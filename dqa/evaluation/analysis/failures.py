@@ -12,7 +12,7 @@ from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.statements import brought_data, cells
 from dqa.evaluation.results import Outcome, Result
 
-__all__ = ["Failure", "FailureClass", "failure_of"]
+__all__ = ["FailureClass", "RunFailure", "failure_of"]
 
 _WORTHLESS = 1.0 - 1e-9
 """The relative regret from which on a choice is no better than deciding nothing."""
@@ -32,14 +32,14 @@ class FailureClass(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RunFailure:
     """The class of a failed run, and the rule that put it there."""
 
     kind: FailureClass
     reason: str
 
 
-def failure_of(case: Case, found: Mapping[str, Found]) -> Failure | None:
+def failure_of(case: Case, found: Mapping[str, Found]) -> RunFailure | None:
     """Return why a run failed; None where it was right, or where its trace tells nothing.
 
     The first rule that fits decides:
@@ -68,37 +68,37 @@ def failure_of(case: Case, found: Mapping[str, Found]) -> Failure | None:
         or _other(case)
         or _improper_candidate(case)
         or (
-            Failure(FailureClass.MIS, f"never queried or computed: {', '.join(missed)}")
+            RunFailure(FailureClass.MIS, f"never queried or computed: {', '.join(missed)}")
             if missed
-            else Failure(FailureClass.DEEP, "chose a worse candidate with the data at hand")
+            else RunFailure(FailureClass.DEEP, "chose a worse candidate with the data at hand")
         )
     )
 
 
-def _query_error(case: Case, missed: list[str], *, critical: bool) -> Failure | None:
+def _query_error(case: Case, missed: list[str], *, critical: bool) -> RunFailure | None:
     asked = case.trace.evidence
     vain = sum(not brought_data(evidence) for evidence in asked)
     lacks_data = bool(missed) if critical else vain == len(asked)
     if not asked or 2 * vain < len(asked) or not lacks_data:
         return None
-    return Failure(FailureClass.QUR, f"{vain} of {len(asked)} statements brought nothing")
+    return RunFailure(FailureClass.QUR, f"{vain} of {len(asked)} statements brought nothing")
 
 
-def _other(case: Case) -> Failure | None:
+def _other(case: Case) -> RunFailure | None:
     result = case.result
     if result.outcome is Outcome.WRONG:
         return None
     if result.outcome is Outcome.NO_CANDIDATE and _is_of_database(result.answer, case):
         return None
-    return Failure(FailureClass.OTH, f"no decision to judge: {result.outcome.value}")
+    return RunFailure(FailureClass.OTH, f"no decision to judge: {result.outcome.value}")
 
 
-def _improper_candidate(case: Case) -> Failure | None:
+def _improper_candidate(case: Case) -> RunFailure | None:
     result = case.result
     if result.outcome is Outcome.NO_CANDIDATE:
-        return Failure(FailureClass.CAN, "answered with something that is no candidate")
+        return RunFailure(FailureClass.CAN, "answered with something that is no candidate")
     if _gains_nothing(result):
-        return Failure(FailureClass.CAN, "chose a candidate that gains nothing")
+        return RunFailure(FailureClass.CAN, "chose a candidate that gains nothing")
     return None
 
 

@@ -6,15 +6,14 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from sqlglot import Token, exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 
 from dqa.guard.names import closest
 from dqa.guard.policy import Policy
+from dqa.guard.sql.dialects import dialect_of
 from dqa.guard.sql.lists import AllowLists
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
@@ -73,7 +72,7 @@ def parse(text: StatementText, dialect: str) -> exp.Expr:
     read_as = _READ_AS.get(dialect, dialect)
     if dialect == "mariadb" and _STARTS_WITH_VALUES.match(text.code):
         read_as = ""  # MySQL has VALUES ROW(...) only
-    parser = _dialect(read_as)
+    parser = dialect_of(read_as)
     try:
         text = _without_silent_words(text, dialect)
         tokens = parser.tokenize(text.sql)
@@ -89,11 +88,6 @@ def parse(text: StatementText, dialect: str) -> exp.Expr:
     if tree is None:
         raise Refusal("it is more than one statement; write one statement at a time")
     return tree
-
-
-@cache
-def _dialect(name: str) -> Dialect:
-    return Dialect.get_or_raise(name)
 
 
 def _without_silent_words(text: StatementText, dialect: str) -> StatementText:

@@ -30,9 +30,6 @@ _INTERRUPTED = 130
     calling=CallOptions,
     questions=options.QuestionOptions,
     running=RunOptions,
-    calling=CallOptions,
-    questions=options.QuestionOptions,
-    running=RunOptions,
 )
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
@@ -42,6 +43,7 @@ __all__ = [
     "decider",
     "deciders",
     "events",
+    "find_scenario",
     "format_class",
     "generator",
     "names",
@@ -49,6 +51,7 @@ __all__ = [
     "renderings",
     "responders",
     "scenario",
+    "scenario_of",
     "script",
     "script_names",
     "simulator",
@@ -59,18 +62,18 @@ Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
 """Shows a method's own events as passages; None for an event that it does not know."""
 
 
-_NEEDS: Mapping[str, tuple[str, ...]] = {
-    "decider": ("name", "description", "make", "needs_model", "protocols", "options"),
-    "database": ("name", "kind", "dialect", "embedded", "accepts", "open", "load"),
-    "reader": ("name", "rule_set", "recognises", "read"),
-    "event": ("__iter__",),
-    "rendering": ("__call__",),
-    "command": ("registered_commands",),
-    "format": ("json_schema",),
-    "tool": ("__call__",),
-    "scripted": ("answers", "reply"),
+_CONTRACTS: Mapping[str, str] = {
+    "decider": "dqa.deciders.base:DeciderFactory",
+    "database": "dqa.databases.base:Backend",
+    "reader": "dqa.loaders.base:QuestionReader",
+    "event": "dqa.core.events:Event",
+    "rendering": "collections.abc:Callable",
+    "command": "typer:Typer",
+    "format": "dqa.core.records:Record",
+    "tool": "collections.abc:Callable",
+    "scripted": "dqa.models.scripted.responder:Responder",
 }
-"""By kind of entry point, what its object has to have."""
+"""By kind of entry point, where the class of its contract is; imported with the first plug-in."""
 
 
 @cache
@@ -120,13 +123,42 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
         raise UnknownNameError(kind, name, found)
     where = f"The {kind} '{name}' is registered as {found[name].value}"
     loaded = _loaded(found[name], where)
-    missing = [needed for needed in _NEEDS.get(kind, ()) if not hasattr(loaded, needed)]
-    if missing:
+    contract = resolve_name(_CONTRACTS[kind])
+    wanted = f"{_WANTED.get(kind, 'an object of')} {_CONTRACTS[kind].replace(':', '.')}"
+    if not _keeps(kind, contract, loaded):
         raise PluginError(
-            f"{where}, which breaks its contract: it has no {', '.join(missing)}. Mend or remove "
-            "the package that registers it."
+            f"{where}, which breaks its contract: it is {_shown(loaded)} and has to be {wanted}. "
+            "Mend or remove the package that registers it."
         )
     return loaded
+
+
+_WANTED: Mapping[str, str] = {"event": "a tuple of subclasses of", "format": "a subclass of"}
+
+
+def _keeps(kind: str, contract: type, loaded: object) -> bool:
+    """Whether what a plug-in brought is what its group's contract wants."""
+    if kind == "event":
+        return isinstance(loaded, tuple) and all(_is_subclass(one, contract) for one in loaded)
+    if kind == "format":
+        return _is_subclass(loaded, contract)
+    if kind in {"rendering", "tool"}:
+        return callable(loaded)
+    return _is_instance(loaded, contract)
+
+
+def _is_subclass(loaded: object, contract: type) -> bool:
+    return isinstance(loaded, type) and issubclass(loaded, contract)
+
+
+def _is_instance(loaded: object, contract: type) -> bool:
+    # A class has every method of a protocol that its instances keep, and keeps none of them.
+    return isinstance(loaded, contract) and not isinstance(loaded, type)
+
+
+def _shown(loaded: object) -> str:
+    named = loaded if isinstance(loaded, type) else type(loaded)
+    return f"the class {named.__name__}" if named is loaded else f"of type {named.__name__}"
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
@@ -155,6 +187,16 @@ def scenario(name: str) -> Scenario:
     return known(name)
 
 
+def find_scenario(name: str) -> Scenario | None:
+    """Return the scenario called `name`; None where there is none."""
+    return scenario(name) if name in names("scenario") else None
+
+
+def scenario_of(question: Question) -> Scenario | None:
+    """Return a question's scenario; None where it is of none that is known."""
+    return find_scenario(question.scenario)
+
+
 def command(name: str) -> typer.Typer:
     """Return the commands of the method called `name`."""
     loaded: typer.Typer = _load("command", name)
@@ -180,9 +222,10 @@ def decider(name: str) -> DeciderFactory:
 
 def simulator(name: str) -> Simulator:
     """Return what tells the outcomes of the scenario called `name`: a simulator, or statements."""
-    if name not in names("scenario") or not _has(scenario(name), "simulator"):
+    found = find_scenario(name)
+    if found is None or not _has(found, "simulator"):
         raise UnknownNameError("simulator", name, names("simulator"))
-    return _simulator(scenario(name))
+    return _simulator(found)
 
 
 @cache
@@ -196,16 +239,17 @@ def _simulator(scenario: Scenario) -> Simulator:
     if source == "formula":
         return FormulaOutcomes(scenario)
     found = _named(scenario, "simulator", scenario.outcomes.python or "")
-    _expect(isinstance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
+    _expect(_is_instance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
     checked: Simulator = found
     return checked
 
 
 def generator(name: str) -> Generator:
     """Return the generator of the scenario called `name`."""
-    if name not in names("scenario") or not _has(scenario(name), "generator"):
+    found = find_scenario(name)
+    if found is None or not _has(found, "generator"):
         raise UnknownNameError("scenario that can be generated", name, names("generator"))
-    return _generator(scenario(name))
+    return _generator(found)
 
 
 @cache
@@ -214,7 +258,7 @@ def _generator(scenario: Scenario) -> Generator:
 
     found = _named(scenario, "generator", scenario.generator or "")
     _expect(
-        isinstance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
+        _is_instance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
     )
     checked: Generator = found
     return checked
@@ -230,6 +274,7 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
     if name not in scenario.scripts:
         raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scenario.scripts)
     found: Callable[..., Any] = _named(scenario, f"script '{name}'", scenario.scripts[name])
+    _expect(callable(found), scenario, f"script '{name}'", "collections.abc.Callable")
     return found
 
 
@@ -283,8 +328,8 @@ def _loadable(kind: str) -> Iterator[Any]:
 def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:
     if not holds:
         raise PluginError(
-            f"The {part} of scenario '{scenario.name}' breaks its contract: it lacks what "
-            f"{contract} has. Mend the package that brings it."
+            f"The {part} of scenario '{scenario.name}' breaks its contract: it is no "
+            f"object of {contract}. Mend the package that brings it."
         )
 
 

@@ -26,7 +26,7 @@ from dqa.evaluation.traces import Trace
 from dqa.guard import Audit, Policy
 from dqa.loaders.asked import ask_scenario
 from dqa.models.attempts import attempt_by
-from dqa.scenarios import known_as
+from dqa.scenarios import scenario_name
 
 __all__ = ["AskedQuestion", "ask"]
 
@@ -102,7 +102,7 @@ class AskedQuestion(Record):
         if self.scenario is None:
             asked = Question(_CUSTOM, "1", self.question or "", self.rules or "")
         else:
-            scenario = plugins.scenario(known_as(self.scenario))
+            scenario = plugins.scenario(scenario_name(self.scenario))
             asked = ask_scenario(scenario, database, self.target)
         return replace(
             asked,

@@ -30,7 +30,7 @@ from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.passages import Passage
 from dqa.report.tables import Spending, accuracy_table, as_text, lines_below, spending
-from dqa.scenarios import known_as
+from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
     from dqa.models.budget import Prices
@@ -114,7 +114,7 @@ class Run:
         """How every decider did on each scenario and database, in the order they were named."""
         named = () if self.spec is None else self.spec.questions.scenarios or ()
         found = summarise(self.results)
-        order = {known_as(name): place for place, name in enumerate(named)}
+        order = {scenario_name(name): place for place, name in enumerate(named)}
         return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
 
     @property
@@ -215,9 +215,8 @@ class Run:
         """Return one decision as a person reads it, piece by piece."""
         from dqa.report.reading import read
 
-        scenario = trace.question.partition("/")[0]
-        known = scenario in plugins.names("scenario")
-        unit = plugins.scenario(scenario).unit if known else "value"
+        scenario = plugins.find_scenario(trace.question.partition("/")[0])
+        unit = "value" if scenario is None else scenario.unit
         return read(trace, self.by_key.get(trace.key), unit)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.output import echo_json, echo_table
-from dqa.report.untrusted import visible
+from dqa.core.text import visible
 
 __all__ = ["analyse"]
 

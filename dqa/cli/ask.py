@@ -15,8 +15,8 @@ from dqa.cli import options
 from dqa.cli.bundles import takes
 from dqa.cli.output import echo_json
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
+from dqa.core.text import visible
 from dqa.evaluation.options import CallOptions
-from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
     from dqa.api.asking import AskedQuestion

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from dqa.core.text import spelt_out
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["echo_json", "echo_table", "report_defects"]
 
-_ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Controls and marks of direction that JSON itself lets stand in a string."""
 _DEFECTS_SHOWN = 10
 
 
@@ -28,7 +27,7 @@ def echo_json(value: object) -> None:
     What would act on a terminal stands in JSON's own escapes, so the value stays as it is.
     """
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)
-    typer.echo(_ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    typer.echo(spelt_out(text, kept="\n", spell=lambda character: json.dumps(character)[1:-1]))
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401  (any JSON value)

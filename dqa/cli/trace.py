@@ -64,7 +64,7 @@ def _list(run: Run, wanted: Sequence[Trace]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from dqa.report.untrusted import visible
+    from dqa.core.text import visible
 
     table = Table(box=box.SIMPLE_HEAD)
     for title in ("Database", "Decider", "Outcome", "Replies", "Answer"):

@@ -1,1 +1,1 @@
-"""The contracts that hold the house together, one page to learn."""
+"""The contracts: data classes and protocols."""

@@ -20,7 +20,8 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal["relational", "graph"]
-Cut: TypeAlias = Literal["rows", "bytes", "cells"]
+Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
+"""Which limit ended a result before the database did, or cut one of its cells."""
 
 
 @dataclass(frozen=True, slots=True)

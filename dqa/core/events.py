@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dqa.core.evidence import QUERY, SIMULATING, Cut, Evidence
+from dqa.core.database import Cut
+from dqa.core.evidence import QUERY, SIMULATING, Evidence
 
 __all__ = [
     "CORE_EVENTS",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-__all__ = ["COMPARE", "QUERY", "SIMULATE", "SIMULATING", "Cut", "Evidence"]
+from dqa.core.database import Cut
 
-Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
-"""Which limit ended a result before the database did."""
+__all__ = ["COMPARE", "QUERY", "SIMULATE", "SIMULATING", "Evidence"]
 
 QUERY = "query_database"
 """The tool that asks the database."""
@@ -33,7 +31,7 @@ class Evidence:
     error
         Class name of the error, or None.
     cut
-        Which limit cut the result ("rows", "bytes", "seconds"), or None.
+        Which limit cut the result ("rows", "bytes", "cells", "seconds"), or None.
     seconds
         How long the database took.
     translated

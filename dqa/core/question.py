@@ -10,7 +10,7 @@ from typing import TypeAlias
 __all__ = ["Candidate", "Question"]
 
 Candidate: TypeAlias = str | int
-"""What can be chosen: a trade node's name, a building's id."""
+"""What can be chosen: a supplier's name, a product's number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ __all__ = [
     "TableInfo",
     "cypher_name",
     "describe",
+    "quoted",
     "sql_name",
 ]
 
@@ -133,6 +134,11 @@ def cypher_name(name: str) -> str:
 def _spelled(name: str, quote: str, reserved: frozenset[str]) -> str:
     if _PLAIN.fullmatch(name) and name.lower() not in reserved:
         return name
+    return quoted(name, quote)
+
+
+def quoted(name: str, quote: str) -> str:
+    """Return a name between quotes, whatever it is; a quote within it is doubled."""
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
 

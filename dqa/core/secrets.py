@@ -51,11 +51,11 @@ def _without_credentials(found: re.Match[str]) -> str:
 
 
 def redacted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value with every secret in its texts blotted out."""
+    """Return a JSON value with every secret in its texts redacted."""
     # Almost nothing holds a secret: all texts are looked through at once, and only a value that
     # does hold one is taken apart.
     everything = "\n".join(dict.fromkeys(_texts(value)))
-    return value if redact(everything) == everything else _blotted(value)
+    return value if redact(everything) == everything else _redacted_value(value)
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
@@ -69,11 +69,11 @@ def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
             yield from _texts(item)
 
 
-def _blotted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+def _redacted_value(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        return {key: _blotted(item) for key, item in value.items()}
+        return {key: _redacted_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_blotted(item) for item in value]
+        return [_redacted_value(item) for item in value]
     return value

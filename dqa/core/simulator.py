@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Outcomes", "Simulator"]
+__all__ = ["Goal", "Outcomes", "Simulator"]
+
+Goal: TypeAlias = Literal["maximise", "minimise"]
+"""Whether more or less of an outcome is better."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Outcomes:
     goal
         Whether more or less is better.
     baseline
-        The value where nothing is decided.
+        The value where nothing is decided; None where nothing tells it.
     decided_by_last_bit
         Whether the best differs from the next by no more than rounding, so that the answer hangs
         on the order of summation.
@@ -39,8 +42,8 @@ class Outcomes:
 
     candidates: tuple[Candidate, ...]
     values: NDArray[np.float64]
-    goal: Literal["maximise", "minimise"]
-    baseline: float
+    goal: Goal
+    baseline: float | None = None
     decided_by_last_bit: bool = False
 
     def __post_init__(self) -> None:
@@ -88,12 +91,15 @@ class Outcomes:
         """How much value `candidate` gives away against the best (>= 0, same unit)."""
         return float(self._losses[self._index(candidate)])
 
-    def relative_regret(self, candidate: Candidate) -> float:
+    def relative_regret(self, candidate: Candidate) -> float | None:
         """Regret as a share of what the best decision gains over deciding nothing.
 
         0 for a best decision, 1 for one as good as doing nothing, above 1 for one that harms.
-        Where even the best gains nothing, 0 for a best decision and infinity otherwise.
+        Where even the best gains nothing, 0 for a best decision and infinity otherwise. None where
+        there is no baseline.
         """
+        if self.baseline is None:
+            return None
         regret = self.regret(candidate)
         if regret == 0.0:
             return 0.0
@@ -117,19 +123,32 @@ class Outcomes:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """Ground truth of a scenario under named rule sets; ``scenario.toml`` says where it is."""
+    """Ground truth of a scenario under named rule sets; ``scenario.toml`` says where it is.
+
+    Attributes
+    ----------
+    scenario
+        Whose it is.
+    rule_sets
+        Its own names of the ways in which it counts, at least one. The first one counts where
+        nobody names any: None in place of a rule set always means it.
+    """
 
     scenario: str
     rule_sets: tuple[str, ...]
 
     def outcomes(
-        self, situation: Situation, questions: Sequence[Question], rules: str
+        self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
         """Return the outcome of every candidate, for each of the questions on one situation."""
         ...
 
     def simulate(
-        self, situation: Situation, question: Question, decision: Candidate | None, rules: str
+        self,
+        situation: Situation,
+        question: Question,
+        decision: Candidate | None,
+        rules: str | None = None,
     ) -> Situation:
         """Return the full state after `decision` (None: after deciding nothing)."""
         ...

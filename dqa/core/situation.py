@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from dqa.core.errors import DataError
 
 if TYPE_CHECKING:
-    import networkx as nx
     from numpy.typing import NDArray
 
 __all__ = [
@@ -325,36 +324,3 @@ class Situation:
     def row_count(self) -> int:
         """Rows of all tables together."""
         return sum(len(table) for table in self.tables.values())
-
-    def to_networkx(self) -> nx.MultiDiGraph[tuple[str, Cell]]:
-        """Return the graph reading: nodes ``(label, key)`` with their properties, typed edges.
-
-        Edge keys are relationship types; an edge that the tables hold twice stays one edge.
-        """
-        import networkx as nx
-
-        graph: nx.MultiDiGraph[tuple[str, Cell]] = nx.MultiDiGraph(
-            scenario=self.schema.scenario, name=self.name
-        )
-        for node in self.schema.nodes:
-            keys = self[node.table][node.key_column].tolist()
-            for key, values in zip(keys, self._properties(node), strict=True):
-                graph.add_node((node.label, key), label=node.label, **values)
-        for edge in self.schema.edges:
-            sources = self[edge.table][edge.source[1]].tolist()
-            targets = self[edge.table][edge.target[1]].tolist()
-            for source, target, values in zip(
-                sources, targets, self._properties(edge), strict=True
-            ):
-                graph.add_edge(
-                    (edge.source[0], source), (edge.target[0], target), key=edge.label, **values
-                )
-        return graph
-
-    def _properties(self, part: NodeSchema | EdgeSchema) -> Iterator[dict[str, Cell]]:
-        table = self[part.table]
-        names = [name for name, _ in part.properties]
-        lists = [table[column].tolist() for _, column in part.properties]
-        if not lists:
-            return ({} for _ in range(len(table)))
-        return (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))

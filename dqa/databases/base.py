@@ -89,7 +89,7 @@ class Backend:
             The driver is not installed.
         UsageError
             The location is wrong, or names what is not there; user or password are wrong; the
-            server is too old.
+            server is too old; the policy names what the database does not have.
         DataError
             The file is no database of this kind.
         DatabaseUnavailableError
@@ -97,7 +97,7 @@ class Backend:
         """
         with self._started().connect(location) as namespaces:
             database = namespaces.open(namespaces.select())
-        return _restricted(database, policy, audit, limits)
+        return _restricted(database, policy, audit, limits, checked=True)
 
     def load(  # noqa: PLR0913
         self,
@@ -215,10 +215,15 @@ def _fill(
 
 
 def _restricted(
-    database: GuardedDatabase, policy: Policy | None, audit: Audit | None, limits: Limits | None
+    database: GuardedDatabase,
+    policy: Policy | None,
+    audit: Audit | None,
+    limits: Limits | None,
+    *,
+    checked: bool = False,
 ) -> Database:
     try:
-        return database.restrict(policy, audit, limits)
+        return database.restrict(policy, audit, limits, checked=checked)
     except BaseException:
         database.close()
         raise

@@ -1,4 +1,4 @@
-"""Locks that the standard library has not."""
+"""A readers-writer lock."""
 
 from __future__ import annotations
 

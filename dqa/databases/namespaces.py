@@ -198,7 +198,7 @@ class Namespaces(ABC):
 
 
 def namespace_for(situation: Situation) -> str:
-    """Return the name of a situation's namespace: ``dqa_locating_q1_0123456789ab``.
+    """Return the name of a situation's namespace: ``dqa_suppliers_q1_0123456789ab``.
 
     Lower case letters, digits and underscores, at most 60 characters: a valid unquoted name in
     every database. The hash keeps situations of one name apart.

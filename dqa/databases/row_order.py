@@ -14,19 +14,19 @@ import numpy as np
 
 from dqa.core.situation import Cell
 
-__all__ = ["packed", "restored"]
+__all__ = ["pack_order", "restore_order"]
 
 _Row = TypeVar("_Row", bound=Sequence[Cell])
 _TYPE = np.dtype("<u4")
 
 
-def packed(rows: Sequence[Sequence[Cell]]) -> bytes:
+def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
     """Return the order of rows: for each row in sorted order, its position."""
     return np.array(_sorted(rows), dtype=_TYPE).tobytes()
 
 
-def restored(rows: Sequence[_Row], order: bytes) -> list[_Row]:
-    """Return rows that come in any order in the order that `packed` was given them.
+def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
+    """Return rows that come in any order in the order that `pack_order` was given them.
 
     Raises
     ------

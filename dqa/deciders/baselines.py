@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Decision
@@ -14,6 +13,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory
+from dqa.deciders.candidates import recorded_outcomes
 
 __all__ = ["FIRST", "ORACLE", "RANDOM", "Baseline", "Oracle"]
 
@@ -69,25 +69,24 @@ class Oracle(UpperBound):
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` where there is neither a record nor a simulator."""
-        if self._record(question) is not None:
+        if self._truth(question).outcomes is not None:
             _candidates(question)
             return
         from dqa.deciders.simulation import Simulation
 
         Simulation.check(question, self._rules)
 
-    def _record(self, question: Question) -> tuple[float, ...] | None:
-        return self._truths.get(question.key, NOTHING_KNOWN).outcomes
+    def _truth(self, question: Question) -> Truth:
+        return self._truths.get(question.key, NOTHING_KNOWN)
 
     def _best(self, question: Question, database: Database) -> Candidate:
-        record = self._record(question)
-        if record is None:
+        recorded = recorded_outcomes(question, self._truth(question))
+        if recorded is None:
             # Only here: the tools that agents are offered come with it, and take LangChain.
             from dqa.deciders.simulation import Simulation
 
             return Simulation.of(question, database, self._rules).outcomes().answer
-        outcomes = dict(zip(_candidates(question), record, strict=True))
-        return (min if _wants_least(question) else max)(outcomes, key=outcomes.__getitem__)
+        return recorded.answer
 
 
 def _decided(
@@ -108,11 +107,6 @@ def _candidates(question: Question) -> tuple[Candidate, ...]:
             "list: name them, or ask another decider."
         )
     return question.candidates
-
-
-def _wants_least(question: Question) -> bool:
-    known = question.scenario in plugins.names("scenario")
-    return known and plugins.scenario(question.scenario).goal == "minimise"
 
 
 def _first(question: Question, database: Database) -> Candidate:

@@ -41,9 +41,10 @@ class ByScenario(Decider):
         self._decider_of(question).check(question)
 
     def _decider_of(self, question: Question) -> Decider:
-        if question.scenario not in plugins.names("scenario"):
+        scenario = plugins.scenario_of(question)
+        if scenario is None:
             return self._usual
-        settings = plugins.scenario(question.scenario).settings
+        settings = scenario.settings
         with self._lock:
             found = self._made.get(frozenset(settings.items()))
             if found is None:

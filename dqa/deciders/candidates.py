@@ -1,23 +1,39 @@
-"""What can be chosen: what it is called, and where a statement lists it."""
+"""What can be chosen: what it is called, where a statement lists it, what a record says of it."""
 
 from __future__ import annotations
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
-from dqa.core.errors import QueryError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question
+from dqa.core.simulator import Goal, Outcomes
+from dqa.core.truth import Truth
+from dqa.scenarios.embedded import first_column
 
-__all__ = ["candidates_of", "nouns_of", "queried_candidates"]
+__all__ = ["candidates_of", "nouns_of", "queried_candidates", "recorded_outcomes"]
 
 _MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
 
 
 def nouns_of(question: Question) -> tuple[str, ...]:
     """Return what a question's candidates may be called, such as "trade node"; the usual first."""
-    if question.scenario not in plugins.names("scenario"):
-        return ("candidate",)
-    scenario = plugins.scenario(question.scenario)
-    return scenario.candidate_nouns or (scenario.candidate_noun,)
+    scenario = plugins.scenario_of(question)
+    return ("candidate",) if scenario is None else scenario.candidate_nouns
+
+
+def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
+    """Return the outcomes that a question's record tells; None where there is no record.
+
+    Where more is better, deciding nothing leads to 0; where less is, no record tells what it costs.
+    """
+    if truth.outcomes is None or question.candidates is None:
+        return None
+    import numpy as np
+
+    scenario = plugins.scenario_of(question)
+    goal: Goal = "maximise" if scenario is None else scenario.goal
+    values = np.array(truth.outcomes, dtype=np.float64)
+    return Outcomes(question.candidates, values, goal, 0.0 if goal == "maximise" else None)
 
 
 def candidates_of(question: Question, database: Database) -> tuple[Candidate, ...] | None:
@@ -55,12 +71,10 @@ def queried_candidates(
         The database failed.
     """
     try:
-        rows = database.query(statement, _MOST)
-    except QueryError as error:
-        raise UsageError(f"{called} cannot run: {error}") from error
-    if rows.cut is not None:
-        raise UsageError(f"{called} lists more than {len(rows.rows)} candidates: narrow it.")
-    cells = (row[0] for row in rows.rows if row and row[0] is not None)
+        cells = first_column(database, statement, _MOST, called)
+    except DataError as error:
+        # Whoever asks wrote the statement; it is no part of the data.
+        raise UsageError(str(error)) from error
     return tuple(
         dict.fromkeys(cell if isinstance(cell, str | int) else str(cell) for cell in cells)
     )

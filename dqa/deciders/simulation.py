@@ -82,7 +82,7 @@ class Simulation:
     def check(question: Question, rules: str | None = None) -> None:
         """Raise what `of` raises, without a database."""
         name, simulated = question.scenario, plugins.names("simulator")
-        if name not in simulated or name not in plugins.names("scenario"):
+        if name not in simulated:
             raise UsageError(
                 f"Question '{question.key}' cannot be simulated: its scenario '{name}' has no "
                 f"simulator ({', '.join(simulated) or 'none'} have). Take a decider that needs "
@@ -103,7 +103,7 @@ class Simulation:
         QueryError, InfrastructureError
             The database cannot be read, as `Database.query` says it.
         UnknownNameError
-            Nobody knows how this kind of database keeps row order.
+            The dialect's row order is unknown.
         """
         if self._outcomes is None:
             self._outcomes = self._worked_out()
@@ -196,17 +196,24 @@ class Simulation:
     def _rows(
         self, outcomes: Outcomes, chosen: list[Candidate], limits: Limits, started: float
     ) -> Rows:
+        baseline = outcomes.baseline
+
         def row(candidate: Candidate) -> tuple[Cell, ...]:
             value = outcomes.value(candidate)
-            return candidate, value, value - outcomes.baseline
+            return (candidate, value) if baseline is None else (candidate, value, value - baseline)
 
         best_first = sorted(chosen, key=outcomes.regret)
-        columns = (self.noun, self.unit, "change from deciding nothing")
+        columns: tuple[str, ...] = (self.noun, self.unit)
+        if baseline is not None:
+            columns = (*columns, "change from deciding nothing")
         return collect(columns, map(row, best_first), limits, started)
 
     def _closing(self, outcomes: Outcomes) -> str:
         better = "higher" if outcomes.goal == "maximise" else "lower"
-        return f"(a {better} {self.unit} is better; deciding nothing: {float(outcomes.baseline)!r})"
+        closing = f"a {better} {self.unit} is better"
+        if outcomes.baseline is not None:
+            closing += f"; deciding nothing: {float(outcomes.baseline)!r}"
+        return f"({closing})"
 
     def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates meant, each once in table order; `QueryError` says which is not."""

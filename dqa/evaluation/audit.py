@@ -227,6 +227,8 @@ def _under_paper(official: Candidate, paper: Outcomes) -> str:
     if paper.regret(official) <= _ROUNDING * abs(paper.value(official)):
         return f"{best}, behind by no more than rounding."
     share = paper.relative_regret(official)
+    if share is None:
+        return f"{best}."
     if not isfinite(share):
         return f"{best}, though even the best gains nothing."
     return f"{best} and gives away {share:.1%} of what the best gains."

@@ -13,6 +13,7 @@ from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
+from dqa.core.schema import describe
 from dqa.core.truth import Truth
 from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
 from dqa.evaluation.examples import OtherQuestions
@@ -115,13 +116,16 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     made = connect(
         spec, spec.deciders, calls, resumed=resumed, examples=examples, given=given or {}
     )
+    policy = _policy(spec)
     targets = targets_of(
         spec.databases,
-        _policy(spec),
+        policy,
         None if options.audit is None else Audit.to_file(options.audit),
     )
     if questions is None:
         questions = spec.questions.read()
+    if policy is not None:
+        policy.check([describe(found.schema) for found in questions.situations.values()])
     examples.take(questions)
     deciders = made.told(questions.truths)
     _check(questions, deciders.values())

@@ -22,7 +22,7 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
-from dqa.scenarios import known_as
+from dqa.scenarios import scenario_name
 
 __all__ = [
     "RESULTS",
@@ -132,7 +132,7 @@ def know_scenarios(folder: Path) -> None:
     """
     spec = read_record(folder).spec if (folder / RUN).is_file() else None
     for name in () if spec is None else spec.questions.scenarios or ():
-        known_as(name)
+        scenario_name(name)
 
 
 def read_results(folder: Path) -> list[Result]:

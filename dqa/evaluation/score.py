@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import isfinite
 
-import numpy as np
-
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DataError, InvalidAnswerError, UnknownNameError
@@ -20,10 +18,10 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
 from dqa.deciders.answers import read_answer
-from dqa.deciders.candidates import nouns_of
+from dqa.deciders.candidates import nouns_of, recorded_outcomes
 from dqa.evaluation.results import Goal, Outcome
 
-__all__ = ["Assessment", "Judge", "recorded_outcomes"]
+__all__ = ["Assessment", "Judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class Judge:
         return replace(
             judged,
             regret=outcomes.regret(choice),
-            relative_regret=share if isfinite(share) else None,
+            relative_regret=share if share is not None and isfinite(share) else None,
             rank=outcomes.rank(choice),
             value=outcomes.value(choice),
         )
@@ -168,16 +166,6 @@ def _without_choice(truth: Truth, outcomes: Outcomes | None) -> Assessment:
         baseline=outcomes.baseline,
         goal=outcomes.goal,
     )
-
-
-def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
-    """Return the outcomes that a question's record tells; None where there is no record."""
-    if truth.outcomes is None or question.candidates is None:
-        return None
-    known = question.scenario in plugins.names("scenario")
-    goal: Goal = plugins.scenario(question.scenario).goal if known else "maximise"
-    values = np.array(truth.outcomes, dtype=np.float64)
-    return Outcomes(question.candidates, values, goal, baseline=0.0)
 
 
 def _asked_about(question: Question) -> tuple[str, str]:

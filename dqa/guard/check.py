@@ -40,7 +40,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     Raises
     ------
     UnknownNameError
-        Nobody knows the dialect.
+        The dialect is unknown.
     """
     if dialect not in DIALECTS:
         raise UnknownNameError("dialect", dialect, DIALECTS)

@@ -94,12 +94,30 @@ class GuardedDatabase(ABC):
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
+        *,
+        checked: bool = False,
     ) -> Self:
         """Set what may be read, who watches and what a statement may cost; return the database.
 
         For whoever opens it, before anybody uses it. A policy that limits columns and knows no
         schema gets the database's own.
+
+        Parameters
+        ----------
+        policy, audit, limits
+            See the attributes; None for the usual.
+        checked
+            Whether every name of the policy has to be in the database.
+
+        Raises
+        ------
+        UsageError
+            The policy is to be checked, and has a name that is not in the database.
+        DatabaseUnavailableError
+            The schema cannot be read.
         """
+        if checked and policy is not None and policy.names_anything:
+            policy.check([self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = DEFAULT if policy is None else policy
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
 from dqa.core.errors import UsageError
-from dqa.core.schema import DatabaseSchema
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 
 __all__ = ["DEFAULT", "Policy"]
 
@@ -109,6 +110,39 @@ class Policy:
             or bool(self.denied_properties)
         )
 
+    @cached_property
+    def names_anything(self) -> bool:
+        """Whether it names a table, a column or another part of a schema."""
+        return any(getattr(self, name) for name in _PARTS)
+
+    def check(self, schemas: Iterable[DatabaseSchema], *, fold: bool = False) -> None:
+        """Refuse names that no schema has: what is misspelt protects nothing.
+
+        Parameters
+        ----------
+        schemas
+            Of every database that the policy is for, whole. A table that is named with its schema
+            may be elsewhere in the database, so it is not looked for.
+        fold
+            Whether the names of graphs are compared without regard to case.
+
+        Raises
+        ------
+        UsageError
+            A list has a name that is in no schema; with the closest that is.
+        """
+        known = _known_names(tuple(schemas))
+        elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
+        for part in _PARTS:
+            graphs = str.casefold if fold or part not in _AS_WRITTEN else str
+            there = {graphs(name) for name in known[part]}
+            for name in sorted(getattr(self, part) or ()):
+                owner = name.rpartition(".")[0] if part != "tables" else ""
+                if (part == "tables" and "." in name) or owner in elsewhere:
+                    continue
+                if graphs(name) not in there:
+                    raise UsageError(_unknown(part, name, known[part]))
+
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any."""
         name, schema = name.casefold(), schema.casefold()
@@ -182,6 +216,47 @@ def _names(what: str, given: Iterable[object]) -> frozenset[str]:
     if isinstance(given, str) or len(names) != len(list(given)):
         raise UsageError(f"The policy's {what} must be a list of names, not {given!r}.")
     return frozenset(names if what in _AS_WRITTEN else (name.casefold() for name in names))
+
+
+_PARTS = (
+    *("tables", "columns", "denied_columns"),
+    *("labels", "relationship_types", "properties", "denied_properties"),
+)
+"""The lists of what a schema has."""
+
+
+def _known_names(schemas: Sequence[DatabaseSchema]) -> Mapping[str, Sequence[str]]:
+    """Return what each list of a policy may name, owners before what they own."""
+    tables = [table for schema in schemas for table in schema.tables]
+    nodes = [node for schema in schemas for node in schema.nodes]
+    edges = [edge for schema in schemas for edge in schema.edges]
+    columns = [f"{table.name}.{column.name}" for table in tables for column in table.columns]
+    owners: list[NodeInfo | EdgeInfo] = [*nodes, *edges]
+    properties = [f"{owner.label}.{field.name}" for owner in owners for field in owner.properties]
+    return {
+        "tables": [table.name for table in tables],
+        "columns": columns,
+        "denied_columns": [*columns, *_alone(columns)],
+        "labels": [node.label for node in nodes],
+        "relationship_types": [edge.label for edge in edges],
+        "properties": properties,
+        "denied_properties": [*properties, *_alone(properties)],
+    }
+
+
+def _alone(owned: Iterable[str]) -> list[str]:
+    """Return the names without their owners."""
+    return [name.partition(".")[2] for name in owned]
+
+
+def _unknown(part: str, name: str, known: Sequence[str]) -> str:
+    kind = "property" if part.endswith("properties") else part.removeprefix("denied_")[:-1]
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return (
+        f"The policy's {part} has '{name}', and there is no such {kind.replace('_', ' ')}: what is "
+        f"misspelt protects nothing.{hint}"
+    )
 
 
 DEFAULT = Policy()

@@ -72,7 +72,8 @@ class _Held:
             return column_values(listing, table, target)
         statement = self.scenario.statement(listing, self.database.kind, target)
         if statement is not None:
-            return first_column(self.database, statement)
+            called = self.scenario.called(listing, self.database.kind)
+            return first_column(self.database, statement, called=called)
         return self.scenario.lister(self._situation)(listing, target)
 
     @cached_property

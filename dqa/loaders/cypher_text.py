@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, ParseError
+from dqa.core.schema import quoted
 from dqa.core.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Situation
 from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble
 from dqa.loaders.columns import ColumnReader
@@ -267,7 +268,7 @@ def _maps(situation: Situation, table: str, properties: tuple[tuple[str, str], .
 def _identifier(name: str) -> str:
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         return name
-    return f"`{name.replace('`', '``')}`"
+    return quoted(name, "`")
 
 
 def _literal(value: Cell) -> str:

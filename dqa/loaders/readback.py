@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UnknownNameError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
-from dqa.databases.row_order import restored
+from dqa.databases.row_order import restore_order
 from dqa.databases.tables import quote
 from dqa.guard import GuardedDatabase
 from dqa.guard.cypher import quote_name
@@ -48,7 +48,7 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Raises
     ------
     UnknownNameError
-        Nobody knows how this kind of database keeps row order.
+        The dialect's row order is unknown.
     DataError
         The database holds something else than the schema says.
     QueryError, DatabaseUnavailableError
@@ -116,7 +116,7 @@ def _in_order(
         return database.query(f"{statement} ORDER BY {order}", _ALL).rows
     rows = database.query(statement, _ALL).rows
     try:
-        return restored(rows, kept)
+        return restore_order(rows, kept)
     except ValueError as error:
         raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
 

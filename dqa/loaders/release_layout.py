@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -19,6 +19,7 @@ from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.sql_text import parse_sql, render_sql
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
+from dqa.scenarios.document import ReleasePart
 
 __all__ = ["FORMS", "DatabaseForm", "Form", "ScenarioLayout", "layout_of", "layouts"]
 
@@ -51,7 +52,7 @@ FORMS: Mapping[Form, DatabaseForm] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScenarioLayout:
     """Where a scenario's questions and databases are, and what a question's entry holds.
 
@@ -59,38 +60,54 @@ class ScenarioLayout:
     ----------
     scenario
         Whose they are; its name is that of its folder below ``data``.
-    questions
-        Name of the file of questions.
-    stem
-        Format of a database file's stem over a question's entry.
-    target
-        Keys of an entry that make a question's target.
-    optional
-        Those of them that an entry may leave empty.
-    references
-        Target keys whose value has to stand in a table: ``(key, table, column)``.
-    answer
-        Type of the official answer.
-    constants
-        What else every entry holds. It plays no part in reading.
-    recorded
-        Whether an entry tells, under ``outcomes``, what each candidate leads to.
+    release
+        What the scenario says of them.
     """
 
     scenario: Scenario
-    questions: str
-    stem: str
-    target: tuple[str, ...]
-    optional: tuple[str, ...]
-    references: tuple[tuple[str, str, str], ...]
-    answer: type[str | int]
-    constants: Mapping[str, str]
-    recorded: bool = False
+    release: ReleasePart
 
     @property
     def name(self) -> str:
         """The scenario's name."""
         return self.scenario.name
+
+    @property
+    def stem(self) -> str:
+        """Format of a database file's stem over a question's entry."""
+        return self.release.database
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """Keys of an entry that make a question's target."""
+        return tuple(self.scenario.parameters)
+
+    @cached_property
+    def optional(self) -> tuple[str, ...]:
+        """Those of them that an entry may leave empty."""
+        return tuple(key for key, found in self.scenario.parameters.items() if found.optional)
+
+    @cached_property
+    def references(self) -> tuple[tuple[str, str, str], ...]:
+        """Target keys whose value has to stand in a table: ``(key, table, column)``."""
+        return tuple(
+            (key, parameter.table, parameter.column)
+            for key, parameter in self.scenario.parameters.items()
+            if parameter.table is not None
+            and parameter.column is not None
+            and not parameter.where
+            and parameter.type != "list"
+        )
+
+    @cached_property
+    def answer(self) -> type[str | int]:
+        """Type of the official answer."""
+        return int if self.scenario.candidate_type == "integer" else str
+
+    @property
+    def recorded(self) -> bool:
+        """Whether an entry tells, under ``outcomes``, what each candidate leads to."""
+        return self.scenario.outcomes.source == "recorded"
 
     @property
     def per_question(self) -> bool:
@@ -104,7 +121,7 @@ class ScenarioLayout:
 
     def questions_file(self, folder: Path) -> Path:
         """Return the path of the file of questions in a release."""
-        return folder / "data" / self.name / "questions" / self.questions
+        return folder / "data" / self.name / "questions" / self.release.questions
 
     def database_folder(self, folder: Path, form: Form) -> Path:
         """Return the folder of the database files of one form in a release."""
@@ -131,25 +148,7 @@ def layout_of(scenario: Scenario) -> ScenarioLayout:
             f"The scenario '{scenario.name}' says nothing of a release: add [release] to its "
             "scenario.toml."
         )
-    parameters = scenario.parameters.items()
-    return ScenarioLayout(
-        scenario=scenario,
-        questions=release.questions,
-        stem=release.database,
-        target=tuple(scenario.parameters),
-        optional=tuple(key for key, parameter in parameters if parameter.optional),
-        references=tuple(
-            (key, parameter.table, parameter.column)
-            for key, parameter in parameters
-            if parameter.table is not None
-            and parameter.column is not None
-            and not parameter.where
-            and parameter.type != "list"
-        ),
-        answer=int if scenario.candidate_type == "integer" else str,
-        constants=release.constants,
-        recorded=scenario.outcomes.source == "recorded",
-    )
+    return ScenarioLayout(scenario, release)
 
 
 def layouts() -> dict[str, ScenarioLayout]:

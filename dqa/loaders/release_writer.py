@@ -113,7 +113,7 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
         "business_rules": question.rules,
         "answer": truth.answers[0],
         **_outcomes(question, truth, layout),
-        **layout.constants,
+        **layout.release.constants,
     }
 
 

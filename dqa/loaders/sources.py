@@ -76,11 +76,11 @@ class Source(Record):
     def names(self) -> tuple[str, ...] | None:
         """The names of `scenarios`, of which some may be folders; `UnknownNameError` for none."""
         from dqa import plugins
-        from dqa.scenarios import known_as
+        from dqa.scenarios import scenario_name
 
         if self.scenarios is None:
             return None
-        return tuple(plugins.scenario(known_as(name)).name for name in self.scenarios)
+        return tuple(plugins.scenario(scenario_name(name)).name for name in self.scenarios)
 
 
 class ReleaseFolder(Source):

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from dqa.core.errors import DataError, ParseError
+from dqa.core.schema import quoted
 from dqa.core.situation import Cell, Column, Schema, Situation, Table, TableSchema
 from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble, to_cell
 from dqa.loaders.columns import ColumnReader
@@ -327,7 +328,7 @@ def _identifier(name: str) -> str:
     plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
     if plain and name.lower() not in MySQL.Generator.RESERVED_KEYWORDS:
         return name
-    return f"`{name.replace('`', '``')}`"
+    return quoted(name, "`")
 
 
 def _literal(value: Cell, column: Column) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from dqa.core.text import visible
 from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
 from dqa.evaluation.analysis.cases import Share
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.retrievals import QuestionType
 from dqa.report.tables import model_line
-from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
     from rich.table import Table

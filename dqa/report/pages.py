@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dqa.core.errors import UsageError
+from dqa.core.text import spelt_out
 
 __all__ = ["percent", "rendered", "write_page"]
-
-_UNSEEN = {"Cc", "Cf", "Cs"}
 
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
@@ -34,7 +32,7 @@ def _environment(package: str) -> Environment:
     environment = Environment(
         loader=PackageLoader(package, "."),
         autoescape=True,
-        finalize=_spelt_out,
+        finalize=_finalized,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -48,16 +46,9 @@ def _figure(number: float | None) -> str:
     return "unknown" if number is None else f"{number:.3g}"
 
 
-def _spelt_out(value: object) -> object:
-    """Spell out what acts in a text without being seen: controls, and turns of its direction."""
-    if type(value) is not str or (value.isascii() and value.isprintable()):
-        return value
-    return "".join(
-        character.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(character) in _UNSEEN and character not in "\n\t"
-        else character
-        for character in value
-    )
+def _finalized(value: object) -> object:
+    # Markup that is safe already is a subclass of str.
+    return spelt_out(value, kept="\n\t") if type(value) is str else value
 
 
 def percent(probability: float) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE
+from dqa.core.text import visible
 from dqa.report.passages import (
     Called,
     Crash,
@@ -35,7 +36,6 @@ from dqa.report.passages import (
 )
 from dqa.report.tables import model_line
 from dqa.report.trace_verdict import verdict_lines
-from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

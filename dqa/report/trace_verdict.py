@@ -91,6 +91,8 @@ def _given_away(judgement: Judgement) -> Iterator[str]:
         f"{judgement.choice} leads to {_number(judgement.value)} and gives away "
         f"{_number(judgement.regret)} of {judgement.unit}."
     )
+    if judgement.baseline is None:
+        return
     if judgement.relative_regret is None:
         yield "Even the best decision gains nothing over deciding nothing."
     else:

@@ -1,6 +1,6 @@
 """What a scenario is: a kind of decision question about data of one form.
 
-`dqa.scenarios.reading` makes one of a folder; nothing here knows where it lay.
+`dqa.scenarios.reading` makes one of a folder.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from string import Template
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
+from dqa.core.simulator import Goal
 from dqa.core.situation import Cell, ColumnType, Schema, Situation, Table
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.document import (
@@ -23,9 +24,10 @@ from dqa.scenarios.document import (
     OutcomesPart,
     Parameter,
     ReleasePart,
+    ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
-from dqa.scenarios.statements import Kind, Values, filled
+from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
 
 __all__ = ["LIST_SEPARATOR", "Lister", "Scenario", "column_values", "listed_in"]
 
@@ -42,68 +44,107 @@ class Scenario:
 
     Attributes
     ----------
-    name
-        What commands call it.
+    document
+        What ``scenario.toml`` says; of the candidates' listing, with its statements.
     schema
         Tables and graph mapping.
     rules
         The business rules in our own words.
     template
         What is asked, over the keys of a question's target.
-    goal
-        Whether more or less of the outcome is better.
-    unit
-        What the outcome is, e.g. "profit".
-    candidate_noun
-        What is chosen, e.g. "trade node".
-    listing
-        Where its candidates come from.
-    outcomes
-        Where the outcomes of decisions come from.
-    outcome_queries
-        By kind of database, the statement whose rows are a candidate and its outcome.
-    parameters
-        What a question can be about, by key of its target, in order.
+    answer_form
+        How the answer is to be given, which ends a question's text; empty where nothing says it.
     contexts
         By kind of database, statements whose rows tell what bears on a question: templates over
         its target and ``$candidates``, filled with literals.
-    answer_form
-        How the answer is to be given, which ends a question's text; empty where nothing says it.
-    candidate_nouns
-        Every noun by which an answer may call a candidate.
-    critical_values
-        What the analysis of a run looks for.
-    release
-        How the files of a release hold it; None where none does.
-    generator, scripts
-        Where its generator is, and by name its scripted analysts: ``package.module:OBJECT``.
-    settings
-        Of deciders, by name as ``--set`` has them: what the scenario's authors chose for it, where
-        it differs from what is usual. Those that a user gives go first.
-    order
-        Where it stands among others; None for after those that have a number.
+    outcome_queries
+        By kind of database, the statement whose rows are a candidate and its outcome.
+    folder
+        What errors call the place where its files are.
     """
 
-    name: str
+    document: ScenarioDocument
     schema: Schema
     rules: str
     template: Template
-    goal: Literal["maximise", "minimise"]
-    unit: str
-    candidate_noun: str
-    listing: CandidatesPart
-    outcomes: OutcomesPart
-    outcome_queries: Mapping[Kind, Template] = field(default_factory=dict)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
     answer_form: str = ""
-    candidate_nouns: tuple[str, ...] = ()
-    critical_values: tuple[CriticalValue, ...] = ()
-    release: ReleasePart | None = None
-    generator: str | None = None
-    scripts: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    order: int | None = None
+    contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
+    outcome_queries: Mapping[Kind, Template] = field(default_factory=dict)
+    folder: str = ""
+
+    @property
+    def name(self) -> str:
+        """What commands call it."""
+        return self.document.name
+
+    @property
+    def order(self) -> int | None:
+        """Where it stands among others; None for after those that have a number."""
+        return self.document.order
+
+    @property
+    def goal(self) -> Goal:
+        """Whether more or less of the outcome is better."""
+        return self.document.outcomes.goal
+
+    @property
+    def unit(self) -> str:
+        """What the outcome is, e.g. "profit"."""
+        return self.document.outcomes.unit
+
+    @property
+    def outcomes(self) -> OutcomesPart:
+        """Where the outcomes of decisions come from."""
+        return self.document.outcomes
+
+    @property
+    def listing(self) -> CandidatesPart:
+        """Where its candidates come from."""
+        return self.document.candidates
+
+    @property
+    def candidate_noun(self) -> str:
+        """What is chosen, e.g. "supplier"."""
+        return self.listing.noun
+
+    @property
+    def candidate_nouns(self) -> tuple[str, ...]:
+        """Every noun by which an answer may call a candidate, the usual one first."""
+        return (self.listing.noun, *self.listing.called)
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """What a question can be about, by key of its target, in order."""
+        return self.document.parameters
+
+    @property
+    def critical_values(self) -> tuple[CriticalValue, ...]:
+        """What the analysis of a run looks for."""
+        return self.document.critical_values
+
+    @property
+    def release(self) -> ReleasePart | None:
+        """How the files of a release hold it; None where none does."""
+        return self.document.release
+
+    @property
+    def generator(self) -> str | None:
+        """Where its generator is: ``package.module:OBJECT``."""
+        part = self.document.generator
+        return None if part is None else part.python
+
+    @property
+    def scripts(self) -> Mapping[str, str]:
+        """Where its scripted analysts are, by name: ``package.module:OBJECT``."""
+        return self.document.scripts
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """What its authors chose of deciders' settings, by name as ``--set`` has them.
+
+        Those that a user gives go first.
+        """
+        return {name: str(value) for name, value in self.document.settings.items()}
 
     def question(
         self, situation: Situation, question_id: str, target: Mapping[str, str]
@@ -228,7 +269,7 @@ class Scenario:
         statement = self.statement(listing, kind, target)
         if statement is None:
             return ()
-        return first_column(embedded(situation, kind), statement)
+        return first_column(embedded(situation, kind), statement, called=self.called(listing, kind))
 
     def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:
         """Return the statement that lists values in a kind of database; None where none does."""
@@ -239,6 +280,16 @@ class Scenario:
             return filled(Template(text), kind, self.values(target))
         except KeyError as error:
             raise self._untold(error, target, "a statement") from error
+
+    def called(self, listing: Listing, kind: Kind) -> str:
+        """Return what errors call the statement that lists values."""
+        if listing is self.listing:
+            return self.called_file("candidates", kind)
+        return f"A statement of a parameter, in {self.folder}/scenario.toml,"
+
+    def called_file(self, stem: str, kind: Kind) -> str:
+        """Return what errors call the statement in one of the scenario's files."""
+        return f"The statement in {self.folder}/{stem}{SUFFIXES[kind]}"
 
     def values(self, target: Mapping[str, str]) -> dict[str, Candidate | tuple[str, ...]]:
         """Return what a target says, each as what its parameter is.

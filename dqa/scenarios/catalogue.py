@@ -17,7 +17,15 @@ from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError,
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
-__all__ = ["GROUP", "known_as", "register", "registered", "scenario", "scenario_names", "scenarios"]
+__all__ = [
+    "GROUP",
+    "register",
+    "registered",
+    "scenario",
+    "scenario_name",
+    "scenario_names",
+    "scenarios",
+]
 
 GROUP = "dqa.scenarios"
 """The group of entry points whose objects are scenarios' folders."""
@@ -132,10 +140,9 @@ def register(folder: Path | str) -> Scenario:
     before = _registered.get(found.name)
     taken = found.name in {*_shipped(), *_added()}
     if taken or (before is not None and before[0] != path):
-        whose = "this installation has" if before is None else f"{before[0]} has"
+        user = "a scenario of this installation" if before is None else before[0]
         raise UsageError(
-            f"{path / DOCUMENT} calls its scenario '{found.name}', as one that {whose} is called: "
-            "choose another name."
+            f"{path / DOCUMENT}: the name '{found.name}' is already used by {user}; choose another."
         )
     _registered[found.name] = path, found
     return found
@@ -146,7 +153,7 @@ def registered() -> dict[str, Path]:
     return {name: folder for name, (folder, _) in _registered.items()}
 
 
-def known_as(name: str) -> str:
+def scenario_name(name: str) -> str:
     """Return the name of a scenario, of which `name` is the name or the folder.
 
     What a user writes in place of a scenario's name may be a folder, which is registered.
@@ -154,8 +161,17 @@ def known_as(name: str) -> str:
     Raises
     ------
     ParseError, UsageError
-        As `register` does.
+        As `register` does; or it is a folder, or the path of one, without a scenario.
     """
-    if name not in scenario_names() and (Path(name) / DOCUMENT).is_file():
-        return register(name).name
+    if name in scenario_names():
+        return name
+    folder = Path(name)
+    if (folder / DOCUMENT).is_file():
+        return register(folder).name
+    if folder.is_dir() or len(folder.parts) > 1 or name.startswith("."):
+        is_not = "holds no" if folder.is_dir() else "is not there, or holds no"
+        raise UsageError(
+            f"{name} {is_not} {DOCUMENT}: name a scenario's folder, or one of the scenarios "
+            f"{', '.join(scenario_names())}."
+        )
     return name

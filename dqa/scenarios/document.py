@@ -7,10 +7,11 @@ says where it stands and how to mend it.
 from __future__ import annotations
 
 from string import Template
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from dqa.core.simulator import Goal
 from dqa.core.situation import ColumnType
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "TablePart",
 ]
 
-Goal: TypeAlias = Literal["maximise", "minimise"]
 Name = Annotated[str, StringConstraints(min_length=1)]
 PlainName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")]
 EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
@@ -140,9 +140,9 @@ class CandidatesPart(Listing):
     Attributes
     ----------
     noun
-        What one of them is, e.g. ``"trade node"``.
+        What one of them is, e.g. ``"supplier"``.
     called
-        Other nouns by which an answer may call one, e.g. ``"node"``.
+        Other nouns by which an answer may call one, e.g. ``"firm"``.
     type
         ``text`` or ``integer``; by default what the listed column holds.
     except_
@@ -173,7 +173,8 @@ class OutcomesPart(Part):
         ``formula``: `formula` over the columns of `table`, whose `key` names the candidate.
         ``recorded``: every question brings what its candidates led to.
     baseline
-        The outcome of deciding nothing, where a query or a formula tells the others.
+        The outcome of deciding nothing, where a query or a formula tells the others; without it
+        no gain over deciding nothing is told.
     """
 
     unit: Name
@@ -183,7 +184,7 @@ class OutcomesPart(Part):
     table: str | None = None
     key: str | None = None
     formula: str | None = None
-    baseline: float = 0.0
+    baseline: float | None = None
 
 
 class Computed(Part):

@@ -12,6 +12,7 @@ from dqa.core.situation import Cell, Situation
 __all__ = ["embedded", "first_column", "whole_rows"]
 
 _MOST = Limits(rows=1_000_000, bytes=200_000_000, seconds=600.0, cell=20_000_000)
+_CALLED = "The statement of the scenario"
 
 
 class _Loaded:
@@ -56,8 +57,19 @@ def _load(situation: Situation, kind: Kind) -> Database:
     return LADYBUG.load(situation)
 
 
-def whole_rows(database: Database, statement: str) -> Rows:
-    """Return every row of a scenario's own statement.
+def whole_rows(
+    database: Database, statement: str, limits: Limits = _MOST, called: str = _CALLED
+) -> Rows:
+    """Return every row of a statement.
+
+    Parameters
+    ----------
+    database, statement
+        What is asked, and what runs on it.
+    limits
+        The most that may come back.
+    called
+        What errors call the statement, such as its file.
 
     Raises
     ------
@@ -67,22 +79,20 @@ def whole_rows(database: Database, statement: str) -> Rows:
         The database failed.
     """
     try:
-        rows = database.query(statement, _MOST)
+        rows = database.query(statement, limits)
     except QueryError as error:
-        shown = " ".join(statement.split())
-        raise DataError(f"The scenario's statement '{shown}' cannot run: {error}") from error
+        raise DataError(f"{called} cannot run: {error}") from error
     if rows.cut is not None:
-        raise DataError(f"The scenario's statement '{statement}' returns too much: narrow it.")
+        raise DataError(f"{called} returns more than {len(rows.rows)} rows: narrow it.")
     return rows
 
 
-def first_column(database: Database, statement: str) -> tuple[Cell, ...]:
+def first_column(
+    database: Database, statement: str, limits: Limits = _MOST, called: str = _CALLED
+) -> tuple[Cell, ...]:
     """Return what a statement lists in its first column, each once and NULL never.
 
-    Raises
-    ------
-    DataError, InfrastructureError
-        As `whole_rows` does.
+    The parameters, and what it raises, are those of `whole_rows`.
     """
-    rows = whole_rows(database, statement).rows
+    rows = whole_rows(database, statement, limits, called).rows
     return tuple(dict.fromkeys(row[0] for row in rows if row and row[0] is not None))

@@ -13,7 +13,7 @@ from string import Template
 import numpy as np
 
 from dqa.core.database import Database, Kind
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.schema import cypher_name, sql_name
 from dqa.core.simulator import Outcomes
@@ -31,7 +31,7 @@ _Pairs = Iterable[tuple[Cell, Cell]]
 class StatedOutcomes(ABC):
     """Outcomes of a scenario without a simulator in Python; see `dqa.core.simulator.Simulator`.
 
-    They count in one way only, so every rule set that there is names the same.
+    They count in one way only, which is their one rule set.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class StatedOutcomes(ABC):
         Whose they are.
     """
 
-    rule_sets: tuple[str, ...] = ("released", "paper")
+    rule_sets: tuple[str, ...] = ("stated",)
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario.name
         self._scenario = scenario
 
     def outcomes(
-        self, situation: Situation, questions: Sequence[Question], rules: str
+        self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
         """Return what every candidate leads to, for each of the questions on one situation.
 
@@ -54,8 +54,11 @@ class StatedOutcomes(ABC):
         ------
         DataError
             A candidate has no outcome, or several, or a statement cannot run.
+        UnknownNameError
+            It has no such rule set.
         """
-        del rules
+        if rules is not None and rules not in self.rule_sets:
+            raise UnknownNameError("rule set", rules, self.rule_sets)
         found = []
         for question in questions:
             candidates = question.candidates
@@ -87,7 +90,11 @@ class StatedOutcomes(ABC):
         """Whether `outcomes_in` can ask a live database of this kind."""
 
     def simulate(
-        self, situation: Situation, question: Question, decision: Candidate | None, rules: str
+        self,
+        situation: Situation,
+        question: Question,
+        decision: Candidate | None,
+        rules: str | None = None,
     ) -> Situation:
         """Refuse: a statement tells what a decision leads to, and not the state after it."""
         del situation, decision, rules
@@ -168,11 +175,12 @@ class QueriedOutcomes(StatedOutcomes):
     def _pairs(self, database: Database, question: Question) -> _Pairs:
         template: Template = self._scenario.outcome_queries[database.kind]
         statement = self._scenario.filled_for(question, database.kind, template)
-        rows = whole_rows(database, statement)
+        called = self._scenario.called_file("outcomes", database.kind)
+        rows = whole_rows(database, statement, called=called)
         if len(rows.columns) != 2:
             raise DataError(
-                f"The outcomes of scenario '{self.scenario}' come in {len(rows.columns)} columns: "
-                "return two, the candidate and its value."
+                f"{called} returns {len(rows.columns)} columns: return two, the candidate and its "
+                "value."
             )
         return [(row[0], row[1]) for row in rows.rows]
 

@@ -59,28 +59,16 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
     files = {stem: _statements(place, stem) for stem in ("context", "candidates", "outcomes")}
     _check(place, document, files)
     asked, _, answer_form = _text(place, "question.txt").partition("\n\n")
-    outcomes = document.outcomes
+    candidates = _listing(document.candidates, files["candidates"])
     return Scenario(
-        name=document.name,
+        document=document.model_copy(update={"candidates": candidates}),
         schema=_schema(document),
         rules=_text(place, "rules.md").strip(),
         template=Template(asked.strip()),
-        goal=outcomes.goal,
-        unit=outcomes.unit,
-        candidate_noun=document.candidates.noun,
-        listing=_listing(document.candidates, files["candidates"]),
-        outcomes=outcomes,
-        outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
-        parameters=document.parameters,
-        contexts=files["context"],
         answer_form=answer_form.strip(),
-        candidate_nouns=(document.candidates.noun, *document.candidates.called),
-        critical_values=document.critical_values,
-        release=document.release,
-        generator=None if document.generator is None else document.generator.python,
-        scripts=document.scripts,
-        settings={name: str(value) for name, value in document.settings.items()},
-        order=document.order,
+        contexts=files["context"],
+        outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
+        folder=str(place),
     )
 
 

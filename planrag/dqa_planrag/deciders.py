@@ -75,9 +75,10 @@ class Agent(Decider):
         """Raise `UsageError` for a question that this agent could never decide."""
         if self._recipe.simulates:
             Simulation.check(question, self._settings.rules)
-        if question.scenario not in plugins.names("scenario"):
+        scenario = plugins.scenario_of(question)
+        if scenario is None:
             return
-        schema = plugins.scenario(question.scenario).schema
+        schema = scenario.schema
         for model in self._models:
             check_script(model, schema)
         if self._recipe.sees_example:

@@ -17,7 +17,7 @@ __all__ = [
     "IntArray",
     "Numbers",
     "amounts",
-    "check_rules",
+    "chosen_rules",
     "index",
     "positions",
     "sums",
@@ -39,10 +39,13 @@ def _cell(situation: Situation, table: str, column: str, row: int) -> str:
     )
 
 
-def check_rules(rules: str, known: Sequence[str]) -> None:
-    """Raise `UnknownNameError` unless `rules` is one of the `known` rule sets."""
+def chosen_rules(rules: str | None, known: Sequence[str]) -> str:
+    """Return the rule set that `rules` names, None the first; `UnknownNameError` for any other."""
+    if rules is None:
+        return known[0]
     if rules not in known:
         raise UnknownNameError("rule set", rules, known)
+    return rules
 
 
 def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:

@@ -158,19 +158,6 @@ class UncertainWorld:
         drawn = [rng.choice(len(f.values), size=count, p=f.probabilities) for f in self.factors]
         return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
 
-    def realised(self) -> NDArray[np.float64]:
-        """Return the utility of every action in the state that came true, shape (n,).
-
-        Raises
-        ------
-        DataError
-            Nothing has happened yet.
-        """
-        if len(self.happened) != len(self.factors):
-            raise DataError("Nothing has happened in this world yet.")
-        state = np.array([self.happened], dtype=np.int64).reshape(1, -1)
-        return np.asarray(self.utilities(state)[0])
-
 
 def draw_factor(  # noqa: PLR0913  (a factor is that many things)
     rng: np.random.Generator,

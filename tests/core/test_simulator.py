@@ -48,6 +48,12 @@ def test_where_all_tie_there_is_no_margin() -> None:
     assert profits(2.0, 2.0).margin == 0.0
 
 
+def test_without_a_baseline_nothing_is_gained() -> None:
+    """A bill is paid whatever is decided; only the difference between candidates is known."""
+    bill = Outcomes(("a", "b"), np.array([75.0, 90.0]), "minimise")
+    assert (bill.answer, bill.regret("b"), bill.relative_regret("b")) == ("a", 15.0, None)
+
+
 def test_where_the_best_gains_nothing_relative_regret_is_infinite() -> None:
     """A share of nothing has no finite value."""
     assert profits(1.0, 0.5).relative_regret("b") == float("inf")

@@ -87,13 +87,6 @@ def test_equal_floats_hash_alike() -> None:
     assert situation(math.nan).content_hash == situation(-math.nan).content_hash
 
 
-def test_the_graph_reading_holds_the_same_values() -> None:
-    """Nodes are known by label and key, edges by their type."""
-    graph = situation().to_networkx()
-    assert graph.nodes["Place", "a"] == {"label": "Place", "name": "a", "size": 1.5}
-    assert graph.edges[("Place", "a"), ("Place", "b"), "ROAD"] == {"km": 7.0}
-
-
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dqa.core.database import Limits
 from dqa.core.errors import RefusedStatementError, StatementError, UsageError
+from dqa.core.schema import describe
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Policy
@@ -101,6 +103,49 @@ def test_statements_cost_what_the_database_was_opened_with(
     assert database.query(statement).cut == "rows"
     assert database.query(statement, Limits()).cut is None
     database.close()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("relational", {"denied_columns": {"countri.development"}}, "'country.development'"),
+        ("relational", {"denied_columns": {"developmint"}}, "'development'"),
+        ("relational", {"tables": {"county"}}, "no such table.* 'country'"),
+        ("relational", {"columns": {"country.nix"}}, "no such column"),
+        ("relational", {"labels": {"Country"}}, "no such label"),
+        ("graph", {"labels": {"Contry"}}, "no such label.* 'Country'"),
+        ("graph", {"relationship_types": {"NodeCounty"}}, "no such relationship type"),
+        ("graph", {"denied_properties": {"Country.developmint"}}, "'Country.development'"),
+        ("graph", {"denied_columns": {"country.development"}}, "no such column"),
+    ],
+)
+def test_a_misspelt_name_is_refused_where_a_database_is_opened(
+    backend: Backend,
+    situation: Situation,
+    tmp_path: Path,
+    case: tuple[str, dict[str, set[str]], str],
+) -> None:
+    """It would protect nothing, and nobody would know."""
+    kind, lists, words = case
+    if backend.kind != kind:
+        pytest.skip("the other kind of database")
+    location = str(tmp_path / "x.db")
+    backend.load(situation, location).close()
+    policy = Policy(**{name: frozenset(names) for name, names in lists.items()})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=words):
+        backend.open(location, policy=policy)
+
+
+def test_a_policy_for_several_databases_names_what_one_of_them_has(situation: Situation) -> None:
+    """An evaluation opens databases of several scenarios with one policy."""
+    whole = describe(situation.schema)
+    tables, graph = replace(whole, nodes=(), edges=()), replace(whole, tables=())
+    both = Policy(denied_columns=frozenset({"development"}), labels=frozenset({"Country"}))
+    both.check([tables, graph])
+    with pytest.raises(UsageError, match="labels has 'Country'"):
+        both.check([tables])
+    Policy(labels=frozenset({"COUNTRY"})).check([graph], fold=True)
+    Policy(tables=frozenset({"other.t"}), columns=frozenset({"t.a"})).check([tables])
 
 
 def test_a_policy_that_cannot_be_applied_leaves_nothing_open(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from dqa.core.situation import Cell
-from dqa.databases.row_order import packed, restored
+from dqa.databases.row_order import pack_order, restore_order
 
 ROWS: list[tuple[Cell, ...]] = [
     ("b", 2, None, True),
@@ -24,16 +24,16 @@ def test_rows_come_back_in_the_order_they_had(seed: int) -> None:
     """Missing values and rows that are alike among them."""
     shuffled = list(ROWS)
     random.Random(seed).shuffle(shuffled)  # noqa: S311
-    assert restored(shuffled, packed(ROWS)) == ROWS
+    assert restore_order(shuffled, pack_order(ROWS)) == ROWS
 
 
 def test_no_rows_have_an_order_too() -> None:
     """Nothing is packed for them."""
-    assert packed([]) == b""
-    assert restored([], b"") == []
+    assert pack_order([]) == b""
+    assert restore_order([], b"") == []
 
 
 def test_another_number_of_rows_is_an_error() -> None:
     """It says how many there are and were."""
     with pytest.raises(ValueError, match="5 rows where there were 6"):
-        restored(ROWS[:5], packed(ROWS))
+        restore_order(ROWS[:5], pack_order(ROWS))

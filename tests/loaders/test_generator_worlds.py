@@ -53,7 +53,7 @@ def test_a_small_world_can_be_checked_by_hand(coin: UncertainWorld) -> None:
     assert coin.expected_utilities().tolist() == [17.5, 16.0]
     assert coin.utility((0,), "bold") == 20.0
     assert coin.utility((1,), "bold") == 10.0
-    assert coin.realised().tolist() == [10.0, 16.0]
+    assert coin.utility(coin.happened, "bold") == 10.0
 
 
 @pytest.mark.parametrize("scenario", ALL)
@@ -242,8 +242,6 @@ def test_parts_that_do_not_fit_are_refused(coin: UncertainWorld) -> None:
         replace(coin, actions=("a", "b", "c"))
     with pytest.raises(DataError, match="state of 2 values"):
         replace(coin, happened=(0, 1))
-    with pytest.raises(DataError, match="Nothing has happened"):
-        replace(coin, happened=()).realised()
 
 
 def test_the_words_weigh_as_deciders_read_them() -> None:

@@ -34,7 +34,9 @@ def test_a_recorded_question_needs_an_outcome_of_every_candidate() -> None:
     target = {**asked.target, "symbols": f"{first}, {second}"}
     record = {str(first): 1.5, str(second): 0.5}
     assert scenario.recorded(situation, "1", target, record).truth.answers == (first,)
-    least = replace(scenario, goal="minimise")
+    outcomes = scenario.outcomes.model_copy(update={"goal": "minimise"})
+    document = scenario.document.model_copy(update={"outcomes": outcomes})
+    least = replace(scenario, document=document)
     assert least.recorded(situation, "1", target, record).truth.answers == (second,)
     with pytest.raises(DataError, match=f"no outcome of '{second}'"):
         scenario.recorded(situation, "1", target, {str(first): 1.5})

@@ -11,7 +11,8 @@ import pytest
 
 from dqa import plugins
 from dqa.core.errors import ParseError, PluginError, UnknownNameError, UsageError
-from dqa.scenarios import catalogue, known_as, register, registered, scenarios
+from dqa.scenarios import catalogue, register, registered, scenario_name, scenarios
+from dqa.scenarios.document import GeneratorPart
 from tests.scenarios.conftest import FIFTH
 
 SUPPLIERS = FIFTH / "suppliers"
@@ -83,20 +84,28 @@ def test_two_scenarios_cannot_share_a_name(tmp_path: Path) -> None:
     """Nobody's questions are asked by another one's rules."""
     register(SUPPLIERS)
     folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
-    with pytest.raises(UsageError, match="choose another name"):
+    with pytest.raises(UsageError, match="already used by"):
         register(folder)
     text = (folder / "scenario.toml").read_text("utf-8")
     (folder / "scenario.toml").write_text(text.replace('"suppliers"', '"stocks"', 1), "utf-8")
-    with pytest.raises(UsageError, match="'stocks', as one that this installation has"):
+    with pytest.raises(UsageError, match="'stocks' is already used by a scenario of this"):
         register(folder)
 
 
 def test_a_folder_may_stand_for_a_name() -> None:
     """And a name for itself, known or not."""
-    assert known_as(str(SUPPLIERS)) == "suppliers"
-    assert known_as("suppliers") == "suppliers"
-    assert known_as("locating") == "locating"
-    assert known_as("nobody") == "nobody"
+    assert scenario_name(str(SUPPLIERS)) == "suppliers"
+    assert scenario_name("suppliers") == "suppliers"
+    assert scenario_name("locating") == "locating"
+    assert scenario_name("nobody") == "nobody"
+
+
+def test_a_folder_without_a_scenario_is_said_to_be_one(tmp_path: Path) -> None:
+    """And what looks like a path is no misspelt name."""
+    with pytest.raises(UsageError, match=r"holds no scenario\.toml"):
+        scenario_name(str(tmp_path))
+    with pytest.raises(UsageError, match=r"is not there, or holds no scenario\.toml"):
+        scenario_name("./nowhere")
 
 
 def test_a_folder_that_is_wrong_is_not_registered(tmp_path: Path) -> None:
@@ -123,7 +132,8 @@ def test_code_that_a_scenario_names_and_that_is_not_there_is_one_line(
 
     found = plugins.scenario("locating")
     outcomes = found.outcomes.model_copy(update={"python": value})
-    broken = replace(found, outcomes=outcomes, generator=value)
+    changes = {"outcomes": outcomes, "generator": GeneratorPart(python=value)}
+    broken = replace(found, document=found.document.model_copy(update=changes))
     monkeypatch.setattr(plugins, "scenario", lambda _: broken)
     with pytest.raises(PluginError, match=words):
         getattr(plugins, part)("locating")

@@ -89,7 +89,7 @@ def test_what_is_written_reads_back(
 
 def test_outcomes_by_query_are_the_ground_truth(questions: QuestionSet) -> None:
     """Every answer is the best; a bill of the same sum is a tie."""
-    annotations = annotate(questions, "released")
+    annotations = annotate(questions, "stated")
     assert all(annotation.agrees for annotation in annotations)
     assert [annotation.value for annotation in annotations] == [75.0, 937.5, 90.0]
     assert annotations[2].ties == ("Castle", "Dove")
@@ -97,12 +97,16 @@ def test_outcomes_by_query_are_the_ground_truth(questions: QuestionSet) -> None:
 
 def test_decisions_are_scored_by_what_they_cost(questions: QuestionSet) -> None:
     """Regret is the money that a worse supplier takes."""
-    judge = Judge(questions, "released")
+    judge = Judge(questions, "stated")
     question = questions.questions[0]
     right = judge.judge(question, Decision(Ending.ANSWERED, answer="O'Hara", choice="O'Hara"))
     assert (right.outcome, right.regret, right.goal) == ("correct", 0.0, "minimise")
     wrong = judge.judge(question, Decision(Ending.ANSWERED, answer="Arnold", choice="Arnold"))
     assert (wrong.outcome, wrong.regret, wrong.rank) == ("wrong", 15.0, 3)
+    # Nothing says what ordering nowhere would cost, so nothing is gained or lost against it.
+    assert (wrong.baseline, wrong.relative_regret) == (None, None)
+    with pytest.raises(UnknownNameError, match=r"'paper'\. There are: stated"):
+        Judge(questions, "paper")
 
 
 def test_a_live_database_is_asked_itself(
@@ -114,7 +118,7 @@ def test_a_live_database_is_asked_itself(
     question = questions.questions[0]
     assert Oracle(None).decide(question, database).choice == "O'Hara"
     compared = Simulation.of(question, database).compare()
-    assert compared.observation.splitlines()[1] == '["O\'Hara", 75.0, 75.0]'
+    assert compared.observation.splitlines()[1] == '["O\'Hara", 75.0]'
     target = {"part": "bolt", "pieces": "500", "days": "5"}
     again = ask_scenario(plugins.scenario("suppliers"), database, target)
     assert again.candidates == ("Arnold", "Bell and Sons")
@@ -127,7 +131,8 @@ def test_a_query_in_another_language_is_asked_of_what_is_read_back(
     """SQL alone is enough for a graph."""
     bare = suppliers.listing.model_copy(update={"cypher": None})
     sql: dict[Kind, Template] = {"relational": suppliers.outcome_queries["relational"]}
-    only = replace(suppliers, listing=bare, outcome_queries=sql)
+    document = suppliers.document.model_copy(update={"candidates": bare})
+    only = replace(suppliers, document=document, outcome_queries=sql)
     monkeypatch.setattr(plugins, "scenario", lambda _: only)
     question = questions.questions[0]
     situation = questions.situation_of(question)

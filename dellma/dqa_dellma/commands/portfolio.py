@@ -10,7 +10,7 @@ import typer
 from dqa.cli import options, runs
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
-from dqa.report.untrusted import visible
+from dqa.core.text import visible
 from dqa_dellma.settings import Attitude
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dqa.cli import options, runs
 from dqa.cli.output import echo_json
 from dqa.cli.progress import shown
 from dqa.core.errors import UsageError
-from dqa.report.untrusted import visible
+from dqa.core.text import visible
 
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace

@@ -205,10 +205,10 @@ def _retrieve(query: str, database: Database, recorder: Recorder, limits: Limits
 def _queries(question: Question, kind: Kind) -> tuple[str, ...]:
     if question.context_queries:
         return question.context_queries
-    if question.scenario in plugins.names("scenario"):
-        queries = plugins.scenario(question.scenario).context(question, kind)
-        if queries:
-            return queries
+    scenario = plugins.scenario_of(question)
+    queries = () if scenario is None else scenario.context(question, kind)
+    if queries:
+        return queries
     raise UsageError(
         f"Nothing says what DeLLMa is to read about '{question.key}': give statements with "
         "--context, or take a decider that writes its own."
@@ -220,9 +220,8 @@ def _context(rules: str, rows: str) -> str:
 
 
 def _goal_of(question: Question) -> str:
-    if question.scenario not in plugins.names("scenario"):
-        return question.text
-    return plugins.scenario(question.scenario).goal_of(question)
+    scenario = plugins.scenario_of(question)
+    return question.text if scenario is None else scenario.goal_of(question)
 
 
 def _shares(rules: int, rows: int, room: int) -> tuple[int, int]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from dqa.core.text import visible
 from dqa.report.pages import percent
 from dqa.report.tables import model_line
-from dqa.report.untrusted import visible
 
 if TYPE_CHECKING:
     from rich.tree import Tree

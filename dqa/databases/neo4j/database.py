@@ -79,7 +79,7 @@ class Neo4jDatabase(GuardedDatabase):
         return read_schema(self._server.rows)
 
     def row_order(self, table: str) -> bytes:
-        """Return the order in which the rows of a loaded table stood; see `row_order.restored`.
+        """Return the order in which the rows of a loaded table stood, as `pack_order` tells it.
 
         Raises
         ------

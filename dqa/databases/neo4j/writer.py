@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, ColumnType, EdgeSchema, NodeSchema, Situation
 from dqa.databases.graphs import require_graph
-from dqa.databases.row_order import packed
+from dqa.databases.row_order import pack_order
 from dqa.guard.cypher import quote_name
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _tag(
 ) -> dict[str, Any]:
     tables = [(node.table, rows) for node, rows in nodes]
     tables += [(edge.table, rows) for edge, rows in edges]
-    orders = {f"order_{table}": packed(rows) for table, rows in tables}
+    orders = {f"order_{table}": pack_order(rows) for table, rows in tables}
     return {
         "place": namespace,
         "state": "loaded",

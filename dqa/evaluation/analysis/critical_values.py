@@ -25,9 +25,8 @@ class Found(StrEnum):
 
 def critical(scenario: str) -> tuple[CriticalValue, ...]:
     """Return a scenario's critical values; none where nobody named them or knows its tables."""
-    if scenario not in plugins.names("scenario"):
-        return ()
-    return plugins.scenario(scenario).critical_values
+    found = plugins.find_scenario(scenario)
+    return () if found is None else found.critical_values
 
 
 def found_values(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dqa.core.schema import quoted
+
 __all__ = ["quote_name", "quote_text"]
 
 
 def quote_name(name: str) -> str:
     """Return a label, type or property between backticks."""
-    return "`" + name.replace("`", "``") + "`"
+    return quoted(name, "`")
 
 
 def quote_text(text: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa import plugins
+from dqa.core.errors import DataError
 from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
@@ -128,18 +129,27 @@ def _is_sure(outcome: Outcomes) -> bool:
     return len(outcome.ties) == 1 and outcome.margin > least and gain > least
 
 
+def _baseline(outcome: Outcomes) -> float:
+    if outcome.baseline is None:
+        raise DataError(
+            "How hard questions are is measured against deciding nothing, and nothing tells what "
+            "that leads to: say it in the scenario.toml (baseline, below [outcomes])."
+        )
+    return outcome.baseline
+
+
 def _gain(outcome: Outcomes) -> float:
     """How much the answer betters doing nothing; negative where it worsens it."""
-    more = outcome.value(outcome.answer) - outcome.baseline
+    more = outcome.value(outcome.answer) - _baseline(outcome)
     return more if outcome.goal == "maximise" else -more
 
 
 def _is_within(outcome: Outcomes, difficulty: Difficulty) -> bool:
     share = outcome.margin / _gain(outcome)
     within = difficulty.min_margin <= share <= difficulty.max_margin
-    change = outcome.values - outcome.baseline
+    change = outcome.values - _baseline(outcome)
     better = change if outcome.goal == "maximise" else -change
-    rivals = int(np.count_nonzero(better > SMALLEST_MARGIN * abs(outcome.baseline)))
+    rivals = int(np.count_nonzero(better > SMALLEST_MARGIN * abs(_baseline(outcome))))
     return within and rivals >= difficulty.rivals
 
 

@@ -58,8 +58,9 @@ class SimulatedGenerator:
     release
         As `Generator`.
     rules
-        The rule sets under which an answer has to be the same. By the first, difficulty is
-        measured, and it alone counts for large worlds, where a simulation takes seconds.
+        The rule sets under which an answer has to be the same; None for the simulator's first. By
+        the first, difficulty is measured, and it alone counts for large worlds, where a simulation
+        takes seconds.
     """
 
     build: Callable[[np.random.Generator, str, Any, Difficulty], Situation]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from dqa.core.situation import Cell
+from dqa.scenarios.statements import cypher_literal, sql_literal
 
 __all__ = [
     "Answer",
@@ -160,11 +161,7 @@ def quoted(values: Iterable[Cell], *, graph: bool) -> str:
 def _literal(value: Cell, *, graph: bool) -> str:
     if not isinstance(value, str):
         return str(value)
-    if graph:
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
-    doubled = value.replace("'", "''")
-    return f"'{doubled}'"
+    return cypher_literal(value) if graph else sql_literal(value)
 
 
 def number(cell: Cell) -> float:

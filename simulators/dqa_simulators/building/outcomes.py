@@ -45,7 +45,7 @@ from dqa.core.situation import Situation
 from dqa_simulators.building.economy import LEVEL_INCREASE, NOTHING, RULE_SETS, Economy
 from dqa_simulators.building.screen import screen
 from dqa_simulators.cache import PerSituation
-from dqa_simulators.checks import FloatArray, IntArray, check_rules, index
+from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 
 __all__ = ["SIMULATOR", "BuildingSimulator"]
 
@@ -66,7 +66,7 @@ class BuildingSimulator:
     rule_sets: tuple[str, ...] = RULE_SETS
 
     def outcomes(
-        self, situation: Situation, questions: Sequence[Question], rules: str
+        self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
         """Return the price of each question's goods after expanding each building.
 
@@ -79,7 +79,7 @@ class BuildingSimulator:
         SituationError
             The situation breaks the rules (see the module), or lacks what a question names.
         """
-        check_rules(rules, self.rule_sets)
+        rules = chosen_rules(rules, self.rule_sets)
         if not questions:
             return []
         economy = _economy(situation)
@@ -107,7 +107,11 @@ class BuildingSimulator:
         ]
 
     def simulate(
-        self, situation: Situation, question: Question, decision: Candidate | None, rules: str
+        self,
+        situation: Situation,
+        question: Question,
+        decision: Candidate | None,
+        rules: str | None = None,
     ) -> Situation:
         """Return the economy after `decision` was expanded (None: after nothing was).
 
@@ -121,7 +125,7 @@ class BuildingSimulator:
         SituationError
             As `outcomes`, or `decision` is no building.
         """
-        check_rules(rules, self.rule_sets)
+        rules = chosen_rules(rules, self.rule_sets)
         economy = _economy(situation)
         chosen = NOTHING if decision is None else _rows(situation, question, (decision,))[0]
         run = economy.run(np.array([chosen]), rules)

@@ -46,7 +46,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
-from dqa_simulators.checks import FloatArray, IntArray, check_rules
+from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
 from dqa_simulators.locating.replay import Placement, Replay
 from dqa_simulators.locating.world import ARRIVAL, RULE_SETS, State, World
 
@@ -69,7 +69,7 @@ class LocatingSimulator:
     rule_sets: tuple[str, ...] = RULE_SETS
 
     def outcomes(
-        self, situation: Situation, questions: Sequence[Question], rules: str
+        self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
         """Return the profit that each candidate node brings, for each question.
 
@@ -83,7 +83,7 @@ class LocatingSimulator:
         SituationError
             The situation breaks the rules (see the module), or lacks what a question names.
         """
-        check_rules(rules, self.rule_sets)
+        rules = chosen_rules(rules, self.rule_sets)
         world = _world(situation)
         state = world.state(rules)
         replay = Replay(state)
@@ -96,7 +96,11 @@ class LocatingSimulator:
         return found
 
     def simulate(
-        self, situation: Situation, question: Question, decision: Candidate | None, rules: str
+        self,
+        situation: Situation,
+        question: Question,
+        decision: Candidate | None,
+        rules: str | None = None,
     ) -> Situation:
         """Return the world after the merchant was placed at `decision` (None: nowhere).
 
@@ -111,7 +115,7 @@ class LocatingSimulator:
         SituationError
             As `outcomes`, or `decision` is no candidate of the question.
         """
-        check_rules(rules, self.rule_sets)
+        rules = chosen_rules(rules, self.rule_sets)
         if decision is not None:
             situation = _with_merchant(situation, question, decision)
         world = World(situation) if decision is not None else _world(situation)

@@ -15,7 +15,7 @@ from dqa_simulators.checks import (
     FloatArray,
     IntArray,
     amounts,
-    check_rules,
+    chosen_rules,
     index,
     positions,
     sums,
@@ -154,7 +154,7 @@ class World:
 
     def state(self, rules: str) -> State:
         """Return powers and flows under a rule set, computed once."""
-        check_rules(rules, RULE_SETS)
+        chosen_rules(rules, RULE_SETS)
         if rules not in self._states:
             self._states[rules] = State(self, rules)
         return self._states[rules]

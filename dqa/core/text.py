@@ -1,0 +1,46 @@
+"""Text that a model, a provider or a database wrote, made safe to show."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+__all__ = ["spelt_out", "visible"]
+
+_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories of what acts on a terminal, or hides in a line: controls, formats (which turn
+the direction of text, or have no width), halves of characters, separators of lines."""
+
+
+def visible(line: str) -> str:
+    """Return a line in which every control character is spelt out, so that none of them acts.
+
+    A tab becomes four spaces. Nothing else is changed.
+    """
+    return spelt_out(line.replace("\t", "    "))
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped) -> str:
+    r"""Return a text in which each character that acts without being seen is spelt out.
+
+    Parameters
+    ----------
+    text
+        Anybody's.
+    kept
+        Such characters that may stay, e.g. line breaks.
+    spell
+        How one of them is written; by default as in Python, e.g. ``\u202e``.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        spell(character)
+        if unicodedata.category(character) in _UNSEEN and character not in kept
+        else character
+        for character in text
+    )

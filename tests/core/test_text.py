@@ -1,0 +1,26 @@
+"""Text of others, made safe to show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dqa.core.text import spelt_out, visible
+
+
+@pytest.mark.parametrize(
+    "character", ["\x1b", "\x9b", "\u200b", "\u202e", "\u2028", "\u2029", "\ud800", "\U000e0041"]
+)
+def test_what_acts_unseen_is_spelt_out(character: str) -> None:
+    """On a terminal, on a page and in JSON alike."""
+    assert visible(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
+    assert spelt_out(character, kept="\n\t").isascii()
+    escaped = spelt_out(character, spell=lambda one: json.dumps(one)[1:-1])
+    assert json.loads(f'"{escaped}"') == character
+
+
+def test_everything_else_stays() -> None:
+    """Letters of any language, and what the caller keeps."""
+    assert visible("Zürich\t東京") == "Zürich    東京"
+    assert spelt_out("ä\nb", kept="\n") == "ä\nb"

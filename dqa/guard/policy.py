@@ -121,7 +121,8 @@ class Policy:
         Parameters
         ----------
         schemas
-            Of every database that the policy is for, whole. A table that is named with its schema
+            Of every database that the policy is for, whole. Lists for a kind of database that is not
+            among them may name anything. A table that is named with its schema
             may be elsewhere in the database, so it is not looked for.
         fold
             Whether the names of graphs are compared without regard to case.
@@ -136,6 +137,8 @@ class Policy:
         for part in _PARTS:
             graphs = str.casefold if fold or part not in _AS_WRITTEN else str
             there = {graphs(name) for name in known[part]}
+            if not known["tables" if part in _OF_TABLES else "labels"]:
+                continue  # a list for the other kind of database
             for name in sorted(getattr(self, part) or ()):
                 owner = name.rpartition(".")[0] if part != "tables" else ""
                 if (part == "tables" and "." in name) or owner in elsewhere:
@@ -218,10 +221,8 @@ def _names(what: str, given: Iterable[object]) -> frozenset[str]:
     return frozenset(names if what in _AS_WRITTEN else (name.casefold() for name in names))
 
 
-_PARTS = (
-    *("tables", "columns", "denied_columns"),
-    *("labels", "relationship_types", "properties", "denied_properties"),
-)
+_OF_TABLES = ("tables", "columns", "denied_columns")
+_PARTS = (*_OF_TABLES, "labels", "relationship_types", "properties", "denied_properties")
 """The lists of what a schema has."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -133,18 +133,22 @@ class Policy:
             A list has a name that is in no schema; with the closest that is.
         """
         known = _known_names(tuple(schemas))
-        elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
         for part in _PARTS:
-            graphs = str.casefold if fold or part not in _AS_WRITTEN else str
-            there = {graphs(name) for name in known[part]}
             if not known["tables" if part in _OF_TABLES else "labels"]:
                 continue  # a list for the other kind of database
-            for name in sorted(getattr(self, part) or ()):
-                owner = name.rpartition(".")[0] if part != "tables" else ""
-                if (part == "tables" and "." in name) or owner in elsewhere:
-                    continue
-                if graphs(name) not in there:
+            form = str.casefold if fold or part not in _AS_WRITTEN else str
+            there = {form(name) for name in known[part]}
+            for name in sorted(self._looked_for(part)):
+                if form(name) not in there:
                     raise UsageError(_unknown(part, name, known[part]))
+
+    def _looked_for(self, part: str) -> Iterator[str]:
+        """Yield a list's names, but for tables that are named with their schema and their parts."""
+        elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
+        for name in getattr(self, part) or ():
+            owner = name.rpartition(".")[0]
+            if owner not in elsewhere and not (part == "tables" and owner):
+                yield name
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any."""

@@ -286,8 +286,11 @@ def reader(name: str) -> QuestionReader:
 
 @cache
 def responders() -> tuple[Responder, ...]:
-    """Return what answers for scripted models in each method's conversations, by name."""
-    return tuple(_load("scripted", name) for name in names("scripted"))
+    """Return what answers for scripted models in the methods' conversations, if it can be loaded.
+
+    By the methods' names.
+    """
+    return tuple(_loadable("scripted"))
 
 
 def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTool]]:
@@ -318,7 +321,7 @@ def _loadable(kind: str) -> Iterator[Any]:
         try:
             yield _load(kind, name)
         except PluginError:
-            # A trace is read all the same: what nobody knows is shown as it is.
+            # What the others bring serves all the same; who asks for this one is told.
             continue
 
 

@@ -16,7 +16,7 @@ from dqa.core.secrets import redact
 __all__ = ["EXPECTED_FAILURES", "FailedEnding", "ending_of"]
 
 EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError)
-"""What ends a decision although nobody made a mistake of use and nothing is broken."""
+"""Failures that end a decision without being a bug or misuse."""
 
 
 class FailedEnding(NamedTuple):

@@ -1,23 +1,24 @@
 """Which candidate an answer names: it is validated, not interpreted.
 
-An answer names a candidate where it opens with the candidate's name. Case, accents, quotes, markup
-and the signs between words do not count, and the scenario's noun may stand around the name ("trade
-node Genoa", "building 12"). Where a label such as "Final answer:" begins a line or a sentence, the
-answer is what follows the first one. After the name, the answer ends, or a comma, a full stop, a
-bracket or the like begins a remark, which may name no other candidate.
+An answer is what a model says behind its label: an agent's "Final Answer:", the argument of a call,
+a field of JSON, or a label such as "Decision:" that begins a line or a sentence; the first counts.
+It names a candidate where exactly one occurs in it as whole words. Case, accents, quotes, markup
+and the signs between words do not count; of names that overlap, the longest does. A number is an id
+only where it is the answer's only number, and stands first, last or after the scenario's noun.
 
-Anything else is refused, and the model is told what it said and what it may say. It can give the
-bare name, and no rule for whole sentences is right about all of them.
+An answer that asks, or says "not", "avoid" or the like, may turn its candidate down. It is refused,
+as those are that name none or several, and the model is told what it may say.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import pairwise
+from typing import TypeAlias
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
@@ -31,26 +32,26 @@ _NAMED = 5
 _SHOWN = 80
 """Most characters of an answer that a message says back."""
 
-_TOKEN = re.compile(
-    r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
-    r"|(?P<word>[^\W\d_]+)"
-    r"|(?P<sign>\n|[^\w\s]|_)"
+_WORD = re.compile(
+    r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
+    r"|[^\W\d_]+"
 )
+_JOINT = re.compile(r"[\s\-_.'\u2019/&]*")
+"""What names have between their words, and answers in place of it."""
 _LABEL = re.compile(
     r"(?:\A|[\n.!?;,{<])[ \t>*_#\"'`~({<-]{0,20}(?:(?:my|our|the)[ ])?(?:final[ _])?"
     r"(?:answer|decision|choice)(?![^\W_])[ \t*_\"'`)]{0,20}(?:[:=>\n]|is\b)",
     re.IGNORECASE,
 )
-_BEFORE = frozenset("\n\"'`*_#~|<>()[]{}:=.,-\u2010\u2011\u2013\u2014\u2022")
-"""Signs that may stand before a name."""
-_AROUND = frozenset("\"'`*_~<>()[]{}\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb\u300c\u300d")
-"""Signs of quotation and markup: they may stand on either side of a name."""
-_PAUSE = frozenset("\n([{<|!\u2013\u2014\u3002\u3001")
-"""Signs that end a name wherever they stand."""
-_PAUSE_BEFORE_SPACE = frozenset(".,;")
-_IN_NAMES = frozenset("-_.'\u2019/&\n")
-"""Signs that names have between their words, and answers in place of them."""
-_LEADING = frozenset({"the", "id"})
+_TURNING_DOWN = re.compile(
+    r"[?]|n[\u2019']t\b|\b(?:not?|none|nobody|never|neither|nor|cannot|without|except|unless|whether"
+    r"|but|against|than|instead|away|out|avoid\w*|reject\w*|refus\w*|dismiss\w*|bad|poor|wrong"
+    r"|wors[et]\w*|mistake|alternative|nicht|kein\w*|ohne)\b",
+    re.IGNORECASE,
+)
+"""What may turn a candidate down, wherever it stands."""
+
+_Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 
 
 def choice_of(
@@ -78,7 +79,7 @@ def choice_of(
 def read_answer(
     answer: str, candidates: Sequence[Candidate], nouns: Sequence[str] = ("candidate",)
 ) -> Candidate:
-    """Return the candidate that an answer names, by the rule in this module's docstring.
+    """Return the candidate that an answer names, by the rule of this module's docstring.
 
     Parameters
     ----------
@@ -94,16 +95,105 @@ def read_answer(
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
-    names = _names_of(tuple(candidates))
     said = answer.strip()
-    if said in names.verbatim:
-        return names.verbatim[said]
-    answer_text = _Text.of(_after_label(unicodedata.normalize("NFKC", answer)))
-    opened = answer_text.opening(names, frozenset(_words(" ".join(nouns))) | _LEADING)
-    mentioned = tuple(answer_text.mentions(names))
-    if opened is not None and set(mentioned) == {opened}:
-        return opened
-    raise _invalid(said, mentioned, candidates, nouns[0])
+    names, verbatim = _names_of(tuple(candidates))
+    if said in verbatim:
+        return verbatim[said]
+    text = unicodedata.normalize("NFKC", answer)
+    label = _LABEL.search(text)
+    text = text if label is None else text[label.end() :]
+    called = frozenset(_words(" ".join(nouns))) | {"id"}
+    named, rest = _named_in(text, names, called)
+    sure = not _TURNING_DOWN.search(rest)
+    if len(named) == 1 and sure and (not _is_number(named[0]) or _gives_id(text, called)):
+        return named[0]
+    raise _invalid(said, named, candidates, nouns[0])
+
+
+@lru_cache(maxsize=256)
+def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
+    """Return the candidates by the words of their names, which may be written as one; verbatim."""
+    names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
+    for candidate in candidates:
+        words = _words(str(candidate))
+        for spelling in {words, ("".join(words),)} if words else ():
+            names[spelling] = (*names.get(spelling, ()), candidate)
+    return names, {str(candidate).strip(): candidate for candidate in candidates}
+
+
+def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Candidate, ...], str]:
+    """Return the candidates that a text names, each once, and the text without their names."""
+    found = list(_WORD.finditer(text))
+    words = [_folded(word) for word in found]
+    longest = max(map(len, names), default=0)
+    named: dict[Candidate, None] = {}
+    rest, place, end = "", 0, 0
+    while place < len(found):
+        for after in range(min(place + longest, len(found)), place, -1):
+            known = names.get(tuple(words[place:after]), ())
+            if known and _is_whole(text, found, place, after, nouns):
+                break
+        else:
+            place += 1
+            continue
+        start, stop = found[place].start(), found[after - 1].end()
+        # Names that differ only in case or signs are told apart by their spelling.
+        named |= dict.fromkeys([one for one in known if str(one) == text[start:stop]] or known)
+        rest, place, end = rest + text[end:start], after, stop
+    return tuple(named), rest + text[end:]
+
+
+def _is_whole(
+    text: str, found: Sequence[re.Match[str]], place: int, after: int, nouns: frozenset[str]
+) -> bool:
+    """Whether words are one name, and no part of a longer one (``12`` in ``B12`` or ``x_12``)."""
+    name = found[place:after]
+    gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
+    if not all(map(_JOINT.fullmatch, gaps)):
+        return False
+    if (
+        place
+        and _joined(text, found[place - 1], name[0])
+        and _folded(found[place - 1]) not in nouns
+    ):
+        return False
+    return after == len(found) or not _joined(text, name[-1], found[after])
+
+
+def _joined(text: str, one: re.Match[str], other: re.Match[str]) -> bool:
+    return text[one.end() : other.start()] in ("", "_", "-")
+
+
+def _is_number(candidate: Candidate) -> bool:
+    name = _WORD.fullmatch(str(candidate))
+    return name is not None and name["number"] is not None
+
+
+def _gives_id(text: str, nouns: frozenset[str]) -> bool:
+    """Whether all numbers of a text are the same, and stand where an id does."""
+    words = _words(text)
+    places = [place for place, word in enumerate(words) if word[-1].isdigit() or word[-1] == "%"]
+    return len({words[place] for place in places}) == 1 and any(
+        place in (0, len(words) - 1) or words[place - 1] in nouns for place in places
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    normal = unicodedata.normalize("NFKC", text)
+    return tuple(_folded(word) for word in _WORD.finditer(normal))
+
+
+def _folded(match: re.Match[str]) -> str:
+    """Return what a word or a number is compared by."""
+    decomposed = unicodedata.normalize("NFKD", match.group().casefold())
+    word = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    if match["number"] is None:
+        return word
+    plain = word.replace(",", "").replace("\u2212", "-")
+    whole, _, fraction = plain.partition(".")
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    digits = digits.lstrip("0") or "0"
+    return f"{sign}{digits}.{fraction}" if fraction.strip("0") else f"{sign}{digits}"
 
 
 def _shortened(text: str) -> str:
@@ -138,146 +228,3 @@ def _invalid(
         there_are = f"There are {len(candidates)}, such as {examples}."
     advice = f"Give exactly one {noun}, as the database spells it, and nothing else. {there_are}"
     return InvalidAnswerError(problem, advice, named)
-
-
-def _after_label(text: str) -> str:
-    label = _LABEL.search(text)
-    return text if label is None else text[label.end() :]
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """A word, a number or a single sign; `folded` is what names are compared by."""
-
-    folded: str
-    kind: str
-    start: int
-    end: int
-
-
-def _tokens(text: str) -> list[_Token]:
-    found = []
-    for match in _TOKEN.finditer(text):
-        kind, word = str(match.lastgroup), match.group()
-        folded = _folded_number(word) if kind == "number" else _folded(word)
-        found.append(_Token(folded, kind, match.start(), match.end()))
-    return found
-
-
-def _words(text: str) -> tuple[str, ...]:
-    normal = unicodedata.normalize("NFKC", text)
-    return tuple(token.folded for token in _tokens(normal) if token.kind != "sign")
-
-
-def _folded(word: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
-
-
-def _folded_number(number: str) -> str:
-    plain = _folded(number).replace(",", "").replace("\u2212", "-")
-    whole, _, fraction = plain.partition(".")
-    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
-    digits = digits.lstrip("0") or "0"
-    return f"{sign}{digits}.{fraction}" if fraction.strip("0") else f"{sign}{digits}"
-
-
-@dataclass(slots=True)
-class _Names:
-    """A node of the tree of names: the candidates that end here, and the words that go on."""
-
-    candidates: tuple[Candidate, ...] = ()
-    following: dict[str, _Names] = field(default_factory=dict)
-    verbatim: dict[str, Candidate] = field(default_factory=dict)
-
-
-@lru_cache(maxsize=256)
-def _names_of(candidates: tuple[Candidate, ...]) -> _Names:
-    """Return the tree of the candidates' names: word by word, and as one word."""
-    root = _Names(verbatim={str(candidate).strip(): candidate for candidate in candidates})
-    for candidate in candidates:
-        words = _words(str(candidate))
-        for spelling in {words, ("".join(words),)} if words else ():
-            node = root
-            for word in spelling:
-                node = node.following.setdefault(word, _Names())
-            node.candidates += (candidate,)
-    return root
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """An answer, cut into tokens."""
-
-    text: str
-    tokens: list[_Token]
-
-    @classmethod
-    def of(cls, text: str) -> _Text:
-        return cls(text, _tokens(text))
-
-    def opening(self, names: _Names, leading: frozenset[str]) -> Candidate | None:
-        """Return the candidate that the text opens with, if it then ends or pauses."""
-        passed = leading | _BEFORE | _AROUND
-        for first, token in enumerate(self.tokens):
-            found, after = self._name_at(first, names)
-            if len(found) == 1 and self._pauses(after, leading):
-                return found[0]
-            if token.folded not in passed:
-                break
-        return None
-
-    def mentions(self, names: _Names) -> Iterator[Candidate]:
-        """Yield every candidate that the text names anywhere, each once."""
-        seen: set[Candidate] = set()
-        place = 0
-        while place < len(self.tokens):
-            found, after = self._name_at(place, names)
-            for candidate in found:
-                if candidate not in seen:
-                    seen.add(candidate)
-                    yield candidate
-            place = after if found else place + 1
-
-    def _name_at(self, first: int, names: _Names) -> tuple[tuple[Candidate, ...], int]:
-        """Return the candidates of the longest name at a place, and the place after it."""
-        longest: tuple[tuple[Candidate, ...], int] = ((), first)
-        node, place = names, first
-        while place < len(self.tokens):
-            following = node.following.get(self.tokens[place].folded)
-            if following is None:
-                break
-            node, place = following, place + 1
-            if node.candidates and not self._is_part(first, place):
-                longest = (self._as_spelled(node.candidates, first), place)
-            while place < len(self.tokens) and self.tokens[place].folded in _IN_NAMES:
-                place += 1
-        return longest
-
-    def _is_part(self, first: int, after: int) -> bool:
-        """Whether the name is a piece of a longer word (``12`` in ``B12``)."""
-        before, behind = self.tokens[first].start, self.tokens[after - 1].end
-        return self.text[max(0, before - 1) : before].isalnum() or (
-            self.text[behind : behind + 1].isalnum()
-        )
-
-    def _as_spelled(self, found: tuple[Candidate, ...], first: int) -> tuple[Candidate, ...]:
-        """Of names that differ only in case or signs, return the one that is spelled as here."""
-        start = self.tokens[first].start
-        spelled = [one for one in found if self.text.startswith(str(one), start)]
-        if len(found) == 1 or not spelled:
-            return found
-        return (max(spelled, key=lambda one: len(str(one))),)
-
-    def _pauses(self, place: int, nouns: frozenset[str]) -> bool:
-        """Whether the text ends at a place, or begins a remark there."""
-        while place < len(self.tokens) and self.tokens[place].folded in nouns | _AROUND - _PAUSE:
-            place += 1
-        if place == len(self.tokens):
-            return True
-        token = self.tokens[place]
-        if token.folded in _PAUSE:
-            return True
-        if token.folded in _PAUSE_BEFORE_SPACE:
-            return not self.text[token.end : token.end + 1].isalnum()
-        return token.folded == "-" and self.text[token.start - 1].isspace()

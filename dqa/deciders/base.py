@@ -18,7 +18,15 @@ from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["DeciderFactory", "Examples", "ProtocolName", "Settings", "Use", "share_options"]
+__all__ = [
+    "DeciderFactory",
+    "Example",
+    "Examples",
+    "ProtocolName",
+    "Settings",
+    "Use",
+    "share_options",
+]
 
 _Own = TypeVar("_Own", bound=BaseModel)
 
@@ -30,19 +38,34 @@ Use: TypeAlias = Literal["evaluate", "ask", "reference"]
 """What a decider may be the usual one for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Another question, whose run may be shown to an agent.
+
+    Attributes
+    ----------
+    question
+        What was asked.
+    database
+        What it was asked about; its source closes it.
+    accepts
+        Whether a choice is known to be right. Only such a run is shown, and nothing is accepted
+        while this very question is decided.
+    """
+
+    question: Question
+    database: Database
+    accepts: Callable[[Candidate | None], bool]
+
+
 class Examples(Protocol):
     """Where an agent that is shown an example takes it from."""
 
-    def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
+    def others(self, question: Question, kind: Kind) -> Iterator[Example]:
         """Yield other questions of the same scenario with a database of the same kind.
 
-        None of them is asked about data of the same content. The databases are the source's own:
-        whoever takes one does not close it.
+        None of them is asked about data of the same content.
         """
-        ...
-
-    def is_right(self, question: Question, choice: Candidate | None) -> bool:
-        """Whether `choice` is right for a question that `others` gave: only such are shown."""
         ...
 
 
@@ -68,7 +91,8 @@ class Settings:
     planner
         The model that plans, for agents that let one plan and another retrieve; None for the same.
     examples
-        Where agents that are shown an example take it from; None where there are no others.
+        Where agents that are shown an example take it from; None where there are no others, and
+        for every other decider.
     options
         Settings of a decider's own by name, as its factory's `options` lists them.
     own
@@ -118,6 +142,8 @@ class DeciderFactory:
         The values of `Settings.protocol` that it follows.
     planner_apart
         Whether it asks `Settings.planner` for the plan.
+    sees_example
+        Whether it takes examples from `Settings.examples`; only such a decider is handed them.
     settings
         The class of its own settings, whose fields have defaults; None where it has none.
         `Settings.own_as` gives `make` an instance.
@@ -140,6 +166,7 @@ class DeciderFactory:
     needs_model: bool = True
     protocols: tuple[ProtocolName, ...] = ("react", "tools")
     planner_apart: bool = False
+    sees_example: bool = False
     settings: type[BaseModel] | None = None
     family: str = ""
     fixed: tuple[str, ...] = ()
@@ -162,6 +189,8 @@ class DeciderFactory:
         for option in settings.options:
             if option not in fields:
                 raise UnknownNameError(f"setting of '{self.name}'", option, fields)
+        if not self.sees_example:
+            settings = replace(settings, examples=None)
         if self.settings is None:
             return self.make(model, settings)
         from dqa.deciders.by_scenario import ByScenario  # finds scenarios, which find deciders

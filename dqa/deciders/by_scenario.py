@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from threading import Lock
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -28,6 +29,8 @@ class ByScenario(Decider):
         # Made before there is a question: what cannot be is refused before anything is asked.
         self._usual = make({})
         self.name = self._usual.name
+        self._made: dict[frozenset[tuple[str, str]], Decider] = {frozenset(): self._usual}
+        self._lock = Lock()
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; see `dqa.core.decider.Decider`."""
@@ -39,5 +42,11 @@ class ByScenario(Decider):
 
     def _decider_of(self, question: Question) -> Decider:
         scenario = plugins.scenario_of(question)
-        settings = {} if scenario is None else scenario.settings
-        return self._make(settings) if settings else self._usual
+        if scenario is None:
+            return self._usual
+        settings = scenario.settings
+        with self._lock:
+            found = self._made.get(frozenset(settings.items()))
+            if found is None:
+                found = self._made[frozenset(settings.items())] = self._make(settings)
+            return found

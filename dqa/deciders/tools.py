@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "CompareArguments",
-    "EvidenceTool",
     "QueryArguments",
     "SimulateArguments",
     "Text",
@@ -108,19 +107,6 @@ class _NoArguments(BaseModel):
     pass
 
 
-class EvidenceTool(StructuredTool):
-    """A tool whose artifact is the `Evidence` of its call."""
-
-    def gather(self, arguments: Mapping[str, Any]) -> Evidence:
-        """Call the tool with checked arguments, without the callbacks that `invoke` runs."""
-        if self.func is None:
-            raise AssertionError("a tool of this project is a plain function")
-        _, evidence = self.func(**arguments)
-        if not isinstance(evidence, Evidence):
-            raise TypeError(f"The tool '{self.name}' returned no evidence.")
-        return evidence
-
-
 def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
     """Run a statement and return what happened as a model is shown it.
 
@@ -164,14 +150,14 @@ def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS)
     )
 
 
-def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> EvidenceTool:
+def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> StructuredTool:
     """Return the tool ``query_database(statement)``."""
 
     def run(statement: str) -> tuple[str, Evidence]:
         evidence = observe(database, statement, limits)
         return evidence.observation, evidence
 
-    return EvidenceTool(
+    return StructuredTool(
         func=run,
         name=QUERY,
         description=(
@@ -200,7 +186,7 @@ def schema_tool(database: Database) -> StructuredTool:
 
 def simulation_tools(
     simulation: Simulation, limits: Limits = DEFAULT_LIMITS
-) -> tuple[EvidenceTool, EvidenceTool]:
+) -> tuple[StructuredTool, StructuredTool]:
     """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
 
     def simulate(decision: str) -> tuple[str, Evidence]:
@@ -212,14 +198,14 @@ def simulation_tools(
         return evidence.observation, evidence
 
     return (
-        EvidenceTool(
+        StructuredTool(
             func=simulate,
             name=SIMULATE,
             description=SimulateArguments.__doc__ or "",
             args_schema=SimulateArguments,
             response_format="content_and_artifact",
         ),
-        EvidenceTool(
+        StructuredTool(
             func=compare,
             name=COMPARE,
             description=CompareArguments.__doc__ or "",
@@ -303,7 +289,9 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
 
 
 def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
-    """Call a tool and return what a model is shown, and what the trace keeps.
+    """Invoke a tool and return what a model is shown, and what the trace keeps.
+
+    LangChain's callbacks see the call.
 
     Parameters
     ----------
@@ -317,8 +305,6 @@ def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
     InfrastructureError
         A server failed, which says nothing about the call.
     """
-    if isinstance(tool, EvidenceTool):
-        return tool.gather(arguments)
     started = perf_counter()
     asked = json.dumps(arguments, ensure_ascii=False, default=str)
     call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}

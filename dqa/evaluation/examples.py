@@ -7,12 +7,14 @@ import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from dqa import plugins
 from dqa.core.database import Database, Kind
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
+from dqa.deciders.base import Example
 from dqa.loaders.generator import generate, judged_scenarios
 from dqa.models.attempts import current_attempt
 
@@ -34,8 +36,8 @@ class OtherQuestions:
     a generator. So a question always has the same example, and never one from its own data.
     Databases are loaded once and live as long as this object.
 
-    Deciders hold this object. What is right is kept as digests, so they find no truth in it, and
-    about the question that is being decided it says nothing.
+    Agents that are shown examples hold this object. It keeps what is right as digests, so they
+    find no truth in it, and it answers for no question while that question is decided.
     """
 
     def __init__(self) -> None:
@@ -50,7 +52,7 @@ class OtherQuestions:
         """Take the examples from this set."""
         self._set = self._without_truths(questions)
 
-    def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
+    def others(self, question: Question, kind: Kind) -> Iterator[Example]:
         """Yield other questions of the scenario, each with its situation in a database."""
         asked = self._set.questions
         place = next((i for i, other in enumerate(asked) if other.key == question.key), 0)
@@ -61,14 +63,16 @@ class OtherQuestions:
                 continue
             situation = self._set.situation_of(other)
             if situation.content_hash != content:
-                yield other, self._loaded(situation, kind)
+                yield self._example(other, situation, kind)
         if question.scenario in judged_scenarios():
             made = self._made(question.scenario)
             for other in made.questions:
-                yield other, self._loaded(made.situation_of(other), kind)
+                yield self._example(other, made.situation_of(other), kind)
 
-    def is_right(self, question: Question, choice: Candidate | None) -> bool:
-        """Whether `choice` is known to be right for a question that `others` gave."""
+    def _example(self, question: Question, situation: Situation, kind: Kind) -> Example:
+        return Example(question, self._loaded(situation, kind), partial(self._accepts, question))
+
+    def _accepts(self, question: Question, choice: Candidate | None) -> bool:
         deciding_it = current_attempt().requester[:1] == (question.key,)
         asked = deciding_it and question in self._set.questions
         return not asked and self._digest(question, choice) in self._right

@@ -1,1 +1,1 @@
-"""Chat models: by name, scripted, recorded; how they are called, and a server to test that."""
+"""Chat models: by name, scripted, recorded; and how they are called."""

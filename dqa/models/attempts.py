@@ -54,7 +54,7 @@ def attempt_by(*names: str) -> Iterator[None]:
 
     The name holds for this context: for what is called from here, and for the threads of LangChain
     and LangGraph. A decider with threads of its own has to run them in a copy of its context
-    (`contextvars.copy_context`); otherwise they ask in nobody's name.
+    (`contextvars.copy_context`); otherwise they ask without a requester.
 
     Parameters
     ----------

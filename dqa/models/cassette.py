@@ -251,7 +251,7 @@ class Cassette(BaseCache):
             return exhausted(requester, had)
         others = self._recordings.requesters(request.key)
         if others:
-            return of_others(requester, asked.messages, others)
+            return of_others(requester, asked.messages, others[0])
         # Of requests that come equally near, the same requester's own go first.
         near = sorted(self._requests, key=lambda known: known[0] != requester)
         requests = [self._requests[name] for name in near]

@@ -80,7 +80,7 @@ def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> Ba
             f"'{name}' names no model: write provider:model, e.g. scripted:analyst or openai:gpt-5."
         )
     if provider == SCRIPTED and connection.base_url is not None:
-        raise UsageError(f"'{name}' is a program, not a server: leave --base-url away.")
+        raise UsageError(f"'{name}' is a program, not a server: omit --base-url.")
     cassette = connection.cassette
     if cassette is None:
         return _asked(provider, model, connection, seed)

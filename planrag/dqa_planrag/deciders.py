@@ -23,11 +23,12 @@ from dqa.core.decision import Decision
 from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.base import Settings
+from dqa.deciders.base import Example, Settings
 from dqa.deciders.candidates import candidates_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
+from dqa.scenarios.catalogue import scenarios
 from dqa_planrag import prompting
 from dqa_planrag.loop import build_graph
 from dqa_planrag.recipes import Recipe
@@ -142,10 +143,10 @@ class Agent(Decider):
         if not self._recipe.sees_example:
             return []
         source, tried = self._settings.examples, 0
-        for other, place in source.others(question, database.kind) if source is not None else ():
-            key = (other.key, other.situation, database.language)
+        for other in source.others(question, database.kind) if source is not None else ():
+            key = (other.question.key, other.question.situation, database.language)
             if key not in self._examples:
-                self._examples[key] = self._worked(other, place, database.language)
+                self._examples[key] = self._worked(other, database.language)
             if self._examples[key]:
                 return self._examples[key]
             tried += 1
@@ -153,8 +154,7 @@ class Agent(Decider):
         raise self._no_example(question, found)
 
     def _no_example(self, question: Question, found: str) -> UsageError:
-        scripted = (plugins.scenario(name) for name in plugins.names("scenario"))
-        known = ", ".join(found.name for found in scripted if _EXAMPLE_MODEL in found.scripts)
+        known = ", ".join(found.name for found in scenarios() if _EXAMPLE_MODEL in found.scripts)
         return UsageError(
             f"'{self.name}' is shown another question's run first, and {found} beside "
             f"'{question.key}'. The examples are worked by the scripted analyst, who knows the "
@@ -162,20 +162,19 @@ class Agent(Decider):
             f"'{self.name.removesuffix('-one-shot')}' elsewhere."
         )
 
-    def _worked(self, question: Question, database: Database, language: str) -> list[BaseMessage]:
-        """Return a question's run as a conversation; an empty one where it is no good example."""
+    def _worked(self, example: Example, language: str) -> list[BaseMessage]:
+        """Return an example's run as a conversation; an empty one where it is no good example."""
         worker = Agent(
             replace(self._recipe, sees_example=False),
             scripted_model(_EXAMPLE_MODEL),
             Settings(protocol=self._settings.protocol),
         )
         try:
-            final = worker._run(question, database, Recorder(), [], language)
+            final = worker._run(example.question, example.database, Recorder(), [], language)
         except UsageError:
             # The analyst knows no such scenario.
             return []
-        source, choice = self._settings.examples, _decision_of(final).choice
-        right = source is not None and source.is_right(question, choice)
+        right = example.accepts(_decision_of(final).choice)
         return _as_example(final["messages"][1:]) if right else []
 
 

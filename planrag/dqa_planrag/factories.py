@@ -39,6 +39,7 @@ def _factory(recipe: Recipe) -> DeciderFactory:
         recipe.description,
         make,
         planner_apart=recipe.planner_apart,
+        sees_example=recipe.sees_example,
         default_for=_DEFAULT_FOR.get(recipe.name, ()),
     )
 

@@ -293,7 +293,7 @@ class _Nodes:
         return self._onward(state, runtime, "reason")
 
     def after_retrieval(self, state: State, runtime: Runtime[Run]) -> str:
-        """Ask the next model: a planner is not asked about calls that could not be used."""
+        """Next speaker; the planner is not asked about unusable calls."""
         judged = self._recipe.planner_apart and not state["problem"]
         return self._onward(state, runtime, "deliberate" if judged else "reason")
 

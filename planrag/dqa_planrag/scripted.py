@@ -27,7 +27,7 @@ from dqa.core.errors import UsageError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
 from dqa.core.situation import Schema
 from dqa.models.layers import layer_of
-from dqa.models.scripted import ScriptedModel, scripted_scenario
+from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import (
     Answer,
     Observed,
@@ -36,8 +36,10 @@ from dqa.models.scripted.steps import (
     Task,
     run_script,
 )
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.catalogue import scenarios
 
-__all__ = ["RESPONDER", "AgentTask", "check_script", "read_conversation"]
+__all__ = ["RESPONDER", "AgentTask", "check_script", "read_conversation", "scripted_scenario"]
 
 _ACTING = frozenset({QUERY, *SIMULATING})
 """The tools whose results are observations."""
@@ -103,6 +105,28 @@ def check_script(model: BaseChatModel, schema: Schema) -> None:
     scripted = layer_of(model, ScriptedModel)
     if scripted is not None:
         scripted_scenario({table.name for table in schema.tables}, scripted.script)
+
+
+def scripted_scenario(names: set[str], script: str) -> Scenario:
+    """Return the scenario that has a script for the database with these tables or labels.
+
+    Raises
+    ------
+    UsageError
+        No scenario with a script of that name has such tables.
+    """
+    scripted = [scenario for scenario in scenarios() if script in scenario.scripts]
+    for scenario in scripted:
+        tables = {table.name for table in scenario.schema.tables}
+        labels = {node.label for node in scenario.schema.nodes}
+        if tables <= names or (labels and labels <= names):
+            return scenario
+    there_are = ", ".join(scenario.name for scenario in scripted)
+    raise UsageError(
+        f"scripted:{script} queries only databases of the scenarios {there_are}, and this one has "
+        "other tables; name a language model with --model, e.g. openai:gpt-5, or take a decider "
+        "that reads the rows itself (--context)."
+    )
 
 
 def read_conversation(messages: _Messages) -> tuple[AgentTask, list[Observed]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dqa.models.testing import ModelServer, Trouble
+from tests.models.model_server import ModelServer, Trouble
 from tests.models.scripts import scripted
 
 Command = Callable[..., Any]

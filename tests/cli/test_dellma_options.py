@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dqa.models.testing import ModelServer, Trouble
+from tests.models.model_server import ModelServer, Trouble
 
 Command = Callable[..., Any]
 

@@ -12,10 +12,10 @@ import pytest
 from dqa import plugins
 from dqa.evaluation.spec import Deciding, ModelSpec
 from dqa.loaders.generator import generate, read_generated, write_generated
-from dqa.models.testing import ModelServer
 from dqa_planrag.recipes import RECIPES
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
+from tests.models.model_server import ModelServer
 from tests.models.scripts import scripted
 
 Command = Callable[..., Any]

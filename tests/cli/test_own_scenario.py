@@ -11,8 +11,8 @@ import pytest
 
 from dqa import plugins
 from dqa.loaders.reading import read_questions
-from dqa.models.testing import ModelServer
 from dqa.scenarios import catalogue, register
+from tests.models.model_server import ModelServer
 
 Command = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dqa.models.testing import ModelServer
+from tests.models.model_server import ModelServer
 from tests.models.scripts import Moody
 
 Command = Callable[..., Any]

@@ -51,7 +51,7 @@ def refusal(answer: str, candidates: Sequence[Candidate], noun: str = "node") ->
 
 
 @pytest.mark.parametrize(("answer", "candidates", "noun", "choice"), golden("read"))
-def test_an_answer_that_opens_with_a_name_names_it(
+def test_an_answer_with_exactly_one_name_names_it(
     answer: str, candidates: tuple[Candidate, ...], noun: str, choice: Candidate
 ) -> None:
     """Case, accents, quotes, markup, separators, the noun, labels and remarks do not hide it."""
@@ -77,7 +77,7 @@ def test_what_names_no_candidate_is_refused(
 def test_there_are_as_many_sentences_as_ever() -> None:
     """A file that is not found would make the tests above pass."""
     counts = [len(golden(name)) for name in ("read", "given_up", "refused")]
-    assert counts == [76, 233, 123]
+    assert counts == [101, 209, 127]
 
 
 def test_a_refusal_says_what_was_said_and_what_may_be_said() -> None:
@@ -105,7 +105,7 @@ def test_a_refusal_tells_which_candidates_were_mentioned() -> None:
     """So that scores can tell what names none from what leaves it open."""
     assert refusal("I cannot tell.", NODES).named == ()
     assert refusal("Venice or Genoa; no, Venice", NODES).named == ("Venice", "Genoa")
-    assert refusal("It is Genoa", NODES).named == ("Genoa",)
+    assert refusal("It is not Genoa", NODES).named == ("Genoa",)
 
 
 def test_names_that_differ_only_in_case_are_told_apart_by_their_spelling() -> None:
@@ -132,7 +132,7 @@ def test_a_candidate_may_begin_like_the_noun() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "trade node " * 20_000 + "7",
+        "trade node " * 20_000 + "7, trade node 8",
         "{" * 50_000,
         "answer " * 20_000,
         "(answer" + " " * 50_000,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Self
 
 import pytest
 from pydantic import BaseModel, Field, model_validator
 
+from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings, share_options
+from dqa.deciders.by_scenario import ByScenario
 
 
 class Patience(BaseModel):
@@ -135,3 +139,23 @@ def test_a_python_caller_gives_them_typed() -> None:
     assert told(patient(), Patience(tries=4), share="0.1") == Patience(tries=4, share=0.1)
     with pytest.raises(UsageError, match="other settings than"):
         patient()(None, Settings(own=Other()))
+
+
+def test_each_scenario_s_settings_make_one_decider(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many questions are asked, from however many threads."""
+    made: list[Mapping[str, str]] = []
+
+    def make(settings: Mapping[str, str]) -> Patient:
+        made.append(settings)
+        return Patient(Patience(tries=int(settings.get("tries", 3))))
+
+    class Known:
+        settings: Mapping[str, str] = {"tries": "7"}
+
+    monkeypatch.setattr(plugins, "scenario", lambda _: Known)
+    decider = ByScenario(make)
+    questions = [Question("locating", str(number), "", "") for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(decider.check, questions))
+    decider.check(Question("custom", "1", "", ""))
+    assert made == [{}, {"tries": "7"}]

@@ -14,6 +14,7 @@ from langchain_core.messages.tool import ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool, ToolException, tool
+from langchain_core.tracers.context import collect_runs
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, Field, ValidationError
 
@@ -82,10 +83,13 @@ def test_rows_are_content_and_evidence_is_the_artifact(database: Database) -> No
 
 
 def test_agents_get_the_same_from_a_tool_as_its_invoke(database: Database) -> None:
-    """Without callbacks in between; only the time it took differs."""
+    """Only the time it took differs, and callbacks see the call."""
     asked = query_tool(database, Limits(rows=3))
     arguments = checked_arguments(asked, {"statement": COUNT[database.kind]})
-    found, invoked = use_tool(asked, arguments), asked.invoke(call(COUNT[database.kind])).artifact
+    with collect_runs() as seen:
+        found = use_tool(asked, arguments)
+    invoked = asked.invoke(call(COUNT[database.kind])).artifact
+    assert [(run.name, run.run_type) for run in seen.traced_runs] == [("query_database", "tool")]
     assert (found.statement, found.observation) == (invoked.statement, invoked.observation)
     assert "at most 3 rows" in asked.description
     assert database.language in asked.description

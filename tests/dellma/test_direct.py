@@ -53,6 +53,7 @@ def test_a_decision_names_an_action(
     [
         ("I choose **Action 3**.", FRUIT),
         ("Action 2. pear is better than Action 1. apple", FRUIT),
+        ("Action 2. I would not take pear", FRUIT),
         ("9", FRUIT),
         ("Action 9", FRUIT),
         ("Action 1 or Action 2", FRUIT),

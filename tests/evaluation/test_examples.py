@@ -41,7 +41,7 @@ def test_examples_are_other_questions_of_the_scenario(
 ) -> None:
     """Those of the set about other data, from the question's place on, then generated ones."""
     for place, question in enumerate(asked.questions):
-        found = [other for other, _ in source.others(question, "relational")]
+        found = [other.question for other in source.others(question, "relational")]
         assert {other.scenario for other in found} == {question.scenario}
         around = (*asked.questions[place + 1 :], *asked.questions[:place])
         fitting = [
@@ -66,12 +66,14 @@ def test_no_example_shows_the_data_that_the_question_is_about(asked: QuestionSet
             QuestionSet("set", questions, {**asked.situations, "twin": replace(own, name="twin")})
         )
         found = list(source.others(question, "relational"))
-        assert [other.id for other, _ in found] == [str(number) for number in range(1, 11)]
+        assert [other.question.id for other in found] == [str(number) for number in range(1, 11)]
         rows = Limits(rows=10_000, bytes=10_000_000)
         statement = "SELECT * FROM flow ORDER BY source, dest"
         with closing(plugins.backend("sqlite").load(own)) as database:
             shown = database.query(statement, rows).to_text()
-        assert shown not in {d.query(statement, rows).to_text() for _, d in found}
+        assert shown not in {
+            d.query(statement, rows).to_text() for d in (other.database for other in found)
+        }
 
 
 def test_generated_examples_are_the_same_for_everybody(asked: QuestionSet) -> None:
@@ -81,7 +83,7 @@ def test_generated_examples_are_the_same_for_everybody(asked: QuestionSet) -> No
     for question in (one, other):
         with closing(OtherQuestions()) as source:
             source.take(QuestionSet("one", (question,), asked.situations))
-            made.append([q for q, _ in source.others(question, "graph")])
+            made.append([one.question for one in source.others(question, "graph")])
     assert made[0] == made[1]
     assert len(made[0]) == 10
 
@@ -92,8 +94,7 @@ def test_a_question_has_the_same_example_whoever_asks(
     """The next one in the set, round to its beginning; neighbours do not share one by chance."""
 
     def example(key: str) -> str:
-        other, _ = next(source.others(asked.find(key), "relational"))
-        return other.key
+        return next(source.others(asked.find(key), "relational")).question.key
 
     keys = [question.key for question in asked.questions]
     first = [example(key) for key in keys]
@@ -110,9 +111,9 @@ def test_databases_are_embedded_loaded_once_and_closed_in_the_end(
     source = OtherQuestions()
     source.take(asked)
     question = asked.questions[0]
-    opened = [database for _, database in source.others(question, kind)]  # type: ignore[arg-type]
+    opened = [one.database for one in source.others(question, kind)]  # type: ignore[arg-type]
     assert {database.dialect for database in opened} == {dialect}
-    again = [database for _, database in source.others(question, kind)]  # type: ignore[arg-type]
+    again = [one.database for one in source.others(question, kind)]  # type: ignore[arg-type]
     assert [id(database) for database in again] == [id(database) for database in opened]
     assert len({id(database) for database in opened}) < len(opened)
     source.close()
@@ -134,5 +135,5 @@ def test_without_a_set_there_are_generated_examples(asked: QuestionSet) -> None:
     """A question is enough."""
     with closing(OtherQuestions()) as source:
         found = list(source.others(asked.questions[0], "relational"))
-    assert {other.scenario for other, _ in found} == {asked.questions[0].scenario}
+    assert {other.question.scenario for other in found} == {asked.questions[0].scenario}
     assert len(found) == 10

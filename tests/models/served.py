@@ -12,7 +12,7 @@ from dqa.models.calling import ModelReply, call_model
 from dqa.models.faults import Fault
 from dqa.models.openai_chat import OpenAIChat
 from dqa.models.policy import CallPolicy
-from dqa.models.testing import ModelServer, Trouble
+from tests.models.model_server import ModelServer, Trouble
 
 KEY = "sk-test-1234567890abcdef"
 TEXT = "Thought: all is known\nFinal Answer: " + "a name that is long enough to be cut " * 4

@@ -269,8 +269,8 @@ def test_a_request_of_others_says_whose_it_is(tape: Path, mood: Moody) -> None:
         with attempt_by(f"building/{number}", "sqlite"):
             said(model)
     words = (
-        r"no reply to request 1 about 'Which building is best\?' of \(building/9, sqlite\).*"
-        r"recorded of \(building/0, sqlite\), .*building/2, sqlite\) and 2 more"
+        r"no reply to request 1 of \(building/9, sqlite\) is recorded.*"
+        r"recorded of \(building/0, sqlite\)\."
     )
     with pytest.raises(UnrecordedRequestError, match=words), attempt_by("building/9", "sqlite"):
         said(playing(tape))

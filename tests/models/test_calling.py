@@ -16,8 +16,8 @@ from dqa.models.limits import Limiter
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted import scripted_model
-from dqa.models.testing import Trouble
 from tests.models.conftest import Hours
+from tests.models.model_server import Trouble
 from tests.models.served import KEY, STOP, TEXT, both_ways, call, model_at, server
 
 KINDS = {

@@ -27,7 +27,7 @@ from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.recorded import recorded
 from dqa.models.registry import Connection, chat_model
-from dqa.models.testing import ModelServer, Trouble
+from tests.models.model_server import ModelServer, Trouble
 
 NAME = "openai:test"
 STOP = ("\nObservation:",)
@@ -133,9 +133,9 @@ def test_threads_share_a_cassette(tape: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"message 3 \(human\)"),
+        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"differs at message 3: "),
         ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"recorded 'Observation: \[1\]'"),
-        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, "request 2 about 'Which node is best"),
+        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, "no reply to request 2 is recorded"),
         ({"stop": ["END"]}, "same messages and other settings: .*END"),
         ({"seed": 7}, "same messages and other settings: .*seed"),
     ],

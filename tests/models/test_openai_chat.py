@@ -16,8 +16,8 @@ from dqa.models.cleaning import without_halves
 from dqa.models.faults import Fault, FaultKind
 from dqa.models.openai_chat import OpenAIChat
 from dqa.models.policy import CallPolicy, Retry
-from dqa.models.testing import MADE_UP, ModelServer, Trouble
 from tests.models.conftest import Hours
+from tests.models.model_server import MADE_UP, ModelServer, Trouble
 from tests.models.served import KEY, STOP, TEXT, both_ways, call, model_at, server
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -10,7 +11,7 @@ from langchain_core.tools import tool
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.models.scripted import Responder, scripted_model, scripted_scenario
+from dqa.models.scripted import Responder, scripted_model
 
 
 class Greeter:
@@ -62,18 +63,15 @@ def test_a_conversation_of_nobody_s_is_refused() -> None:
         scripted_model("analyst").invoke("Hello")
 
 
-def test_a_script_is_found_by_the_tables_or_labels_of_its_scenario() -> None:
-    """Whatever else the database holds; a part of them is not enough."""
-    for name in plugins.names("scenario"):
-        scenario = plugins.scenario(name)
-        tables = {table.name for table in scenario.schema.tables}
-        labels = {node.label for node in scenario.schema.nodes}
-        for names in (tables, labels, tables | {"other"}):
-            if "analyst" in scenario.scripts:
-                assert scripted_scenario(names, "analyst") == scenario
-                continue
-            with pytest.raises(UsageError, match="other tables"):
-                scripted_scenario(names, "analyst")
-        if len(tables) > 1:
-            with pytest.raises(UsageError, match="scripted:analyst queries only"):
-                scripted_scenario(set(list(tables)[1:]), "analyst")
+def test_a_broken_responder_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that cannot be imported costs nobody else's scripted runs."""
+    broken = EntryPoint("awry", "no_such_package:RESPONDER", "dqa.scripted")
+    known = plugins._found("dqa.scripted")
+    there = plugins.responders()
+    plugins.responders.cache_clear()
+    monkeypatch.setitem(known, "awry", broken)
+    try:
+        assert "awry" in plugins.names("scripted")
+        assert plugins.responders() == there
+    finally:
+        plugins.responders.cache_clear()

@@ -27,9 +27,9 @@ from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted import scripted_model
-from dqa.models.testing import ModelServer, Trouble
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
+from tests.models.model_server import ModelServer, Trouble
 from tests.models.scripts import scripted
 
 RUNS = 1_000

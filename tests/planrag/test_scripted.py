@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from dqa.loaders.generator import generate
 from dqa.models.cassette import Cassette
 from dqa.models.recorded import recorded
 from dqa.models.scripted import scripted_model
-from dqa_planrag.scripted import RESPONDER, check_script, read_conversation
+from dqa.scenarios import catalogue
+from dqa_planrag.scripted import RESPONDER, check_script, read_conversation, scripted_scenario
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 
@@ -210,3 +212,30 @@ def test_a_recorded_script_is_one_too(tmp_path: Path) -> None:
     model = recorded("scripted:analyst", cassette, scripted_model("analyst"), {})
     with pytest.raises(UsageError, match="queries only"):
         check_script(model, plugins.scenario("stocks").schema)
+
+
+def test_a_script_is_found_by_the_tables_or_labels_of_its_scenario() -> None:
+    """Whatever else the database holds; a part of them is not enough."""
+    for name in plugins.names("scenario"):
+        scenario = plugins.scenario(name)
+        tables = {table.name for table in scenario.schema.tables}
+        labels = {node.label for node in scenario.schema.nodes}
+        for names in (tables, labels, tables | {"other"}):
+            if "analyst" in scenario.scripts:
+                assert scripted_scenario(names, "analyst") == scenario
+                continue
+            with pytest.raises(UsageError, match="other tables"):
+                scripted_scenario(names, "analyst")
+        if len(tables) > 1:
+            with pytest.raises(UsageError, match="scripted:analyst queries only"):
+                scripted_scenario(set(list(tables)[1:]), "analyst")
+
+
+def test_a_broken_scenario_stops_no_scripted_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package's folder that cannot be read is passed by."""
+    monkeypatch.setitem(
+        catalogue._added(), "awry", EntryPoint("awry", "no_such_package:FOLDER", catalogue.GROUP)
+    )
+    assert "awry" in plugins.names("scenario")
+    names = {table.name for table in plugins.scenario("locating").schema.tables}
+    assert scripted_scenario(names, "analyst").name == "locating"

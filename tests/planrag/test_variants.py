@@ -18,10 +18,10 @@ from dqa.core.database import Database, Kind
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import Event, OtherEvent
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
-from dqa.deciders.base import Examples, Settings
+from dqa.deciders.base import Example, Examples, Settings
 from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
@@ -181,7 +181,8 @@ def test_one_shot_agents_are_shown_another_questions_run(
 ) -> None:
     """A right one, of the same scenario, before the task; the trace shows it and ids stay apart."""
     asked = questions.find("locating/1")
-    other, _ = next(examples.others(asked, database.kind))
+    example = next(examples.others(asked, database.kind))
+    other = example.question
     model = Replies(replies=["hm"] * 3)
     settings = Settings(protocol=protocol, examples=examples, max_steps=3)
     decision = plugins.decider(agent)(model, settings).decide(asked, database)
@@ -201,7 +202,7 @@ def test_one_shot_agents_are_shown_another_questions_run(
         assert any(text.endswith(called) for _, text in prompt.data["messages"])
     else:
         _, _, right = said[-1].text.rpartition("Final Answer: ")
-    assert examples.is_right(other, right)
+    assert example.accepts(right)
     assert_sendable(shown)
     assert [kind for kind, _ in prompt.data["messages"]] == [m.type for m in shown]
     for (_, text), message in zip(prompt.data["messages"], shown, strict=True):
@@ -255,18 +256,14 @@ SHOP = {"name": ["corner"]}
 class Strange(Examples):
     """Examples that the analyst cannot work: their databases are none that it knows."""
 
-    def others(self, question: Question, kind: Kind) -> Iterator[tuple[Question, Database]]:
+    def others(self, question: Question, kind: Kind) -> Iterator[Example]:
         """Yield two of another kind of business."""
         del kind
         shop = TableSchema("shop", (Column("name", "text"),), ("name",))
         situation = Situation(Schema("shops", (shop,)), "shops", {"shop": Table(shop, SHOP)})
         for number in ("7", "8"):
             other = replace(question, id=number, situation=f"shop{number}")
-            yield other, plugins.backend("sqlite").load(situation)
-
-    def is_right(self, question: Question, choice: Candidate | None) -> bool:
-        """Take anything."""
-        return bool(question) or bool(choice)
+            yield Example(other, plugins.backend("sqlite").load(situation), lambda _: True)
 
 
 def test_examples_of_an_unknown_scenario_are_tried_and_counted(

@@ -21,20 +21,17 @@ from dqa_dellma.steps.choosing import Chosen
 
 __all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "read_action", "read_decision"]
 
-_LABELLED = re.compile(
-    r"\W*action\W{0,5}(?P<number>\d{1,9})(?!\d)(?:[\s.:*_\"'()\[\]]|-\s)*(?P<name>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""An action as prompts list it, "Action 2. name", and as models repeat that."""
+_NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
+"""The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
 def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
     """Return the action that a decision names.
 
-    Behind a label such as "Action 2." exactly one action has to be named, and then it counts and
-    not the number. A label alone is the action of that number; so is a number alone, unless an
-    action has it as an id. Anything else is read as `dqa.deciders.answers.read_answer` does.
+    It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
+    which does not count there. The number alone is that action, and so is a bare number, unless an
+    action has it as an id.
 
     Raises
     ------
@@ -44,27 +41,17 @@ def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -
     verbatim = {str(action): action for action in actions}
     if said.strip() in verbatim:
         return verbatim[said.strip()]
-    label = _LABELLED.fullmatch(said)
-    if label is not None and label["name"]:
-        return _only_named(label["name"], actions, noun)
-    if label is not None and 1 <= int(label["number"]) <= len(actions):
+    label = _NUMBERED.match(said)
+    name = said if label is None else said[label.end() :]
+    if label is not None and not name and 1 <= int(label["number"]) <= len(actions):
         return actions[int(label["number"]) - 1]
     try:
-        return read_answer(said, actions, (noun,))
+        return read_answer(name, actions, (noun,))
     except InvalidAnswerError:
         alone = _ALONE.fullmatch(said)
         if alone is None or not 1 <= int(alone["number"]) <= len(actions):
             raise
         return actions[int(alone["number"]) - 1]
-
-
-def _only_named(words: str, actions: Sequence[Candidate], noun: str) -> Candidate:
-    try:
-        return read_answer(words, actions, (noun,))
-    except InvalidAnswerError as error:
-        if len(error.named) != 1:
-            raise
-        return error.named[0]
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:

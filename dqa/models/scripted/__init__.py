@@ -9,6 +9,6 @@ and how a method's conversations are answered is its own `Responder`.
 """
 
 from dqa.models.scripted.model import ScriptedModel, scripted_model
-from dqa.models.scripted.responder import Responder, scripted_scenario
+from dqa.models.scripted.responder import Responder
 
-__all__ = ["Responder", "ScriptedModel", "scripted_model", "scripted_scenario"]
+__all__ = ["Responder", "ScriptedModel", "scripted_model"]

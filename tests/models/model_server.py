@@ -123,7 +123,7 @@ class ModelServer:
     """
 
     program: Program
-    plan: Callable[[Request, int], Trouble | None] = lambda request, before: None  # noqa: ARG005
+    plan: Callable[[Request, int], Trouble | None] = lambda request, before: None
     retry_after: float = 1.0
     stall: float = 60.0
     counts_tokens: bool = True

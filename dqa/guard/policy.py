@@ -121,9 +121,9 @@ class Policy:
         Parameters
         ----------
         schemas
-            Of every database that the policy is for, whole. Lists for a kind of database that is not
-            among them may name anything. A table that is named with its schema
-            may be elsewhere in the database, so it is not looked for.
+            Of every database that the policy is for, whole. Lists for a kind of database that is
+            not among them may name anything. A table that is named with its schema may be
+            elsewhere in the database, so it is not looked for.
         fold
             Whether the names of graphs are compared without regard to case.
 

@@ -188,7 +188,7 @@ def test_audit_gives_verdicts_totals_and_a_page(
     page = tmp_path / "audit.html"
     ran = dqa("audit", "--generated", generated, "--html", page)
     assert ran.code == 0
-    assert "building: 2 labels, 2 agree under released, 2 under paper" in ran.out
+    assert "building: 2 labels, 2 agree under released, 2 agree under paper" in ran.out
     assert "<html" in page.read_text("utf-8")
     document = json.loads(dqa("audit", "--generated", generated, "--json").out)
     assert {label["verdict"] for label in document["labels"]} == {"both rule sets"}

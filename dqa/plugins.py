@@ -35,29 +35,6 @@ if TYPE_CHECKING:
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
 
-__all__ = [
-    "Rendering",
-    "backend",
-    "backend_for",
-    "command",
-    "decider",
-    "deciders",
-    "events",
-    "find_scenario",
-    "format_class",
-    "generator",
-    "names",
-    "reader",
-    "renderings",
-    "responders",
-    "scenario",
-    "scenario_of",
-    "script",
-    "script_names",
-    "simulator",
-    "tools",
-]
-
 Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
 """Shows a method's own events as passages; None for an event that it does not know."""
 

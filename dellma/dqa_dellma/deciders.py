@@ -19,8 +19,6 @@ from dqa_dellma.context.briefing import Briefing, check_question, list_actions
 from dqa_dellma.events import ContextEvent, Finding, OnlyActionEvent
 from dqa_dellma.steps.choosing import Chooser, Chosen
 
-__all__ = ["ProblemDecider"]
-
 _HALVINGS = 6
 """How often what is read is halved: from 40,000 characters to 625."""
 _TOO_LONG = (

@@ -11,24 +11,6 @@ from dqa.core.events import Event
 from dqa.core.question import Candidate
 from dqa_dellma.settings import Attitude, Elicitation, Rule, Scale
 
-__all__ = [
-    "EVENTS",
-    "ActionFigures",
-    "AskedFor",
-    "ConfidenceEvent",
-    "ContextEvent",
-    "FactorsEvent",
-    "Finding",
-    "ForecastEvent",
-    "Likelihood",
-    "Method",
-    "OnlyActionEvent",
-    "PairsEvent",
-    "RankingEvent",
-    "UtilitiesEvent",
-    "VotesEvent",
-]
-
 Number: TypeAlias = Annotated[int, Field(ge=0)]
 """Of a state, a value, an action or an item, from 0; or how many there are."""
 

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from dqa_dellma.deciders import ProblemDecider
     from dqa_dellma.steps.choosing import Chooser
 
-__all__ = [
-    "CHAIN_OF_THOUGHT",
-    "DELLMA_NAIVE",
-    "DELLMA_PAIRS",
-    "DELLMA_TOP1",
-    "SELF_CONSISTENCY",
-    "ZERO_SHOT",
-    "problem_decider",
-]
-
 _Settings = TypeVar("_Settings", bound=DirectSettings)
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-__all__ = ["fold", "on_one_line", "prompt"]
-
 
 def prompt(name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
     """Fill in the prompt called `name`."""

@@ -21,8 +21,6 @@ from dqa_dellma.events import (
     VotesEvent,
 )
 
-__all__ = ["render"]
-
 
 def render(event: Event) -> tuple[Noted] | None:
     """Return what is shown of one of DeLLMa's events; None for others."""

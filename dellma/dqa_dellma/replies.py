@@ -8,8 +8,6 @@ from typing import Any
 
 from dqa.core.errors import UnparsableReplyError
 
-__all__ = ["read_object"]
-
 
 def read_object(text: str, *names: str) -> Mapping[str, Any]:
     """Return the JSON object in a reply, whatever stands around it.

@@ -6,19 +6,6 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = [
-    "FAMILY",
-    "Attitude",
-    "DellmaSettings",
-    "DirectSettings",
-    "Elicitation",
-    "NaiveSettings",
-    "Rule",
-    "Scale",
-    "Top1Settings",
-    "VotingSettings",
-]
-
 FAMILY = "dellma"
 """What all of these deciders are called together, where their settings are given."""
 

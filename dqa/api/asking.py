@@ -28,8 +28,6 @@ from dqa.loaders.asked import ask_scenario
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
-__all__ = ["AskedQuestion", "ask"]
-
 _CUSTOM = "custom"
 """The scenario of a question that is in none."""
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator
 from dqa import guard
 from dqa.core.errors import UnknownNameError
 
-__all__ = ["check_lines", "check_whole"]
-
 
 def check_whole(
     text: bytes, dialect: str, policy: guard.Policy = guard.DEFAULT

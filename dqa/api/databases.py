@@ -19,8 +19,6 @@ from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured, whole_url
 from dqa.guard import Audit, Policy
 
-__all__ = ["DatabaseHealth", "LoadedHere", "examine", "load", "loaded", "open_database", "unload"]
-
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 
 

@@ -22,8 +22,6 @@ from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.tables import how_to_report
 
-__all__ = ["Watcher", "default_deciders", "evaluate"]
-
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
 

@@ -20,8 +20,6 @@ from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.loaders.generator.manifest import Manifest
 
-__all__ = ["format_names", "json_schema"]
-
 _OWN: Mapping[str, type[Record]] = {
     "analysis": Analysis,
     "annotation": Annotation,

@@ -9,8 +9,6 @@ from dqa.core.errors import DqaError
 from dqa.core.records import Record
 from dqa.deciders.settings import SettingInfo
 
-__all__ = ["Entry", "installed", "list_deciders", "settings_of"]
-
 _KINDS = ("scenario", "decider", "database", "simulator")
 
 

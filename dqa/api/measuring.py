@@ -11,8 +11,6 @@ from dqa.evaluation.analysis import analyse as analyse_cases
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.folders import register_scenarios
 
-__all__ = ["analyse", "check_new", "write_audit_page"]
-
 
 def analyse(run: Path | str, reference: str | None = None) -> Analysis:
     """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.

@@ -13,8 +13,6 @@ from dqa.core.records import Record
 from dqa.core.schema import describe
 from dqa.loaders.sources import FormName, GeneratedFolder, ReleaseFolder
 
-__all__ = ["ShownQuestion", "read_generated", "read_release", "show"]
-
 
 def read_release(
     folder: Path | str,

@@ -35,8 +35,6 @@ from dqa.scenarios import scenario_name
 if TYPE_CHECKING:
     from dqa.models.budget import Prices
 
-__all__ = ["Evaluation", "Run", "read_run"]
-
 
 class Evaluation(Record):
     """A run in figures, as ``dqa eval --json`` prints it."""

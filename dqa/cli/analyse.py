@@ -11,8 +11,6 @@ from dqa.cli import options
 from dqa.cli.output import echo_json, echo_table
 from dqa.core.text import visible
 
-__all__ = ["analyse"]
-
 
 def analyse(
     *,

@@ -14,8 +14,6 @@ from dqa.cli.output import echo_json, report_defects
 if TYPE_CHECKING:
     from dqa.evaluation.annotate import Annotation
 
-__all__ = ["annotate"]
-
 
 @with_options(questions=options.QuestionOptions)
 def annotate(  # noqa: PLR0913  (one parameter an option)

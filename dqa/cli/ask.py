@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from dqa.api.asking import AskedQuestion
     from dqa.evaluation.traces import Trace
 
-__all__ = ["ask"]
-
 
 @dataclass(frozen=True, slots=True)
 class AskedOptions:

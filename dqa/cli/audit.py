@@ -14,8 +14,6 @@ from dqa.cli.output import echo_json, report_defects
 if TYPE_CHECKING:
     from dqa.evaluation.audit import ReleaseAudit
 
-__all__ = ["audit"]
-
 
 @with_options(questions=options.QuestionOptions)
 def audit(  # noqa: PLR0913  (one parameter an option)

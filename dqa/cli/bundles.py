@@ -18,8 +18,6 @@ from pydantic.fields import FieldInfo
 
 from dqa.core.records import Record
 
-__all__ = ["with_options"]
-
 _Command: TypeAlias = Callable[..., None]
 _METAVARS: Mapping[str, str] = {"timeout": "SECONDS", "patience": "SECONDS"}
 _METAVARS_OF: Mapping[object, str | None] = {

@@ -13,8 +13,6 @@ import typer
 
 from dqa.core.errors import UsageError
 
-__all__ = ["check"]
-
 
 def check(
     *,

@@ -12,8 +12,6 @@ from dqa.cli.output import echo_json
 if TYPE_CHECKING:
     from dqa.api.databases import DatabaseHealth
 
-__all__ = ["doctor"]
-
 
 def doctor(
     *,

@@ -20,8 +20,6 @@ from dqa.evaluation.options import CallOptions, RunOptions
 if TYPE_CHECKING:
     from dqa.api.runs import Run
 
-__all__ = ["evaluate"]
-
 _INTERRUPTED = 130
 
 

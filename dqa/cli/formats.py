@@ -8,8 +8,6 @@ import typer
 
 from dqa.cli.output import echo_json
 
-__all__ = ["formats"]
-
 
 def formats(
     *,

@@ -14,8 +14,6 @@ from dqa.cli import options
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
 
-__all__ = ["generate"]
-
 
 def generate(  # noqa: PLR0913  (one parameter an option)
     *,

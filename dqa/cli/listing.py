@@ -10,8 +10,6 @@ import typer
 from dqa.cli import options
 from dqa.cli.output import echo_json
 
-__all__ = ["list_known"]
-
 
 def list_known(
     *,

@@ -11,8 +11,6 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
-__all__ = ["load", "unload"]
-
 
 @with_options(questions=options.QuestionOptions)
 def load(  # noqa: PLR0913  (one parameter an option)

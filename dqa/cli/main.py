@@ -19,8 +19,6 @@ from typer.main import get_command, get_group
 from dqa import plugins
 from dqa.core.errors import DqaError
 
-__all__ = ["app", "run"]
-
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": (
         "evaluate:evaluate",

@@ -15,36 +15,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.spec import DecidingFields
     from dqa.loaders.sources import QuestionSource
 
-__all__ = [
-    "AsJson",
-    "BaseUrl",
-    "DatabaseLocation",
-    "DecidingOptions",
-    "Form",
-    "FormName",
-    "Generate",
-    "Generated",
-    "MaxSteps",
-    "Model",
-    "Planner",
-    "PlannerUrl",
-    "Policy",
-    "Protocol",
-    "ProtocolName",
-    "QuestionOptions",
-    "Release",
-    "RowLimit",
-    "RuleSet",
-    "Seed",
-    "Settings",
-    "Strict",
-    "Verbose",
-    "names_in",
-    "pairs_in",
-    "scenario_in",
-    "scenarios_in",
-]
-
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
 

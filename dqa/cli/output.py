@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from dqa.core.question_set import Defect
 
-__all__ = ["echo_json", "echo_table", "report_defects"]
-
 _DEFECTS_SHOWN = 10
 
 

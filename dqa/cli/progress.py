@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.results import Result
 
-__all__ = ["Progress", "track"]
-
 _Item = TypeVar("_Item")
 
 

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["ByDecider", "OnDatabase", "Run", "RunQuestion"]
-
 Run = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."),

@@ -10,8 +10,6 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
-__all__ = ["show"]
-
 
 @with_options(questions=options.QuestionOptions)
 def show(  # noqa: PLR0913  (one parameter an option)

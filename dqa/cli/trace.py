@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from dqa.api.runs import Run
     from dqa.evaluation.traces import Trace
 
-__all__ = ["trace"]
-
 
 def trace(  # noqa: PLR0913  (one parameter an option)
     *,

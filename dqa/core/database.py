@@ -10,16 +10,6 @@ from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.situation import Cell
 
-__all__ = [
-    "DEFAULT_LIMITS",
-    "Cut",
-    "Database",
-    "Kind",
-    "Limits",
-    "Rows",
-    "dump_row",
-]
-
 Kind: TypeAlias = Literal["relational", "graph"]
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
 """Which limit ended a result before the database did, or cut one of its cells."""

@@ -10,8 +10,6 @@ from dqa.core.decision import Decision
 from dqa.core.question import Question
 from dqa.core.truth import Truth
 
-__all__ = ["Decider", "UpperBound"]
-
 
 class Decider(ABC):
     """Answers questions. Stateless between questions, so one serves many threads.

@@ -10,8 +10,6 @@ from dqa.core.events import Event
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
-__all__ = ["Decision", "Ending", "Outage", "Usage"]
-
 Outage: TypeAlias = Literal["database", "model"]
 """What failed where infrastructure ended a decision."""
 

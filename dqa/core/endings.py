@@ -13,8 +13,6 @@ from dqa.core.errors import (
 )
 from dqa.core.secrets import redact
 
-__all__ = ["EXPECTED_FAILURES", "FailedEnding", "ending_of"]
-
 EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError)
 """Failures that end a decision without being a bug or misuse."""
 

@@ -16,29 +16,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from dqa.core.database import Cut
 from dqa.core.evidence import QUERY, SIMULATING, Evidence
 
-__all__ = [
-    "CORE_EVENTS",
-    "ENDING_KINDS",
-    "AnswerEvent",
-    "EndingEvent",
-    "Event",
-    "FaultEvent",
-    "OtherEvent",
-    "ParseFailureEvent",
-    "PlanEvent",
-    "PromptEvent",
-    "ReplanEvent",
-    "ReplyEvent",
-    "RetrievalEvent",
-    "Role",
-    "SimulationEvent",
-    "ToolEvent",
-    "ToolUse",
-    "event_from_json",
-    "event_of",
-    "kinds_of",
-]
-
 Role: TypeAlias = str
 """Which of a decider's models: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from dqa.core.database import Cut
 
-__all__ = ["COMPARE", "QUERY", "SIMULATE", "SIMULATING", "Evidence"]
-
 QUERY = "query_database"
 """The tool that asks the database."""
 SIMULATE = "simulate"

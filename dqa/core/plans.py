@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["STEP_NUMBER", "PlanStep", "PlanText", "read_plan", "steps_of"]
-
 STEP_NUMBER = re.compile(
     r"""^(?P<indent>[ \t]*+)
     (?:[>*_#-][>*_#\- \t]*+)?  # a quotation, a heading, emphasis or a bullet around it

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-__all__ = ["Candidate", "Question"]
-
 Candidate: TypeAlias = str | int
 """What can be chosen: a supplier's name, a product's number."""
 

@@ -13,8 +13,6 @@ from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
 
-__all__ = ["Defect", "QuestionSet"]
-
 
 @dataclass(frozen=True, slots=True)
 class Defect:

@@ -10,8 +10,6 @@ from dqa.core.events import AnswerEvent, EndingEvent, Event, event_of
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
-__all__ = ["Recorder"]
-
 
 class Recorder:
     """Keeps what happens in one decision; its clock starts when it is made. Used by one thread.

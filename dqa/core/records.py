@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dqa.core.errors import UsageError
 
-__all__ = ["Record", "problem_of"]
-
 _LONGEST = 60
 """Characters that are shown of a value that is wrong."""
 

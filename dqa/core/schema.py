@@ -8,18 +8,6 @@ from dataclasses import dataclass
 
 from dqa.core.situation import Schema
 
-__all__ = [
-    "DatabaseSchema",
-    "EdgeInfo",
-    "Field",
-    "NodeInfo",
-    "TableInfo",
-    "cypher_name",
-    "describe",
-    "quoted",
-    "sql_name",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

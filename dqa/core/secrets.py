@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["redact", "redacted"]
-
 _URL_PASSWORD = re.compile(r"(?P<before>://[^\s:/@]*):[^\s/@]+@")
 _API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]{0,200}\d|\S{0,200}\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)

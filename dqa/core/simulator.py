@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Goal", "Outcomes", "Simulator"]
-
 Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of an outcome is better."""
 

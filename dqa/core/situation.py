@@ -19,18 +19,6 @@ from dqa.core.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "Cell",
-    "Column",
-    "ColumnType",
-    "EdgeSchema",
-    "NodeSchema",
-    "Schema",
-    "Situation",
-    "Table",
-    "TableSchema",
-]
-
 ColumnType: TypeAlias = Literal["text", "float", "integer", "boolean"]
 Cell: TypeAlias = str | float | int | bool | None
 

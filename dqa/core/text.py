@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 
-__all__ = ["spelt_out", "visible"]
-
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories of what acts on a terminal, or hides in a line: controls, formats (which turn
 the direction of text, or have no width), halves of characters, separators of lines."""

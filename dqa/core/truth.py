@@ -9,8 +9,6 @@ from typing import NamedTuple
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 
-__all__ = ["NOTHING_KNOWN", "LabelledQuestion", "Truth"]
-
 
 @dataclass(frozen=True, slots=True)
 class Truth:

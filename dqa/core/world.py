@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 
-__all__ = ["Episode", "Move", "World"]
-
 
 @dataclass(frozen=True, slots=True)
 class Move:

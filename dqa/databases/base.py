@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
     from dqa.guard import Audit, GuardedDatabase, Policy
 
-__all__ = ["Backend"]
-
 _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
 

@@ -13,8 +13,6 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.core.secrets import redact
 from dqa.guard.names import closest
 
-__all__ = ["failed", "one_line", "out_of_memory", "refused", "timed_out", "unknown_name"]
-
 _LONGEST_LISTING = 1_500
 """Characters of a list of names after which it helps less than it costs."""
 _READ_LESS: dict[Kind, str] = {

@@ -24,8 +24,6 @@ from dqa.databases.namespaces import (
 if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
-__all__ = ["FileNamespaces", "existing_file", "file_path", "is_ours", "require_folder"]
-
 _SIGNATURES = {
     (0, b"SQLite format 3\x00"): "sqlite",
     (0, b"LBUG"): "ladybug",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema
 
-__all__ = ["require_graph"]
-
 
 def require_graph(schema: Schema) -> None:
     """Raise `DataError` unless every table of a schema reads as nodes or as relationships."""

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Condition
 
-__all__ = ["ReadersWriterLock"]
-
 
 class ReadersWriterLock:
     """Lets many readers in together, or one writer alone; writers that wait go first."""

@@ -23,25 +23,6 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
     from dqa.guard import GuardedDatabase
 
-__all__ = [
-    "TAG_TABLE",
-    "Examination",
-    "ForeignContent",
-    "LoadedSituation",
-    "NamespaceContent",
-    "Namespaces",
-    "UnfinishedLoad",
-    "hold_same",
-    "in_the_way",
-    "is_left_over",
-    "join_name",
-    "namespace_for",
-    "tag_from_json",
-    "tag_of",
-    "tag_to_json",
-    "tagged_content",
-]
-
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
 _LONGEST_WORDS = 43

@@ -31,8 +31,6 @@ from dqa.databases.tables import REFERENCES, ROW_COLUMN
 from dqa.databases.watchdog import WATCHDOG
 from dqa.guard import GuardedDatabase
 
-__all__ = ["PooledDatabase", "commented_reference"]
-
 
 class LostConnectionError(DatabaseUnavailableError):
     """The connection broke; another one may hold."""

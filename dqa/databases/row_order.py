@@ -14,8 +14,6 @@ import numpy as np
 
 from dqa.core.situation import Cell
 
-__all__ = ["pack_order", "restore_order"]
-
 _Row = TypeVar("_Row", bound=Sequence[Cell])
 _TYPE = np.dtype("<u4")
 

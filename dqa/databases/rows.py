@@ -13,8 +13,6 @@ from dqa.core.database import Cut, Limits, Rows, dump_row
 from dqa.core.errors import StatementError
 from dqa.core.situation import Cell
 
-__all__ = ["DriverCursor", "collect", "fetch_rows", "plain"]
-
 _CELLS = frozenset({str, int, float, bool, type(None)})
 _CLOSING_LINE = 120
 """Bytes kept free for the line that `Rows.to_text` ends with."""

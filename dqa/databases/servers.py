@@ -10,16 +10,6 @@ from dqa.core.errors import DatabaseUnavailableError, UsageError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-__all__ = [
-    "GRACE",
-    "POOL",
-    "display_name",
-    "failed_load",
-    "has_scheme",
-    "parse_url",
-    "split_namespace",
-]
-
 GRACE = 2.0
 """Seconds that a server has to stop a statement itself before it is stopped from outside."""
 POOL: Mapping[str, int] = {"pool_size": 8, "max_overflow": 24, "pool_timeout": 60}

@@ -32,18 +32,6 @@ from sqlalchemy.types import TypeEngine, UserDefinedType
 from dqa.core.situation import ColumnType, Schema, TableSchema
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 
-__all__ = [
-    "REFERENCES",
-    "ROW_COLUMN",
-    "TAG_COLUMNS",
-    "create_table",
-    "define_tables",
-    "define_tag",
-    "quote",
-    "spell",
-    "tag_row",
-]
-
 TAG_COLUMNS = ("scenario", "name", "content_hash", "row_count")
 ROW_COLUMN = "dqa_row"
 """The number of a row within its table, where the server needs one to know."""

@@ -10,8 +10,6 @@ from math import inf
 from threading import TIMEOUT_MAX, Condition, Lock, Thread
 from time import monotonic
 
-__all__ = ["WATCHDOG", "Timer", "Watchdog"]
-
 
 class Timer:
     """Something to do at a time, unless it is cancelled before."""

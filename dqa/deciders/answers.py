@@ -24,8 +24,6 @@ from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.candidates import nouns_of
 
-__all__ = ["choice_of", "read_answer"]
-
 _LISTED = 20
 """Most candidates that a message lists."""
 _NAMED = 5

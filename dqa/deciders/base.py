@@ -18,16 +18,6 @@ from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = [
-    "DeciderFactory",
-    "Example",
-    "Examples",
-    "ProtocolName",
-    "Settings",
-    "Use",
-    "share_options",
-]
-
 _Own = TypeVar("_Own", bound=BaseModel)
 
 ProtocolName: TypeAlias = Literal["react", "tools"]

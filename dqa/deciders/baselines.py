@@ -15,8 +15,6 @@ from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory
 from dqa.deciders.candidates import recorded_outcomes
 
-__all__ = ["FIRST", "ORACLE", "RANDOM", "Baseline", "Oracle"]
-
 
 class Baseline(Decider):
     """A decider made of one rule that picks a candidate.

@@ -11,8 +11,6 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.question import Question
 
-__all__ = ["ByScenario"]
-
 
 class ByScenario(Decider):
     """Has each question decided with the settings that its scenario has for the decider.

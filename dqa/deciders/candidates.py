@@ -10,8 +10,6 @@ from dqa.core.simulator import Goal, Outcomes
 from dqa.core.truth import Truth
 from dqa.scenarios.embedded import first_column
 
-__all__ = ["candidates_of", "nouns_of", "queried_candidates", "recorded_outcomes"]
-
 _MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
 
 

@@ -10,8 +10,6 @@ from pydantic import BaseModel, ValidationError
 
 from dqa.core.errors import UnknownNameError, UsageError
 
-__all__ = ["SettingInfo", "read_settings", "setting_infos"]
-
 _Model = TypeVar("_Model", bound=BaseModel)
 _KINDS: Mapping[str, str] = {
     "boolean": "true or false",

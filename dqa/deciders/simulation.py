@@ -28,8 +28,6 @@ from dqa.deciders.candidates import nouns_of
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.outcomes import StatedOutcomes
 
-__all__ = ["Simulation"]
-
 _TOLD = 5
 """Most names that an error says are wrong."""
 

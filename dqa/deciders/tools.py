@@ -29,24 +29,6 @@ from dqa.deciders.base import Settings
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
 
-__all__ = [
-    "Arguments",
-    "CompareArguments",
-    "QueryArguments",
-    "SimulateArguments",
-    "Text",
-    "arguments_from_text",
-    "checked_arguments",
-    "fitted_arguments",
-    "observe",
-    "plugin_tools",
-    "query_tool",
-    "schema_of",
-    "schema_tool",
-    "simulation_tools",
-    "use_tool",
-]
-
 _SEPARATED = re.compile(r"[,;\n]")
 
 

@@ -13,8 +13,6 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.score import rules_of
 
-__all__ = ["Annotation", "annotate", "simulate_all"]
-
 
 class Annotation(Record):
     """The best decisions of a question under a rule set, and the official answer beside them.

@@ -21,19 +21,6 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 
-__all__ = [
-    "DATA_DEFECT",
-    "EVERY",
-    "LAST_BIT",
-    "NONE",
-    "TIE",
-    "LabelAudit",
-    "ReleaseAudit",
-    "Totals",
-    "audit",
-]
-
-
 _ROUNDING = 1e-12
 """Values that differ by less than this share of themselves differ by rounding alone."""
 

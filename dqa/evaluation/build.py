@@ -28,8 +28,6 @@ from dqa.guard import Audit, Policy
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["BuiltRun", "Deciders", "build", "connect"]
-
 
 @dataclass(frozen=True, slots=True)
 class Deciders:

@@ -14,8 +14,6 @@ from dqa.core.endings import ending_of
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
 from dqa.core.events import EndingEvent
 
-__all__ = ["MOST_IN_A_ROW", "Crashes", "ended_by"]
-
 MOST_IN_A_ROW = 10
 """Crashes after which a run stops: what is broken is broken for every question."""
 

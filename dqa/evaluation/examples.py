@@ -18,8 +18,6 @@ from dqa.deciders.base import Example
 from dqa.loaders.generator import generate, judged_scenarios
 from dqa.models.attempts import current_attempt
 
-__all__ = ["OtherQuestions"]
-
 _EMBEDDED: Mapping[Kind, str] = {"relational": "sqlite", "graph": "ladybug"}
 """Where an example's situation is loaded, whatever is evaluated: it costs no server anything."""
 

@@ -24,20 +24,6 @@ from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
 
-__all__ = [
-    "RESULTS",
-    "RUN",
-    "TRACES",
-    "RunRecord",
-    "cut_half_line",
-    "read_record",
-    "read_results",
-    "read_traces",
-    "register_scenarios",
-    "usage_so_far",
-    "versions",
-]
-
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
 _VERSION = 1
 _PACKAGES = (

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from dqa.models.cassette import Cassette
     from dqa.models.policy import CallPolicy
 
-__all__ = ["DEFAULT_CALLS", "DEFAULT_RUN", "CallOptions", "RunOptions"]
-
 
 class RunOptions(Record):
     """How many decisions are made at once, and what is waited for.

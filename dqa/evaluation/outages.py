@@ -12,8 +12,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["Patience"]
-
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 5.0
 

@@ -10,8 +10,6 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.targets import Target
 
-__all__ = ["Setup", "Task", "plan"]
-
 
 @dataclass(frozen=True, slots=True)
 class Setup:

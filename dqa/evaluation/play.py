@@ -12,8 +12,6 @@ from dqa.core.world import Move, World
 from dqa.evaluation.crashes import ended_by
 from dqa.models.attempts import attempt_by
 
-__all__ = ["Played", "play_episode"]
-
 
 @dataclass(frozen=True, slots=True)
 class Played:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.plan import Task
     from dqa.evaluation.score import Assessment
 
-__all__ = ["NO_MODEL", "Goal", "Outcome", "Result"]
-
 Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of what a decision leads to is better."""
 

@@ -25,8 +25,6 @@ from dqa.evaluation.store import RunStore
 from dqa.evaluation.traces import Trace
 from dqa.models.attempts import attempt_by
 
-__all__ = ["carry_out", "evaluate"]
-
 _GRACE_SECONDS = 2.0
 """How long an interrupted run waits for the decisions that are being made."""
 

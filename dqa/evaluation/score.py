@@ -21,8 +21,6 @@ from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
 from dqa.evaluation.results import Goal, Outcome
 
-__all__ = ["Assessment", "Judge", "rules_of"]
-
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
     """Return what a scenario's simulator counts by; of None the first that it has.

@@ -36,16 +36,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.guard import Policy
 
-__all__ = [
-    "SPEC_VERSION",
-    "Deciding",
-    "DecidingFields",
-    "ModelSpec",
-    "RunFields",
-    "RunSpec",
-    "differences",
-]
-
 SPEC_VERSION = 1
 ProtocolName: TypeAlias = Literal["react", "tools"]
 

@@ -11,8 +11,6 @@ from dqa.core.database import Kind
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, Result
 
-__all__ = ["Summary", "normalised_utility", "summarise", "wilson"]
-
 
 class Summary(Record):
     """How one decider did on one scenario and one database.

@@ -28,8 +28,6 @@ from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.spec import differences
 from dqa.evaluation.traces import Trace
 
-__all__ = ["RunStore"]
-
 
 class RunStore:
     """The folder of one run, or, without a folder, its results in memory.

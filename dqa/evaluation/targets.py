@@ -20,17 +20,6 @@ from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
 
-__all__ = [
-    "Located",
-    "Target",
-    "configured",
-    "label_of",
-    "location_of",
-    "targets_of",
-    "variable_of",
-    "whole_url",
-]
-
 
 class Target(Protocol):
     """Where situations are put to be asked about; every `Backend` is one, loading into memory."""

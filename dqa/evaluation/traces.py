@@ -16,8 +16,6 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
 
-__all__ = ["Trace"]
-
 _SAID = ("answer", "error", "plans", "evidence", "trace")
 """What models, servers and databases said, where a secret may have slipped in."""
 

@@ -12,8 +12,6 @@ from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.secrets import redact
 from dqa.guard.verdict import GuardVerdict
 
-__all__ = ["Approval", "Audit", "AuditEntry", "JsonLines", "Sink"]
-
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:

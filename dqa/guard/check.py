@@ -10,8 +10,6 @@ from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.verdict import GuardVerdict, refused
 
-__all__ = ["DIALECTS", "check", "forget", "require"]
-
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")

@@ -26,8 +26,6 @@ from dqa.guard.translation import from_mysql
 from dqa.guard.verdict import GuardVerdict
 from dqa.guard.visible import visible_schema
 
-__all__ = ["GuardedDatabase", "NotUnderstoodError"]
-
 
 class NotUnderstoodError(StatementError):
     """The database cannot read the statement or knows no such function; it may be of another."""

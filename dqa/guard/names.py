@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["closest"]
-
 
 def closest(unknown: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return `` Did you mean 'x'?``, or nothing where no known name is as close as `cutoff`."""

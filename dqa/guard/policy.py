@@ -12,8 +12,6 @@ from pathlib import Path
 from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 
-__all__ = ["DEFAULT", "Policy"]
-
 
 @dataclass(frozen=True)
 class Policy:

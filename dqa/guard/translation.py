@@ -18,8 +18,6 @@ from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.sql.dialects import dialect_of
 
-__all__ = ["from_mysql"]
-
 _SOURCE = "mysql"
 _SPEAK_IT = frozenset({"mysql", "mariadb"})
 _NAMES: Mapping[str, str] = {"ansi": ""}

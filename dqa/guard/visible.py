@@ -9,8 +9,6 @@ from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard.cypher.permissions import permissions_of
 from dqa.guard.policy import Policy
 
-__all__ = ["visible_schema"]
-
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read."""

@@ -14,8 +14,6 @@ from dqa.scenarios.base import Scenario, column_values
 from dqa.scenarios.document import Listing, Parameter
 from dqa.scenarios.embedded import first_column
 
-__all__ = ["ask_scenario"]
-
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
     """Make a scenario's question about what a database holds.

@@ -16,18 +16,6 @@ from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
 from dqa.core.situation import Cell, Column, Schema, Situation, Table, TableSchema
 
-__all__ = [
-    "BOOLEANS",
-    "Findings",
-    "Parsed",
-    "RowSink",
-    "align",
-    "assemble",
-    "note_dangling",
-    "note_quoted",
-    "to_cell",
-]
-
 BOOLEANS: Mapping[str, bool] = {"true": True, "false": False, "1": True, "0": False}
 """Texts that stand for truth values, in lower case."""
 

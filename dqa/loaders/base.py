@@ -13,8 +13,6 @@ from typing import Protocol, runtime_checkable
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.release_layout import Form
 
-__all__ = ["QuestionReader"]
-
 
 @runtime_checkable
 class QuestionReader(Protocol):

@@ -10,8 +10,6 @@ from dqa.core.situation import Column
 from dqa.loaders.assembly import BOOLEANS, Findings, note_quoted
 from dqa.loaders.tokens import Language
 
-__all__ = ["ColumnReader"]
-
 _PATTERNS = {
     "float": r"([-+.\deE]+)",
     "integer": r"(-?\d+)",

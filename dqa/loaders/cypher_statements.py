@@ -18,8 +18,6 @@ from dqa.loaders.assembly import (
 )
 from dqa.loaders.tokens import CYPHER, Cursor
 
-__all__ = ["read_statements"]
-
 
 def read_statements(text: str, schema: Schema, file: Path) -> Parsed:
     """Read a script of ``CREATE`` and ``MATCH ... CREATE`` statements as a situation.

@@ -24,8 +24,6 @@ from dqa.loaders.columns import ColumnReader
 from dqa.loaders.cypher_statements import read_statements
 from dqa.loaders.tokens import CYPHER
 
-__all__ = ["parse_cypher", "render_cypher"]
-
 _PROPERTY = re.compile(r"(\w+) *:")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 

@@ -12,8 +12,6 @@ from dqa.databases.tables import quote
 from dqa.guard import GuardedDatabase
 from dqa.guard.cypher import quote_name
 
-__all__ = ["read_situation", "read_table"]
-
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 
 _ROW_ORDER: Mapping[str, str] = {

@@ -13,8 +13,6 @@ from dqa.loaders.base import QuestionReader
 from dqa.loaders.release import READER as RELEASE
 from dqa.loaders.release_layout import Form
 
-__all__ = ["read_questions", "reader_of"]
-
 
 def reader_of(folder: Path | str) -> QuestionReader:
     """Return the reader that recognises a folder.

@@ -20,8 +20,6 @@ from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
-__all__ = ["MANIFEST", "READER", "read_release"]
-
 MANIFEST = "manifest.json"
 """The file that vouches for a folder that was generated."""
 

@@ -21,8 +21,6 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
 from dqa.scenarios.document import ReleasePart
 
-__all__ = ["FORMS", "DatabaseForm", "Form", "ScenarioLayout", "layout_of", "layouts"]
-
 Form: TypeAlias = Literal["relational", "graph"]
 
 

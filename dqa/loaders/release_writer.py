@@ -13,8 +13,6 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
 from dqa.loaders.release_layout import FORMS, ScenarioLayout, layouts
 
-__all__ = ["write_release"]
-
 
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
     """Write questions and their situations as the DQA release does, in both forms.

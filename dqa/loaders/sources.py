@@ -18,16 +18,6 @@ from dqa.scenarios.generation import Difficulty
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
 
-__all__ = [
-    "FormName",
-    "GeneratedFolder",
-    "GeneratedQuestions",
-    "GivenQuestions",
-    "QuestionSource",
-    "ReleaseFolder",
-    "Source",
-]
-
 FormName: TypeAlias = Literal["relational", "graph"]
 _Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
 """A folder that another process finds, wherever it is started."""

@@ -19,8 +19,6 @@ from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble, to_
 from dqa.loaders.columns import ColumnReader
 from dqa.loaders.tokens import SQL, Cursor
 
-__all__ = ["parse_sql", "render_sql"]
-
 _PASSED_OVER = ("SET", "USE", "START", "BEGIN", "COMMIT", "LOCK", "UNLOCK", "DROP")
 _FIRST_INSERT = re.compile(r"\nINSERT ")
 

@@ -15,8 +15,6 @@ from typing import Literal, NamedTuple, NoReturn
 from dqa.core.errors import ParseError
 from dqa.core.situation import Cell
 
-__all__ = ["CYPHER", "SQL", "Cursor", "Language", "Token"]
-
 TokenKind = Literal["string", "number", "name", "word", "symbol", "end"]
 
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-__all__ = ["Attempt", "Recordings", "Requester", "attempt_by", "current_attempt"]
-
 Requester: TypeAlias = tuple[str, ...]
 """Names that say who asks, such as a question's, its database's and its decider's."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, UsageError
 
-__all__ = ["Budget", "Prices"]
-
 _MILLION = 1_000_000
 
 

@@ -33,8 +33,6 @@ from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.recorded import RecordedModel
 from dqa.models.scripted import ScriptedModel
 
-__all__ = ["ChatRunnable", "ModelReply", "call_model", "usage_of"]
-
 ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
 """A chat model, with tools bound to it or not."""
 

@@ -51,8 +51,6 @@ from dqa.models.attempts import Attempt, Recordings, Requester, current_attempt
 from dqa.models.faults import told_too_long
 from dqa.models.unrecorded import Request, difference, exhausted, of_others
 
-__all__ = ["FORMAT", "Cassette"]
-
 FORMAT = 2
 """Version of the file's format."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, message_to_dict, messages_from_dict
 
-__all__ = ["without_halves"]
-
 _HALF = re.compile("[\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
 

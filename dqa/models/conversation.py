@@ -22,16 +22,6 @@ from dqa.core.recorder import Recorder
 from dqa.models.calling import ChatRunnable, call_model
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
-__all__ = [
-    "EMPTY_REPLY",
-    "Conversation",
-    "Turn",
-    "correction",
-    "given_up",
-    "split_thinking",
-    "take_turn",
-]
-
 _Read = TypeVar("_Read")
 
 EMPTY_REPLY = "(empty reply)"

@@ -23,16 +23,6 @@ from dqa.core.errors import (
 )
 from dqa.core.secrets import redact
 
-__all__ = [
-    "Fault",
-    "FaultKind",
-    "diagnose",
-    "refused_setting",
-    "retry_after",
-    "told_too_long",
-    "words_of",
-]
-
 _LONGEST_WORDS = 400
 
 

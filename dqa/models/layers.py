@@ -10,8 +10,6 @@ from langchain_core.runnables.base import RunnableBindingBase
 
 from dqa.models.recorded import RecordedModel
 
-__all__ = ["layer_of", "layers"]
-
 _Model = TypeVar("_Model", bound=BaseChatModel)
 
 

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
-__all__ = ["CLOCK", "Clock", "Limiter"]
-
 
 @dataclass(frozen=True, slots=True)
 class Clock:

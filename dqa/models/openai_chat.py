@@ -13,8 +13,6 @@ from pydantic import PrivateAttr
 
 from dqa.core.errors import MalformedReplyError
 
-__all__ = ["OpenAIChat"]
-
 
 class OpenAIChat(ChatOpenAI):
     """A `ChatOpenAI` that raises `MalformedReplyError` for what is no whole reply.

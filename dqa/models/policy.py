@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from dqa.models.budget import Budget
 from dqa.models.limits import CLOCK, Clock, Limiter
 
-__all__ = ["DEFAULT_POLICY", "CallPolicy", "Retry"]
-
 
 @dataclass(frozen=True, slots=True)
 class Retry:

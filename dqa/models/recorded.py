@@ -23,8 +23,6 @@ from dqa.core.secrets import redacted
 from dqa.models.cassette import Cassette
 from dqa.models.cleaning import without_halves
 
-__all__ = ["RecordedModel", "recorded"]
-
 
 class RecordedModel(BaseChatModel):
     """A chat model whose replies are on a cassette, which is its LangChain cache.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from dqa.models.cassette import Cassette
 
-__all__ = ["SCRIPTED", "Connection", "chat_model", "is_scripted"]
-
 SCRIPTED = "scripted"
 """The provider of models whose replies a program decides."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-__all__ = ["Request", "difference", "exhausted", "of_others"]
-
 _SHOWN = 60
 _SETTINGS = "Play it with the settings it was recorded with"
 

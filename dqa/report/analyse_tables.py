@@ -15,8 +15,6 @@ from dqa.report.tables import model_line
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["notes", "tables"]
-
 _TYPES = {
     QuestionType.SINGLE: "SR",
     QuestionType.MULTIPLE: "MR",

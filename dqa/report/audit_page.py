@@ -5,8 +5,6 @@ from __future__ import annotations
 from dqa.evaluation.audit import DATA_DEFECT, EVERY, LAST_BIT, NONE, TIE, ReleaseAudit
 from dqa.report.pages import rendered
 
-__all__ = ["render_audit"]
-
 _MEANINGS = {
     DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
     TIE: "several candidates are exactly as good as the label; table order picked it",

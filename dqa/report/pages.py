@@ -11,8 +11,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from dqa.core.errors import UsageError
 from dqa.core.text import spelt_out
 
-__all__ = ["percent", "rendered", "write_page"]
-
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
     """Fill in a template of `package`; text in it is never markup, and nothing acts unseen."""

@@ -14,28 +14,6 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from dqa.core.question import Candidate
 from dqa.evaluation.results import Goal
 
-__all__ = [
-    "Called",
-    "Crash",
-    "FinalAnswer",
-    "Heading",
-    "Judgement",
-    "ModelFault",
-    "Noted",
-    "Other",
-    "Passage",
-    "Plan",
-    "Prompt",
-    "RefusedReply",
-    "Section",
-    "ShownStep",
-    "Spent",
-    "Thought",
-    "Unjudged",
-    "WholeReply",
-    "passage_to_json",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Heading:

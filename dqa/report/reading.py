@@ -35,8 +35,6 @@ from dqa.report.passages import (
     WholeReply,
 )
 
-__all__ = ["read"]
-
 
 def read(trace: Trace, result: Result | None = None, unit: str = "value") -> list[Passage]:
     """Return a run as passages.

@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
     from dqa.models.budget import Prices
 
-__all__ = [
-    "Spending",
-    "accuracy_table",
-    "as_text",
-    "crash_lines",
-    "failures",
-    "how_to_report",
-    "lines_below",
-    "model_line",
-    "notes",
-    "spending",
-]
-
 _PIPED_WIDTH = 1_000
 """Columns of a table that no terminal shows."""
 

@@ -40,8 +40,6 @@ from dqa.report.trace_verdict import verdict_lines
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["echo_passages"]
-
 _LINES, _TASK_LINES, _ROWS = 30, 6, 10
 _LINE, _CELL = 1_000, 40
 _MARKS = {"kept": " ", "new": "+", "gone": "-"}

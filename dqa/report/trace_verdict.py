@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from dqa.core.question import Candidate
 from dqa.report.passages import Judgement, Unjudged
 
-__all__ = ["verdict_lines"]
-
 _TIES_SHOWN = 10
 
 

@@ -29,8 +29,6 @@ from dqa.scenarios.document import (
 from dqa.scenarios.embedded import embedded, first_column
 from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
 
-__all__ = ["LIST_SEPARATOR", "Lister", "Scenario", "column_values", "listed_in"]
-
 LIST_SEPARATOR = ", "
 """Between the names of a target that lists several, as a reader of the question sees them."""
 

@@ -17,16 +17,6 @@ from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError,
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
-__all__ = [
-    "GROUP",
-    "register",
-    "registered",
-    "scenario",
-    "scenario_name",
-    "scenario_names",
-    "scenarios",
-]
-
 GROUP = "dqa.scenarios"
 """The group of entry points whose objects are scenarios' folders."""
 

@@ -14,8 +14,6 @@ from dqa.scenarios.document import Listing, ScenarioDocument
 from dqa.scenarios.formula import Formula
 from dqa.scenarios.toml_lines import Place
 
-__all__ = ["Problem", "problems", "unknown_places", "unknown_word"]
-
 Problem = tuple[Place, str]
 
 

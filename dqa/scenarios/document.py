@@ -14,19 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from dqa.core.simulator import Goal
 from dqa.core.situation import ColumnType
 
-__all__ = [
-    "CandidatesPart",
-    "Computed",
-    "CriticalValue",
-    "EntryPointText",
-    "Listing",
-    "OutcomesPart",
-    "Parameter",
-    "ReleasePart",
-    "ScenarioDocument",
-    "TablePart",
-]
-
 Name = Annotated[str, StringConstraints(min_length=1)]
 PlainName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")]
 EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]

@@ -9,8 +9,6 @@ from dqa.core.database import Database, Kind, Limits, Rows
 from dqa.core.errors import DataError, QueryError
 from dqa.core.situation import Cell, Situation
 
-__all__ = ["embedded", "first_column", "whole_rows"]
-
 _MOST = Limits(rows=1_000_000, bytes=200_000_000, seconds=600.0, cell=20_000_000)
 _CALLED = "The statement of the scenario"
 

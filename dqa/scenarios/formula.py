@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     _Floats = NDArray[np.float64]
 
-__all__ = ["Formula"]
-
 _BINARY: Mapping[type[ast.operator], Callable[[_Floats, _Floats], _Floats]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -17,8 +17,6 @@ from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import Scenario
 
-__all__ = ["Difficulty", "Drawn", "Generator", "Request", "Size", "require"]
-
 
 def require(holds: bool, problem: str) -> None:
     """Raise `UsageError` with `problem` unless something holds: for sizes and other options."""

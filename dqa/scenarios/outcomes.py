@@ -23,8 +23,6 @@ from dqa.scenarios.embedded import embedded, whole_rows
 from dqa.scenarios.formula import Formula
 from dqa.scenarios.statements import cypher_literal, sql_literal
 
-__all__ = ["FormulaOutcomes", "QueriedOutcomes", "StatedOutcomes"]
-
 _Pairs = Iterable[tuple[Cell, Cell]]
 
 

@@ -40,8 +40,6 @@ from dqa.scenarios.document import CandidatesPart, ScenarioDocument
 from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 
-__all__ = ["DOCUMENT", "read_scenario"]
-
 DOCUMENT = "scenario.toml"
 """The file by which a scenario's folder is known."""
 

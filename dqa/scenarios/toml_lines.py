@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-__all__ = ["Place", "line_of", "lines_of"]
-
 Place: TypeAlias = tuple[str | int, ...]
 """The way to a field: keys of tables, and indices of arrays."""
 

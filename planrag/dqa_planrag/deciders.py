@@ -36,8 +36,6 @@ from dqa_planrag.scripted import check_script
 from dqa_planrag.state import Role, Run, State, initial_state, note_prompt
 from dqa_planrag.toolbox import Toolbox
 
-__all__ = ["Agent"]
-
 _EXAMPLE_MODEL = "analyst"
 """The scripted model whose run is the example."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from dqa_planrag.deciders import Agent
 
-__all__ = ["FACTORIES"]
-
 _DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
     "singlerag": ("evaluate",),
     "iterrag": ("evaluate", "reference"),

@@ -52,8 +52,6 @@ from dqa_planrag.state import (
     reply_in,
 )
 
-__all__ = ["Graph", "build_graph"]
-
 Graph: TypeAlias = CompiledStateGraph[State, Run, State, State]
 
 

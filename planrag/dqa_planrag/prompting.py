@@ -14,8 +14,6 @@ from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
 from dqa_planrag.recipes import Recipe
 
-__all__ = ["closing", "instructions", "planner_instructions", "task"]
-
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 

@@ -20,8 +20,6 @@ from dqa_planrag.reply import Reply, ToolRequest
 from dqa_planrag.tool_calls import ToolCalls
 from dqa_planrag.toolbox import Toolbox
 
-__all__ = ["TalkProtocol", "ToolResult", "protocol"]
-
 ToolResult: TypeAlias = tuple[ToolRequest, str]
 """What was asked of a tool, and what it returned as text."""
 

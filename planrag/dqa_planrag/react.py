@@ -33,8 +33,6 @@ from dqa.models.conversation import EMPTY_REPLY, correction, split_thinking
 from dqa_planrag.reply import Reply, ToolRequest
 from dqa_planrag.toolbox import Toolbox
 
-__all__ = ["ReAct", "parse_reply", "parse_verdict", "spoken"]
-
 _LABEL = re.compile(
     r"^[ \t>*_#]*(?P<label>plan|re-?plan|thought|action input|action|final answer|observation)"
     r"[ \t]*(?:[*_]+[ \t]*)?:[ \t]*[*_]*",

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["MOST_CALLS", "Given", "Reply", "ToolRequest"]
-
 MOST_CALLS = 8
 """Most tools that one reply may call."""
 

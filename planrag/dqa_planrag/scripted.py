@@ -39,8 +39,6 @@ from dqa.models.scripted.steps import (
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
 
-__all__ = ["RESPONDER", "AgentTask", "check_script", "read_conversation", "scripted_scenario"]
-
 _ACTING = frozenset({QUERY, *SIMULATING})
 """The tools whose results are observations."""
 

@@ -17,18 +17,6 @@ from dqa.models.calling import ChatRunnable
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
 
-__all__ = [
-    "CONVERSATION",
-    "Role",
-    "Run",
-    "State",
-    "Update",
-    "in_turns",
-    "initial_state",
-    "note_prompt",
-    "reply_in",
-]
-
 Role: TypeAlias = Literal["agent", "planner"]
 """Who is asked: the agent's model, or one that only plans."""
 

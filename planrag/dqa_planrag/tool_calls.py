@@ -31,8 +31,6 @@ from dqa_planrag.react import spoken
 from dqa_planrag.reply import MOST_CALLS, Reply, ToolRequest
 from dqa_planrag.toolbox import Toolbox
 
-__all__ = ["ToolCalls"]
-
 
 def _lines(value: object) -> object:
     """Take a list that came as one text for its lines."""

@@ -12,8 +12,6 @@ from dqa.core.evidence import Evidence
 from dqa.deciders.tools import arguments_from_text, checked_arguments, use_tool
 from dqa_planrag.reply import ToolRequest
 
-__all__ = ["Toolbox"]
-
 
 class Toolbox:
     """The tools of one run.

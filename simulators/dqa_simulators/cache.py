@@ -8,8 +8,6 @@ from typing import Generic, TypeVar
 
 from dqa.core.situation import Situation
 
-__all__ = ["PerSituation"]
-
 T = TypeVar("T")
 
 

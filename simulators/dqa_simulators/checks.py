@@ -12,18 +12,6 @@ from numpy.typing import NDArray
 from dqa.core.errors import SituationError, UnknownNameError
 from dqa.core.situation import Situation
 
-__all__ = [
-    "FloatArray",
-    "IntArray",
-    "Numbers",
-    "amounts",
-    "chosen_rules",
-    "index",
-    "positions",
-    "sums",
-    "unique_pairs",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 

@@ -12,8 +12,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from dqa.core.errors import UnknownNameError
 
-__all__ = ["distances", "place_of", "places_of"]
-
 
 def distances(
     sources: Sequence[NDArray[np.int64]], targets: Sequence[NDArray[np.int64]], n: int, start: int

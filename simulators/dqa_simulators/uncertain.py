@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import DataError
 
-__all__ = ["LIKELIHOODS", "UncertainFactor", "UncertainWorld", "draw_factor"]
-
 LIKELIHOODS = (
     "very unlikely",
     "unlikely",

@@ -16,8 +16,6 @@ from dqa.scenarios.base import LIST_SEPARATOR, Scenario
 from dqa.scenarios.generation import Drawn, Request, Size
 from dqa_simulators.uncertain import UncertainWorld
 
-__all__ = ["DrawnWorld", "UncertainGenerator"]
-
 _SMALLEST_MARGIN = 1e-6  # least lead of an answer over the runner-up, as a share of its value
 _PER_WORLD = 4
 _DIGITS = 9  # of an expected utility: hides how a machine rounds, and no difference that matters

@@ -8,8 +8,6 @@ from dqa_dellma.commands.portfolio import portfolio
 from dqa_dellma.commands.replay import replay
 from dqa_dellma.commands.tree import tree
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="DeLLMa: what a decision rests on, and the authors' recorded answers.",
     no_args_is_help=True,

@@ -16,8 +16,6 @@ from dqa_dellma.settings import Attitude
 if TYPE_CHECKING:
     from dqa_dellma.portfolios.combining import Combination
 
-__all__ = ["portfolio"]
-
 
 def portfolio(  # noqa: PLR0913  (one parameter an option)
     *,

@@ -17,8 +17,6 @@ import typer
 from dqa.cli import options
 from dqa.core.errors import UsageError
 
-__all__ = ["load_replay", "replay"]
-
 _FOLDER = Path("benchmarks", "reproductions", "dellma")
 _NAME = "dqa_dellma_replay"
 

@@ -17,8 +17,6 @@ from dqa.core.text import visible
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
 
-__all__ = ["tree"]
-
 
 def tree(  # noqa: PLR0913  (one parameter an option)
     *,

@@ -20,8 +20,6 @@ from dqa_dellma.context.summaries import Shortener
 from dqa_dellma.events import ContextEvent
 from dqa_dellma.prompting import prompt
 
-__all__ = ["Briefing", "check_question", "list_actions"]
-
 _LEAST_CONTEXT = 200
 """Fewest characters that goal and actions have to leave to rules and rows."""
 

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 from dqa.core.question import Candidate
 from dqa_dellma.prompting import fold
 
-__all__ = ["find_named_actions"]
-
 _NEARLY_ALL = 0.9
 """Share of a column's cells that have to be actions before it is taken to list them."""
 _HALF = 0.5

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from dqa.core.question import Candidate
 
-__all__ = ["Problem"]
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:

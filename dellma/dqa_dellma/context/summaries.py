@@ -12,8 +12,6 @@ from dqa.models.conversation import Conversation
 from dqa_dellma.prompting import prompt
 from dqa_dellma.replies import read_object
 
-__all__ = ["Shortener"]
-
 _LEAST = 40
 """Fewest characters that a summary is given: no fewer can tell anything."""
 _BETWEEN = 2

@@ -19,8 +19,6 @@ from dqa_dellma.portfolios.optimum import (
 from dqa_dellma.settings import Attitude
 from dqa_dellma.tree.decision_tree import DecisionTree
 
-__all__ = ["Combination", "Risk", "combine_actions"]
-
 _AVERSION = 0.2
 
 

@@ -26,8 +26,6 @@ from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import weigh_by_attitude
 from dqa_dellma.utilities.pairs import Pairs
 
-__all__ = ["Portfolio", "PortfolioLimits", "find_best_portfolio", "join_utilities"]
-
 _GAP = 1e-6
 """How far the value may be below its bound, as a share of what an even portfolio yields; the
 linear solver's own tolerance is a tenth of it."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from dqa.core.errors import ParseError
 
-__all__ = ["read_json", "read_rows", "read_text"]
-
 
 def read_text(file: Path) -> str:
     """Return a file's text; `ParseError` where it is missing or no UTF-8."""

@@ -10,8 +10,6 @@ from types import MappingProxyType
 
 from dqa.core.errors import DataError
 
-__all__ = ["Quantity", "Statistic", "parse_quantity"]
-
 _QUANTITY = re.compile(r"\s*(?P<number>-?[\d,]*\.?\d+)\s+(?P<unit>\S.*?)\s*", re.ASCII)
 _SINGULAR: Mapping[str, str] = MappingProxyType({"TONS": "TON", "BOXES": "BOX"})
 _POUNDS: Mapping[str, float] = MappingProxyType({"LB": 1.0, "CWT": 100.0, "TON": 2000.0})

@@ -18,18 +18,6 @@ from dqa.scenarios.base import LIST_SEPARATOR
 from dqa_dellma.release.quantities import Statistic
 from dqa_dellma.release.tables import Agriculture, Day, Stocks
 
-__all__ = [
-    "ASKED_YEAR",
-    "BOUGHT",
-    "FRUITS",
-    "KNOWN_YEAR",
-    "SOLD",
-    "SYMBOLS",
-    "list_choices",
-    "make_agriculture_questions",
-    "make_stocks_questions",
-]
-
 FRUITS = ("apple", "avocado", "grape", "grapefruit", "lemon", "peach", "pear")
 """What the instances of agriculture choose from: told of in the report and by both years."""
 SYMBOLS = ("AMD", "DIS", "GME", "GOOGL", "META", "NVDA", "SPY")

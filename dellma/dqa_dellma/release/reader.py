@@ -14,8 +14,6 @@ from dqa.loaders.release_layout import Form
 from dqa_dellma.release.questions import make_agriculture_questions, make_stocks_questions
 from dqa_dellma.release.tables import read_agriculture, read_stocks
 
-__all__ = ["READER", "DellmaReleaseReader"]
-
 _Asked: TypeAlias = tuple[tuple[LabelledQuestion, ...], Situation, tuple[Defect, ...]]
 
 

@@ -20,16 +20,6 @@ from dqa.core.question_set import Defect
 from dqa_dellma.release.files import read_json, read_rows
 from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
 
-__all__ = [
-    "Agriculture",
-    "CropReport",
-    "Day",
-    "Stocks",
-    "read_agriculture",
-    "read_statistics",
-    "read_stocks",
-]
-
 _REPORT = Path("data/agriculture/reports/summary/fruit-sept-2021.json")
 _STATISTICS = Path("data/agriculture/stats")
 _PRICES = Path("data/stocks")

@@ -21,8 +21,6 @@ from dqa.core.situation import Cell
 from dqa.models.scripted.steps import number
 from dqa_dellma.scripted.reports import Report, read_report
 
-__all__ = ["RESPONDER", "DellmaResponder", "reply_to_step"]
-
 _STEP = re.compile(r"^# Step: (?P<name>.+)$", re.MULTILINE)
 _ACTION = re.compile(r"^Action \d+\. (?P<name>.+)$", re.MULTILINE)
 _ITEM = re.compile(

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["Report", "read_report"]
-
 _SIZES: Mapping[str, float] = {"much lower": 0.7, "lower": 0.85, "higher": 1.15, "much higher": 1.3}
 _WORDS = "very likely|likely|somewhat likely|somewhat unlikely|unlikely|very unlikely"
 _FACTOR = re.compile(

@@ -9,8 +9,6 @@ from dqa.core.question import Candidate
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 
-__all__ = ["Chooser", "Chosen"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

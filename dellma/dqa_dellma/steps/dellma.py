@@ -19,8 +19,6 @@ from dqa_dellma.steps.sampling import Maximisation, UtilityElicitation
 from dqa_dellma.utilities.maximisation import maximise
 from dqa_dellma.utilities.why import explain_choice
 
-__all__ = ["Dellma", "Steps"]
-
 
 @dataclass(frozen=True, slots=True)
 class Steps:

@@ -19,8 +19,6 @@ from dqa_dellma.prompting import prompt
 from dqa_dellma.replies import read_object
 from dqa_dellma.steps.choosing import Chosen
 
-__all__ = ["ChainOfThought", "SelfConsistency", "ZeroShot", "read_action", "read_decision"]
-
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
 """The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")

@@ -15,8 +15,6 @@ from dqa_dellma.utilities.beliefs import Beliefs, describe_state
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.rankings import read_places, read_ranking
 
-__all__ = ["AskedRanking", "Ranker"]
-
 
 class Ranker(Protocol):
     """The third step's only question to a model: one minibatch to its ranking."""

@@ -12,8 +12,6 @@ from dqa_dellma.events import AskedFor, FactorsEvent
 from dqa_dellma.prompting import fold, on_one_line, prompt
 from dqa_dellma.replies import read_object
 
-__all__ = ["AskedEnumeration", "StateEnumeration"]
-
 
 class StateEnumeration(Protocol):
     """The first step: a problem to its latent factors."""

@@ -14,8 +14,6 @@ from dqa_dellma.prompting import fold, prompt
 from dqa_dellma.replies import read_object
 from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 
-__all__ = ["AskedForecast", "StateForecast"]
-
 _SHOWN = 10
 """Most problems that the model is told at once."""
 _LONGEST = 60

@@ -30,8 +30,6 @@ from dqa_dellma.utilities.pairs import (
     step_of,
 )
 
-__all__ = ["Maximisation", "UtilityElicitation"]
-
 _ROUNDS = 4
 """Rounds in which the state samples of an adaptive run are drawn."""
 _HOPELESS = 0.02

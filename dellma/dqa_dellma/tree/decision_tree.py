@@ -19,20 +19,6 @@ from dqa_dellma.events import ConfidenceEvent, Method, RankingEvent
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.why import Influence
 
-__all__ = [
-    "DEFECTS",
-    "ComparedAction",
-    "DecisionTree",
-    "JudgedFactor",
-    "JudgedValue",
-    "RankedPlace",
-    "ReadContext",
-    "ReadStatement",
-    "SampledState",
-    "TriedState",
-    "UnusableReply",
-]
-
 DEFECTS: Mapping[str, str] = MappingProxyType(
     {
         "queries_failed": "queries of the context that failed",

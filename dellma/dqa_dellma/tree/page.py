@@ -10,8 +10,6 @@ from dqa.models.registry import is_scripted
 from dqa.report.pages import rendered, write_page
 from dqa_dellma.tree.decision_tree import ComparedAction, DecisionTree, TriedState
 
-__all__ = ["render_tree", "write_tree"]
-
 _ACTIONS = 12
 """Actions beside each other; the others are folded away."""
 _SAMPLES, _FEWEST = 1_500, 6

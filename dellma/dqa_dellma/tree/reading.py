@@ -50,8 +50,6 @@ from dqa_dellma.tree.decision_tree import (
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.why import Influence, find_influences
 
-__all__ = ["find_tree", "has_tree", "read_tree"]
-
 _Event = TypeVar("_Event", bound=Event)
 _KNOWN = frozenset(kind for event in (*CORE_EVENTS, *EVENTS) for kind in kinds_of(event))
 _UNUSABLE = {

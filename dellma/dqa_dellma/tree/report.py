@@ -17,8 +17,6 @@ from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.tree.page import write_tree
 from dqa_dellma.tree.reading import has_tree, read_tree
 
-__all__ = ["INDEX", "write_tree_report"]
-
 INDEX = "index.html"
 _LONGEST = 80
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")

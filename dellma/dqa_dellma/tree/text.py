@@ -27,8 +27,6 @@ if TYPE_CHECKING:
         UnusableReply,
     )
 
-__all__ = ["echo_tree"]
-
 _ACTIONS, _UNFOLDED, _EXTREMES, _FACTORS = 10, 2, 3, 16
 _LINE = 500
 _ODD = ("omitted", "repeated", "invented", "unreadable")

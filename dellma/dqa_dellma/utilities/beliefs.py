@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from dqa.core.errors import DataError
 from dqa_dellma.events import Likelihood
 
-__all__ = ["WEIGHTS", "Beliefs", "Factors", "describe_state", "judge", "sample_states"]
-
 WEIGHTS: Mapping[str, int] = MappingProxyType(
     {
         "very likely": 6,

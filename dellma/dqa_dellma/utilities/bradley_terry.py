@@ -34,8 +34,6 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from dqa.core.errors import DataError, UsageError
 
-__all__ = ["Choices", "Floats", "Ints", "Layout", "fit_pairs", "fit_top1", "minimise"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Solver: TypeAlias = Callable[[Floats, Floats], Floats]

@@ -24,16 +24,6 @@ from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_pairs, fit_top1
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.posterior import Posterior, draw_state_weights, fit_posterior
 
-__all__ = [
-    "LEVEL",
-    "Maximised",
-    "average_utilities",
-    "fit_scores",
-    "maximise",
-    "scale_utilities",
-    "weigh_by_attitude",
-]
-
 LEVEL = 0.9
 """Posterior probability that an interval holds."""
 _DRAWS = 2_000

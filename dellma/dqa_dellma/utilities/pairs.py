@@ -13,8 +13,6 @@ from dqa.core.errors import UsageError
 from dqa_dellma.events import PairsEvent
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
-__all__ = ["Pairs", "cut_minibatches", "pair_separate_states", "pair_shared_states", "step_of"]
-
 
 @dataclass(frozen=True)
 class Pairs:

@@ -40,8 +40,6 @@ from dqa.core.errors import DataError
 from dqa_dellma.utilities.bradley_terry import Choices, Floats, Ints, Layout, minimise
 from dqa_dellma.utilities.pairs import Pairs
 
-__all__ = ["Posterior", "draw_state_weights", "fit_posterior"]
-
 _LEVELS = (0.25, 1.25)
 """The values of lambda."""
 _EFFECTS = (0.1, 0.25, 0.6, 1.5)

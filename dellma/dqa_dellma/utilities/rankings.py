@@ -8,8 +8,6 @@ from typing import Any
 
 from dqa_dellma.events import RankingEvent
 
-__all__ = ["read_places", "read_ranking"]
-
 _NO_PLACE = 0
 _NUMBER = re.compile(r"(?<![\d.])(?P<number>(?:\A\s*-)?\d{1,9})(?!\d)")
 _NAMED = re.compile(r"\b(?:pair|item)s?\b\W{0,5}(?P<number>\d{1,9})(?!\d)", re.IGNORECASE)

@@ -15,8 +15,6 @@ from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
 
-__all__ = ["Influence", "explain_choice", "find_influences"]
-
 _CLEAR = 0.75
 """Chance of being the best below which a decision hangs in the balance."""
 _FEW = 3

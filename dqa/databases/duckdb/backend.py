@@ -5,8 +5,6 @@ from __future__ import annotations
 from dqa.databases.base import Backend
 from dqa.databases.files import is_ours
 
-__all__ = ["BACKEND"]
-
 
 def _accepts(location: str) -> bool:
     return is_ours(location.partition("?")[0], "duckdb", (".duckdb", ".ddb"))

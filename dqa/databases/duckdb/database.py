@@ -27,8 +27,6 @@ from dqa.databases.tables import quote
 from dqa.databases.watchdog import WATCHDOG
 from dqa.guard import GuardedDatabase, NotUnderstoodError
 
-__all__ = ["DuckdbDatabase"]
-
 _COLUMNS = (
     "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() "
     "WHERE schema_name = ? AND database_name = current_database() AND NOT internal "

@@ -30,8 +30,6 @@ from dqa.databases.namespaces import (
 )
 from dqa.databases.tables import TAG_COLUMNS, quote
 
-__all__ = ["DuckdbNamespaces"]
-
 _MAIN = "main"
 _TABLES = (
     "SELECT schema_name, list(table_name) FILTER (table_name IS NOT NULL) "

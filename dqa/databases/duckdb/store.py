@@ -20,9 +20,6 @@ from dqa.databases.locks import ReadersWriterLock
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["Store", "acquire_store", "first_line", "release_store", "use_store"]
-
-
 _LOCK_SECONDS = 10.0
 """How long another process may keep a file to itself before we give up."""
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {

@@ -18,8 +18,6 @@ from dqa.core.situation import Schema, Situation, Table
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.tables import create_table, define_tables, define_tag, quote, spell, tag_row
 
-__all__ = ["write"]
-
 _VIEW = "dqa_arrow"
 
 

@@ -28,8 +28,6 @@ from dqa.databases.rows import collect
 from dqa.guard import GuardedDatabase
 from dqa.guard.cypher import quote_text
 
-__all__ = ["LadybugDatabase"]
-
 _DESCRIBING = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
 
 _UNKNOWN = re.compile(

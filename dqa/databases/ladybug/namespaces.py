@@ -13,8 +13,6 @@ from dqa.databases.ladybug.database import LadybugDatabase
 from dqa.databases.ladybug.writer import read_tag, size, write
 from dqa.databases.namespaces import LoadedSituation
 
-__all__ = ["LadybugFile"]
-
 _MEBIBYTE = 1 << 20
 _POOL = 256 * _MEBIBYTE
 """Buffer pool: bounds what statements may hold in memory; taken only as it is used."""

@@ -13,8 +13,6 @@ from dqa.databases.graphs import require_graph
 from dqa.databases.namespaces import LoadedSituation, tag_from_json, tag_to_json
 from dqa.guard.cypher import quote_name, quote_text
 
-__all__ = ["read_tag", "size", "write"]
-
 _TAG = "dqa_situation "
 """What the comment that tags a database begins with."""
 _TYPES: Mapping[ColumnType, str] = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dqa.databases.base import Backend
 from dqa.databases.servers import has_scheme
 
-__all__ = ["BACKEND"]
-
 BACKEND = Backend(
     name="mysql",
     kind="relational",

@@ -36,8 +36,6 @@ from dqa.databases.rows import fetch_rows
 from dqa.databases.servers import POOL, display_name
 from dqa.guard import NotUnderstoodError
 
-__all__ = ["MysqlDatabase"]
-
 _TIMED_OUT = frozenset({1317, 1969, 3024})
 _LOST = frozenset({1053, 1927, 2006, 2013, 2014, 2055, 4031})
 _READ_ONLY = frozenset({1044, 1142, 1143, 1227, 1370, 1792, 1290})

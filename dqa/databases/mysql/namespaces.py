@@ -36,8 +36,6 @@ from dqa.databases.namespaces import (
 from dqa.databases.servers import display_name, failed_load, parse_url
 from dqa.databases.tables import TAG_COLUMNS, quote
 
-__all__ = ["MysqlNamespaces"]
-
 _LOCK_SECONDS = 120
 _NO_RIGHTS = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
 _READING = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "PROCESS", "PROXY"})

@@ -15,20 +15,6 @@ from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.databases.failures import one_line
 from dqa.databases.servers import display_name
 
-__all__ = [
-    "CONNECT_SECONDS",
-    "FULL",
-    "MARIADB",
-    "MYSQL",
-    "Flavour",
-    "code_of",
-    "encryption",
-    "fetch_all",
-    "find_flavour",
-    "new_connection",
-]
-
-
 CONNECT_SECONDS = 10
 _SESSION_MEMORY = 1 << 30
 """Bytes that a session may hold, where the server can limit it (MariaDB)."""

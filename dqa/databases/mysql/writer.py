@@ -33,8 +33,6 @@ from dqa.databases.tables import (
     tag_row,
 )
 
-__all__ = ["create", "fill", "write"]
-
 _SESSION = (
     # Nothing cut or made up in silence, and no character in a text that means something else.
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES'"

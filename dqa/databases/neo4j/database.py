@@ -28,8 +28,6 @@ from dqa.guard import GuardedDatabase
 from dqa.guard.cypher import parsed
 from dqa.guard.cypher.facts import IN_MAP, ITSELF
 
-__all__ = ["GraphNamespace", "Neo4jDatabase"]
-
 _PAGE = 1_000
 """Most rows fetched at a time."""
 _KEPT = 4_096

@@ -10,8 +10,6 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.databases.neo4j.writer import TAG
 from dqa.guard.cypher import quote_name
 
-__all__ = ["read_schema", "schema_of_tag"]
-
 _SECONDS = 10.0
 """Seconds for reading every node, or every relationship; then a sample has to do."""
 _SAMPLE = 1_000

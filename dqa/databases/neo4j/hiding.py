@@ -9,8 +9,6 @@ from dqa.guard import DEFAULT, Policy
 from dqa.guard.cypher import quote_name, quote_text, scoped
 from dqa.guard.cypher.lexer import tokens
 
-__all__ = ["confined", "namer"]
-
 _VARIABLE = "dqa_label"
 
 

@@ -23,8 +23,6 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.neo4j.writer import TAG, drop, prepare, write
 from dqa.guard.cypher import quote_name
 
-__all__ = ["Neo4jNamespaces"]
-
 _READERS = frozenset({"PUBLIC", "reader"})
 """Roles, of editions that have any, that cannot write."""
 _ORDER = "order_"

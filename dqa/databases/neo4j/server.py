@@ -20,8 +20,6 @@ from dqa.core.errors import (
 )
 from dqa.databases.servers import POOL
 
-__all__ = ["SCHEMES", "Address", "Server", "first_line", "is_timeout"]
-
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 _FORM = "bolt://user:password@host:7687/database"

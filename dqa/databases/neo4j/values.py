@@ -10,8 +10,6 @@ import neo4j.spatial
 import neo4j.time
 import neo4j.vector
 
-__all__ = ["converter"]
-
 
 def converter(hidden: str | None) -> Callable[[Any], Any]:
     """Return what turns a driver's value into lists, dictionaries and plain values.

@@ -25,8 +25,6 @@ from dqa.guard.cypher import quote_name
 if TYPE_CHECKING:
     import neo4j
 
-__all__ = ["TAG", "Prepared", "drop", "prepare", "write"]
-
 TAG = "dqa_situation"
 """Label of the tags: no statement on a situation can reach it, because it lacks the namespace's."""
 

@@ -34,8 +34,6 @@ from dqa.databases.servers import POOL, display_name
 from dqa.databases.tables import quote
 from dqa.guard import NotUnderstoodError
 
-__all__ = ["CONNECT_SECONDS", "REFUSED", "PostgresDatabase", "code_of", "message_of"]
-
 CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2.0
 _BATCH = 256

@@ -33,8 +33,6 @@ from dqa.databases.postgres.writer import write
 from dqa.databases.servers import display_name, failed_load, parse_url, split_namespace
 from dqa.databases.tables import spell
 
-__all__ = ["PostgresNamespaces"]
-
 _LOCK_SECONDS = 120
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""

@@ -21,8 +21,6 @@ from dqa.core.situation import Column, Schema, Situation, Table
 from dqa.databases.namespaces import LoadedSituation, tag_to_json
 from dqa.databases.tables import create_table, define_tables, quote, spell
 
-__all__ = ["write"]
-
 _BLOCK = 1 << 16
 """Rows sent at once."""
 _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})

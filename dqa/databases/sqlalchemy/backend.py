@@ -11,8 +11,6 @@ from __future__ import annotations
 from dqa.databases.base import Backend
 from dqa.databases.servers import has_scheme
 
-__all__ = ["BACKEND"]
-
 _OTHERS = (
     *("mysql", "mariadb", "postgres", "postgresql", "duckdb", "ladybug"),
     *("bolt", "neo4j", "http", "https", "file"),

@@ -16,8 +16,6 @@ from dqa.databases.servers import display_name
 from dqa.databases.watchdog import WATCHDOG
 from dqa.guard import NotUnderstoodError
 
-__all__ = ["SqlalchemyDatabase"]
-
 
 class SqlalchemyDatabase(PooledDatabase):
     """A database, or one schema of it, whose statements are all rolled back.

@@ -33,8 +33,6 @@ from dqa.databases.servers import POOL, display_name, parse_url, split_namespace
 from dqa.databases.sqlalchemy.database import SqlalchemyDatabase
 from dqa.databases.tables import ROW_COLUMN, define_tables, define_tag, tag_row
 
-__all__ = ["SqlalchemyNamespaces"]
-
 _WITHOUT_SCHEMAS = frozenset({"sqlite"})
 _EVERYTHING = ""
 """The only namespace of a database without schemas, where nothing has a name there yet."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dqa.databases.base import Backend
 from dqa.databases.files import is_ours
 
-__all__ = ["BACKEND"]
-
 BACKEND = Backend(
     name="sqlite",
     kind="relational",

@@ -25,8 +25,6 @@ from dqa.databases.failures import failed, refused, timed_out, unknown_name
 from dqa.databases.relational import PooledDatabase
 from dqa.guard import NotUnderstoodError
 
-__all__ = ["SqliteDatabase"]
-
 _STEPS = 20_000
 """Virtual machine steps between two looks at the clock: a fraction of a millisecond."""
 _LARGEST = 16_000_000

@@ -15,8 +15,6 @@ from dqa.databases.sqlite.database import SqliteDatabase
 from dqa.databases.sqlite.writer import write
 from dqa.databases.tables import TAG_COLUMNS
 
-__all__ = ["SqliteFile"]
-
 _numbers = count(1)
 
 

@@ -10,8 +10,6 @@ from dqa.core.situation import Schema, Situation
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.tables import create_table, define_tables, define_tag, quote, tag_row
 
-__all__ = ["write"]
-
 
 def write(
     situation: Situation, connection: sqlite3.Connection, tag: LoadedSituation | None = None

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from dqa.core.plans import PlanStep
 
-__all__ = ["Action", "actions_in", "content_of"]
-
 _WORD = re.compile(r"[^\W_]+")
 _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b", re.IGNORECASE)
 

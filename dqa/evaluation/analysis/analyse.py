@@ -22,18 +22,6 @@ from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, questio
 from dqa.evaluation.results import Outcome
 from dqa.models.registry import is_scripted
 
-__all__ = [
-    "MOST_REPLANNINGS",
-    "Analysis",
-    "FailureRow",
-    "KindRow",
-    "Measured",
-    "MissedRow",
-    "ReplanningRow",
-    "TypeRow",
-    "analyse",
-]
-
 
 class _Place(TypedDict):
     scenario: str

@@ -17,8 +17,6 @@ from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stats import wilson
 from dqa.evaluation.traces import Trace
 
-__all__ = ["Case", "Cases", "Share", "read_cases"]
-
 
 class Share(Record):
     """A part of a whole, such as the correct runs among the judged ones.

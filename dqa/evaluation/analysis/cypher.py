@@ -13,8 +13,6 @@ from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import Tokens, tokens
 from dqa.guard.cypher.words import NAMES
 
-__all__ = ["read_cypher"]
-
 _FUNCTIONS = frozenset({"sum", "avg"})
 _AGGREGATING = frozenset({"sum", "avg", "count", "collect", "min", "max", "stdev", "stdevp"})
 

@@ -12,8 +12,6 @@ from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.statements import brought_data, cells
 from dqa.evaluation.results import Outcome, Result
 
-__all__ = ["FailureClass", "RunFailure", "failure_of"]
-
 _WORTHLESS = 1.0 - 1e-9
 """The relative regret from which on a choice is no better than deciding nothing."""
 _LONGEST_NAME = 200

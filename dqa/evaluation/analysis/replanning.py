@@ -10,8 +10,6 @@ from dqa.core.plans import PlanStep, steps_of
 from dqa.evaluation.analysis.actions import Action, actions_in, content_of
 from dqa.evaluation.traces import Trace
 
-__all__ = ["GROUPS", "Replanning", "ReplanningKind", "kind_of", "replannings"]
-
 _ALIKE = 0.4
 """The least similarity of two steps that are one step, changed."""
 _PART = 0.5

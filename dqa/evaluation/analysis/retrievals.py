@@ -11,8 +11,6 @@ from dqa.core.evidence import QUERY, SIMULATING
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.traces import Trace
 
-__all__ = ["QuestionType", "Retrievals", "question_types"]
-
 
 @dataclass(frozen=True, slots=True)
 class Retrievals:

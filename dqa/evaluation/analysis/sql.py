@@ -13,8 +13,6 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from dqa.core.situation import Schema
 from dqa.evaluation.analysis.statements import Aggregate, Column, Reading
 
-__all__ = ["read_sql"]
-
 _NAMES = {"ansi": "", "mariadb": "mysql"}
 """What sqlglot calls a dialect, where that is not what the guard calls it."""
 _FUNCTIONS: tuple[tuple[type[exp.Func], str], ...] = ((exp.Sum, "sum"), (exp.Avg, "avg"))

@@ -17,18 +17,6 @@ from dqa.core.database import Kind
 from dqa.core.evidence import Evidence
 from dqa.core.situation import Schema
 
-__all__ = [
-    "NOTHING",
-    "Aggregate",
-    "Column",
-    "Reading",
-    "brought_data",
-    "cells",
-    "dialects_of",
-    "header",
-    "read_statement",
-]
-
 Column: TypeAlias = tuple[str, str]
 """A table of the scenario, and one of its columns."""
 

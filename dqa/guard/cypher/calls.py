@@ -12,8 +12,6 @@ from dqa.guard.cypher.lexer import NUMBER
 from dqa.guard.cypher.patterns import PatternParser
 from dqa.guard.cypher.words import CARRYING, EFFECTS, NAMES, TELLING, TYPES
 
-__all__ = ["CallParser", "did_you_mean"]
-
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 _LEAVING = frozenset({"startnode", "endnode", "start_node", "end_node"})
 """Functions that come from relationships to nodes of which the pattern says nothing."""

@@ -11,8 +11,6 @@ from dqa.guard.cypher.words import FUNCTIONS, PROCEDURES
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.verdict import ALLOWED, GuardVerdict, refused
 
-__all__ = ["check", "parsed"]
-
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
     """Return whether `statement` is one Cypher query of `dialect` with no effect.

@@ -12,8 +12,6 @@ from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import NAME, NUMBER
 from dqa.guard.cypher.words import NAMES, PROCEDURES, SEARCHES, SHOWN, SHOWN_KINDS, words
 
-__all__ = ["ClauseParser"]
-
 _OPTIONS = frozenset({"planner", "runtime"})
 """Options after CYPHER that choose how to read, not what."""
 _DIRECTIONS = frozenset({"ASC", "ASCENDING", "DESC", "DESCENDING"})

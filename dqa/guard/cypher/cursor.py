@@ -9,8 +9,6 @@ from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import Tokens
 from dqa.guard.cypher.words import EFFECTS, NAMES
 
-__all__ = ["TokenCursor"]
-
 _DEEPEST = 60
 """Expressions within expressions."""
 _HELP = (

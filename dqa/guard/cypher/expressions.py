@@ -14,8 +14,6 @@ from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
 from dqa.guard.cypher.lexer import NAME, NUMBER, TEXT
 from dqa.guard.cypher.words import EFFECTS, NAMES
 
-__all__ = ["ExpressionParser"]
-
 _COMPARING = frozenset({"=", "<>", "!=", "<", ">", "<=", ">=", "=~", "AND", "OR", "XOR"})
 _PREDICATES = frozenset({"IN", "CONTAINS"})
 _COMPUTING = frozenset({"+", "-", "*", "/", "%", "^", "||", *_PREDICATES})

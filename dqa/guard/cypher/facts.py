@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["IN_LIST", "IN_MAP", "ITSELF", "UNKNOWN", "Facts", "NodeSpot"]
-
 ITSELF = 1
 """The value may be an element."""
 IN_LIST = 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["NotAllowedError", "UnreadableError"]
-
 
 class NotAllowedError(Exception):
     """The statement is understood, or nearly so, and may not run; `check` makes it a verdict."""

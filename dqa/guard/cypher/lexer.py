@@ -14,8 +14,6 @@ from typing import NamedTuple
 from dqa.guard.cypher.failure import UnreadableError
 from dqa.guard.cypher.words import KEYWORDS
 
-__all__ = ["NAME", "NUMBER", "TEXT", "Tokens", "tokens"]
-
 NAME = "`"
 """The key of a name that is no keyword: a quoted one, or any other word."""
 NUMBER = "0"

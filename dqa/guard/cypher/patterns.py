@@ -7,8 +7,6 @@ from dqa.guard.cypher.facts import IN_LIST, ITSELF, UNKNOWN, NodeSpot
 from dqa.guard.cypher.lexer import NUMBER
 from dqa.guard.cypher.words import NAMES
 
-__all__ = ["PatternParser"]
-
 _SELECTORS = frozenset({"ALL", "ANY", "SHORTEST", "PATH", "PATHS", "GROUP", "GROUPS"})
 _SHORTEST = frozenset({"SHORTESTPATH", "ALLSHORTESTPATHS"})
 _BEHIND_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})

@@ -10,8 +10,6 @@ from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.policy import Policy
 
-__all__ = ["GraphPermissions", "permissions_of", "require_allowed"]
-
 
 @dataclass(frozen=True, slots=True)
 class GraphPermissions:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dqa.core.schema import quoted
 
-__all__ = ["quote_name", "quote_text"]
-
 
 def quote_name(name: str) -> str:
     """Return a label, type or property between backticks."""

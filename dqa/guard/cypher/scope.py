@@ -14,8 +14,6 @@ from dqa.guard.cypher.quoting import quote_name
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.policy import DEFAULT, Policy
 
-__all__ = ["scoped"]
-
 
 def scoped(statement: str, label: str, policy: Policy = DEFAULT) -> str:
     """Return `statement`, of Neo4j, with every node pattern limited to nodes that have `label`.

@@ -10,23 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = [
-    "CARRYING",
-    "CLAUSES",
-    "EFFECTS",
-    "FUNCTIONS",
-    "KEYWORDS",
-    "NAMES",
-    "PROCEDURES",
-    "SEARCHES",
-    "SHOWN",
-    "SHOWN_KINDS",
-    "STATIC",
-    "TELLING",
-    "TYPES",
-    "words",
-]
-
 
 def words(text: str) -> frozenset[str]:
     """Return the words of a text, which is easier to read than a list of them."""

@@ -17,8 +17,6 @@ from dqa.guard.sql.lists import AllowLists
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
-__all__ = ["FunctionCall", "calls", "refuse_unless_known", "unknown"]
-
 _BEFORE_BRACKET = re.compile(r"(?:(?<![\w$])([\w$]++)|([\"`\]]))\s*+\(")
 _QUALIFIER = re.compile(r"(?:([\w$]+)|([\"`\]]))\s*\.\s*\Z")
 _SYSTEM_SCHEMAS = {"postgres": frozenset({"pg_catalog"})}

@@ -14,8 +14,6 @@ from dqa.guard.sql.lists import lists
 from dqa.guard.sql.text import QuotedPart, StatementText
 from dqa.guard.verdict import Refusal
 
-__all__ = ["query_of"]
-
 _WORD = re.compile(r"\s*(\w+|\()")
 _OPENINGS = frozenset({"select", "with", "values", "("})
 _MORE_OPENINGS: Mapping[str, frozenset[str]] = {

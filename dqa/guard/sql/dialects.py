@@ -12,8 +12,6 @@ from threading import RLock
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-__all__ = ["dialect_of"]
-
 _loading = RLock()
 
 

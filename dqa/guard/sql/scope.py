@@ -17,8 +17,6 @@ from dqa.guard.policy import Policy
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
-__all__ = ["refuse_unless_in_scope"]
-
 _PLAIN_SOURCES = frozenset(
     {
         *("explode", "explodinggenerateseries", "generate_series", "generate_subscripts"),

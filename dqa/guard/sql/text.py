@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import Refusal
 
-__all__ = ["QuotedPart", "StatementText", "read"]
-
 _DEEPEST = 50
 """Brackets and CASEs inside each other: a query of a person has a dozen."""
 _LONGEST_RUN = 30

@@ -18,8 +18,6 @@ from dqa.guard.sql.lists import AllowLists
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
-__all__ = ["QUERIES", "column_list_starts", "parse", "refuse_unless_reading"]
-
 # sqlglot warns of what it does not know; it is refused here, with a reason.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 

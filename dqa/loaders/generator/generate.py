@@ -16,8 +16,6 @@ from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.catalogue import scenarios as known_scenarios
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
-__all__ = ["common_label_rules", "generate", "generate_like_release", "judged_scenarios", "size_of"]
-
 
 def judged_scenarios() -> tuple[str, ...]:
     """Return the scenarios that are generated unless others are named.

@@ -7,8 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["stems", "with_suffixes"]
-
 _SYLLABLES = [c + v for c in "bdfghjklmnprstvz" for v in "aeiou"]
 _ENDINGS = "dklmnrstvx"
 _ROOM = 4  # names used at most, as a share of names there are: keeps neighbours unalike

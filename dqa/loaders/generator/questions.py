@@ -19,8 +19,6 @@ from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty
 
-__all__ = ["SMALLEST_MARGIN", "Asking", "Steps", "ask"]
-
 SMALLEST_MARGIN = 1e-6
 """Least lead of an answer over the runner-up, and over doing nothing, as a share of its value."""
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["apportion", "contains", "distinct_keys", "heavy_tailed", "ragged"]
-
 _ROUNDS = 12  # of drawing again before what is left is listed in full
 
 

@@ -21,8 +21,6 @@ from dqa.loaders.generator.questions import Asking, ask
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
 
-__all__ = ["SimulatedGenerator"]
-
 _ATTEMPTS = 40
 """Worlds drawn for one database before the request is called impossible."""
 

@@ -16,8 +16,6 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 
-__all__ = ["ScriptedModel", "scripted_model"]
-
 
 class ScriptedModel(BaseChatModel):
     """A chat model whose replies a script decides from the conversation alone.

@@ -7,8 +7,6 @@ from typing import Protocol, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-__all__ = ["Responder"]
-
 
 @runtime_checkable
 class Responder(Protocol):

@@ -10,22 +10,6 @@ from typing import TypeAlias
 from dqa.core.situation import Cell
 from dqa.scenarios.statements import cypher_literal, sql_literal
 
-__all__ = [
-    "Answer",
-    "Observed",
-    "Script",
-    "ScriptTurn",
-    "Step",
-    "Task",
-    "compared",
-    "number",
-    "numbered",
-    "pick",
-    "quoted",
-    "run_script",
-    "settled",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Task:

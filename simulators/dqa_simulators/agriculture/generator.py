@@ -13,8 +13,6 @@ from dqa.loaders.generator.names import stems, with_suffixes
 from dqa_simulators.uncertain import UncertainFactor, UncertainWorld, draw_factor
 from dqa_simulators.worlds import UncertainGenerator
 
-__all__ = ["CROPS", "GENERATOR", "agriculture_target", "build_agriculture"]
-
 CROPS = 7
 """Crops of a world, as many as the paper has fruits."""
 

@@ -31,8 +31,6 @@ from dqa.models.scripted.steps import (
     settled,
 )
 
-__all__ = ["analyst", "greedy", "random"]
-
 _LEVELS = 5
 _CYCLES = 10
 _PRICE_SWING = 0.75

@@ -18,8 +18,6 @@ from dqa_simulators.checks import (
     unique_pairs,
 )
 
-__all__ = ["CYCLES", "LEVEL_INCREASE", "NOTHING", "RULE_SETS", "Economy", "Part", "Run", "prices"]
-
 RULE_SETS = ("released", "paper")
 
 LEVEL_INCREASE = 5

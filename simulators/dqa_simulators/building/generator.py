@@ -14,8 +14,6 @@ from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.sampling import apportion, heavy_tailed, ragged
 from dqa.scenarios.generation import Difficulty, require
 
-__all__ = ["BuildingSize", "build_building"]
-
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 

@@ -47,8 +47,6 @@ from dqa_simulators.building.screen import screen
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 
-__all__ = ["SIMULATOR", "BuildingSimulator"]
-
 _NEAR = 1e-12
 """Prices this close, relative to the best, are recomputed: some thousand times what one rounding
 changes. Where they still differ then, rounding decides."""

@@ -15,8 +15,6 @@ from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa_simulators.building.generator import BuildingSize, build_building
 from dqa_simulators.distances import distances, place_of, places_of
 
-__all__ = ["GENERATOR", "steps_to_goods"]
-
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
     """List the goods that some building makes."""

@@ -22,8 +22,6 @@ from scipy import sparse
 from dqa_simulators.building.economy import CYCLES, Economy, prices
 from dqa_simulators.checks import FloatArray, IntArray, sums
 
-__all__ = ["screen"]
-
 _BLOCK = 100_000
 """Most cells of a (goods, candidates) array: 0.8 MB, of which a handful stay in the cache."""
 

@@ -28,8 +28,6 @@ from dqa.models.scripted.steps import (
     settled,
 )
 
-__all__ = ["analyst", "greedy", "random"]
-
 _MOST_HOPS = 12
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _DEVELOPMENT = r"(development(?:\s*/\s*\d+)?)"

@@ -14,8 +14,6 @@ from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.sampling import contains, distinct_keys, heavy_tailed
 from dqa.scenarios.generation import Difficulty, require
 
-__all__ = ["LocatingSize", "build_locating"]
-
 _REACH = 0.06  # mean length of a route, and of a country's reach, as a share of all nodes
 _INLAND = ("vale", "moor", "heath", "plain", "steppe", "ridge")
 _COASTAL = ("port", "sound", "bay", "strand", "reach", "gulf")

@@ -14,8 +14,6 @@ from scipy.sparse import csgraph
 from dqa.core.errors import SituationError
 from dqa_simulators.checks import IntArray
 
-__all__ = ["FlowGraph", "Grouped", "spans"]
-
 _MAX_LEVELS = 20_000
 """Deeper graphs are searched home by home: a level costs some 30 us however few nodes it has."""
 

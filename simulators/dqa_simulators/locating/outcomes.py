@@ -50,8 +50,6 @@ from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
 from dqa_simulators.locating.replay import Placement, Replay
 from dqa_simulators.locating.world import ARRIVAL, RULE_SETS, State, World
 
-__all__ = ["SIMULATOR", "LocatingSimulator"]
-
 _NEAR = 1e-12
 """Values this close, relative to the best, are recomputed: some thousand times what one rounding
 changes. Where they still differ then, rounding decides."""

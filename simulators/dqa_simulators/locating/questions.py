@@ -14,8 +14,6 @@ from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa_simulators.distances import distances, place_of, places_of
 from dqa_simulators.locating.generator import LocatingSize, build_locating
 
-__all__ = ["GENERATOR", "steps_to_home"]
-
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
     """List the countries whose home some route leads to and who have no merchant yet."""

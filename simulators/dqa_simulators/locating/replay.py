@@ -19,8 +19,6 @@ from dqa_simulators.checks import FloatArray
 from dqa_simulators.locating.graph import Grouped
 from dqa_simulators.locating.world import ARRIVAL, State
 
-__all__ = ["Flows", "Placement", "Replay"]
-
 
 class Flows(NamedTuple):
     """Outgoing and ingoing of each node, shape (n,), and what each flow carries, shape (m,)."""

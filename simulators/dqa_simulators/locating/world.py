@@ -23,8 +23,6 @@ from dqa_simulators.checks import (
 )
 from dqa_simulators.locating.graph import FlowGraph, Grouped
 
-__all__ = ["ARRIVAL", "RULE_SETS", "State", "World", "merchant_power"]
-
 RULE_SETS = ("released", "paper")
 
 ARRIVAL = 1.05

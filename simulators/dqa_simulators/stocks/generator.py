@@ -15,8 +15,6 @@ from dqa.loaders.generator.names import stems
 from dqa_simulators.uncertain import UncertainWorld, draw_factor
 from dqa_simulators.worlds import UncertainGenerator
 
-__all__ = ["GENERATOR", "STOCKS", "build_stocks", "stocks_target"]
-
 STOCKS = 7
 """Stocks of a world, as many as the paper has."""
 

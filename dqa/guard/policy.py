@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -121,8 +121,9 @@ class Policy:
         Parameters
         ----------
         schemas
-            Of every database that the policy is for, whole. A table that is named with its schema
-            may be elsewhere in the database, so it is not looked for.
+            Of every database that the policy is for, whole. Lists for a kind of database that is
+            not among them may name anything. A table that is named with its schema may be
+            elsewhere in the database, so it is not looked for.
         fold
             Whether the names of graphs are compared without regard to case.
 
@@ -132,16 +133,22 @@ class Policy:
             A list has a name that is in no schema; with the closest that is.
         """
         known = _known_names(tuple(schemas))
-        elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
         for part in _PARTS:
-            graphs = str.casefold if fold or part not in _AS_WRITTEN else str
-            there = {graphs(name) for name in known[part]}
-            for name in sorted(getattr(self, part) or ()):
-                owner = name.rpartition(".")[0] if part != "tables" else ""
-                if (part == "tables" and "." in name) or owner in elsewhere:
-                    continue
-                if graphs(name) not in there:
+            if not known["tables" if part in _OF_TABLES else "labels"]:
+                continue  # a list for the other kind of database
+            form = str.casefold if fold or part not in _AS_WRITTEN else str
+            there = {form(name) for name in known[part]}
+            for name in sorted(self._looked_for(part)):
+                if form(name) not in there:
                     raise UsageError(_unknown(part, name, known[part]))
+
+    def _looked_for(self, part: str) -> Iterator[str]:
+        """Yield a list's names, but for tables that are named with their schema and their parts."""
+        elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
+        for name in getattr(self, part) or ():
+            owner = name.rpartition(".")[0]
+            if owner not in elsewhere and not (part == "tables" and owner):
+                yield name
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any."""
@@ -218,10 +225,8 @@ def _names(what: str, given: Iterable[object]) -> frozenset[str]:
     return frozenset(names if what in _AS_WRITTEN else (name.casefold() for name in names))
 
 
-_PARTS = (
-    *("tables", "columns", "denied_columns"),
-    *("labels", "relationship_types", "properties", "denied_properties"),
-)
+_OF_TABLES = ("tables", "columns", "denied_columns")
+_PARTS = (*_OF_TABLES, "labels", "relationship_types", "properties", "denied_properties")
 """The lists of what a schema has."""
 
 

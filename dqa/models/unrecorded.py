@@ -75,7 +75,8 @@ def difference(
     else:
         there = _text(recorded[near.messages[same]]) if same < len(near.messages) else ""
         here = _text(messages[same]) if same < len(messages) else ""
-        where = f"differs at message {same + 1}: {_apart(there, here)}"
+        role = (messages[same] if same < len(messages) else messages[-1])["role"]
+        where = f"differs at message {same + 1} ({role}): {_apart(there, here)}"
     return f"{opening} The nearest one {where}. {closing}"
 
 

@@ -170,6 +170,7 @@ def test_a_decision_is_simulated_in_full_precision(located: tuple[Question, Data
     found = simulated.simulate(f'trade node "{candidate}".')
     columns, rows, closing = read(found.observation)
     value = outcomes.value(candidate)
+    assert outcomes.baseline is not None
     assert columns == ["trade node", "profit", "change from deciding nothing"]
     assert rows == [[candidate, value, value - outcomes.baseline]]
     assert closing == [

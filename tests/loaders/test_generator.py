@@ -212,6 +212,7 @@ def test_deciding_matters(like_release: QuestionSet) -> None:
     """At least two candidates better doing nothing, so there is something to choose."""
     for question in like_release.questions:
         result = outcome(like_release, question)
+        assert result.baseline is not None
         change = result.values - result.baseline
         assert np.count_nonzero((change if result.goal == "maximise" else -change) > 0.0) >= 2
 
@@ -291,6 +292,7 @@ def test_margins_stay_within_their_bounds(scenario: str) -> None:
     generated = generate((scenario,), count=8, seed=3, difficulty=bounds)
     for question, _ in of(generated, scenario):
         result = outcome(generated, question)
+        assert result.baseline is not None
         share = result.margin / abs(result.value(result.answer) - result.baseline)
         assert 0.05 <= share <= 0.3
 
@@ -301,6 +303,7 @@ def test_rivals_are_candidates_better_than_nothing(scenario: str) -> None:
     generated = generate((scenario,), count=5, seed=3, difficulty=Difficulty(rivals=4))
     for question, _ in of(generated, scenario):
         result = outcome(generated, question)
+        assert result.baseline is not None
         change = result.values - result.baseline
         assert np.count_nonzero((change if result.goal == "maximise" else -change) > 0.0) >= 4
 

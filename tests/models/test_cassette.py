@@ -133,7 +133,7 @@ def test_threads_share_a_cassette(tape: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"differs at message 3: "),
+        ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"differs at message 3 \(human\): "),
         ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, r"recorded 'Observation: \[1\]'"),
         ({"texts": [PROMPT, "reply 1", "Observation: [2]"]}, "no reply to request 2 is recorded"),
         ({"stop": ["END"]}, "same messages and other settings: .*END"),

@@ -51,6 +51,7 @@ def differences(outcomes: Outcomes, plain: list[float], baseline: float) -> list
     found = []
     if not np.allclose(outcomes.values, plain, rtol=1e-9, atol=1e-300):
         found.append(f"values {outcomes.values.tolist()}, not {plain}")
+    assert outcomes.baseline is not None
     if not np.allclose(outcomes.baseline, baseline, rtol=1e-9, atol=1e-300):
         found.append(f"baseline {outcomes.baseline}, not {baseline}")
     ties = best(plain, outcomes.candidates, outcomes.goal)

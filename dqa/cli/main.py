@@ -7,7 +7,7 @@ nothing that they do not need.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -84,8 +84,34 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+class _Commands(MutableMapping[str, Any]):
+    """Every command by name, made when it is asked for: ours, then those of methods."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
+        if name not in self._made:
+            self._made[name] = _made(name)
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*_COMMANDS, *plugins.names("command"), *self._made))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def _made(name: str) -> Any:  # noqa: ANN401
     if name not in _COMMANDS:
+        if name not in plugins.names("command"):
+            raise KeyError(name)
         return get_group(plugins.command(name))
     module, function = _COMMANDS[name][0].split(":")
     alone = typer.Typer(**_SETTINGS)
@@ -94,23 +120,18 @@ def _made(name: str) -> Any:  # noqa: ANN401
 
 
 class _LazyGroup(TyperGroup):
-    """A group that imports a command where that is called, and none of ours to list them."""
+    """A group that imports a command where that is called, and none to list them."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  (Typer's own)
-        """Return the names of every command: ours, then those of methods."""
-        del ctx
-        return list(dict.fromkeys((*_COMMANDS, *plugins.names("command"))))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  (Typer's own)
-        """Return a command, imported; None where there is none of this name."""
-        known = cmd_name in self.list_commands(ctx)
-        return _made(cmd_name) if known else None
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  (Typer's own)
+        super().__init__(**settings)
+        self.commands = _Commands()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  (Typer's own)
         """Write the list of commands, without importing any."""
+        del ctx
         rows = [
             (name, _COMMANDS[name][1] if name in _COMMANDS else f"What belongs to {name} alone.")
-            for name in self.list_commands(ctx)
+            for name in self.commands
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)

@@ -184,12 +184,12 @@ def test_annotate_lists_best_decisions_beside_the_official_answers(
 def test_audit_gives_verdicts_totals_and_a_page(
     dqa: Callable[..., Any], generated: Path, tmp_path: Path
 ) -> None:
-    """Labels that both rule sets agree on, and a page that is never overwritten."""
+    """Labels that every rule set agree on, and a page that is never overwritten."""
     page = tmp_path / "audit.html"
     ran = dqa("audit", "--generated", generated, "--html", page)
     assert ran.code == 0
     assert "building: 2 labels, 2 agree under released, 2 agree under paper" in ran.out
     assert "<html" in page.read_text("utf-8")
     document = json.loads(dqa("audit", "--generated", generated, "--json").out)
-    assert {label["verdict"] for label in document["labels"]} == {"both rule sets"}
+    assert {label["verdict"] for label in document["labels"]} == {"every rule set"}
     assert dqa("audit", "--generated", generated, "--html", page).code == 2

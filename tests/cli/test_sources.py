@@ -134,7 +134,7 @@ def test_the_oracle_is_right_where_a_record_tells(
 @pytest.mark.parametrize(
     ("decider", "problem"),
     [
-        ("planrag", "scripted:analyst queries only databases of the scenarios building, locating"),
+        ("planrag", "scripted:analyst queries only databases of the scenarios locating, building"),
         ("planrag-two-models", "scripted:analyst queries only"),
         ("planrag-one-shot", "is shown another question's run first, and none can be made"),
     ],

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dqa.core.question import Candidate
+from dqa.core.records import Record
 from dqa_dellma.events import ConfidenceEvent, Method, RankingEvent
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.why import Influence
@@ -47,8 +47,8 @@ Each reply that could not be used counts, refusals among them, also where a late
 """
 
 
-class _TreePart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _TreePart(Record):
+    """A part of the tree."""
 
 
 class JudgedValue(_TreePart):

@@ -11,7 +11,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
-from dqa.evaluation.score import rules_of
+from dqa.evaluation.score import rules_of, usual_rules
 
 
 class Annotation(Record):
@@ -70,6 +70,7 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
             raise UsageError(
                 f"Scenario '{question.scenario}' has no simulator; its outcomes are recorded."
             )
+    rule_set = rule_set or usual_rules(question_set)
     together: dict[tuple[str, int], list[int]] = {}
     for position, question in enumerate(question_set.questions):
         key = (question.scenario, id(question_set.situation_of(question)))
@@ -78,7 +79,7 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     for (scenario, _), positions in together.items():
         questions = [question_set.questions[position] for position in positions]
         situation = question_set.situation_of(questions[0])
-        rules = rules_of(scenario, rule_set or question_set.rule_set)
+        rules = rules_of(scenario, rule_set)
         outcomes = plugins.simulator(scenario).outcomes(situation, questions, rules)
         found.update(zip(positions, outcomes, strict=True))
     return [found[position] for position in range(len(question_set.questions))]
@@ -99,12 +100,9 @@ def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Ann
     UnknownNameError, SituationError
         As `simulate_all`.
     """
+    rule_set = rule_set or usual_rules(question_set)
     return [
-        _annotation(
-            labelled,
-            outcomes,
-            rules_of(labelled.question.scenario, rule_set or question_set.rule_set),
-        )
+        _annotation(labelled, outcomes, rules_of(labelled.question.scenario, rule_set))
         for labelled, outcomes in zip(
             question_set.labelled, simulate_all(question_set, rule_set), strict=True
         )

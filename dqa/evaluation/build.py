@@ -20,7 +20,7 @@ from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import NO_MODEL
-from dqa.evaluation.score import Judge
+from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Audit, Policy
@@ -162,7 +162,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     if questions is None:
         questions = spec.questions.read()
     if spec.rule_set is None:
-        spec = spec.changed(rule_set=questions.rule_set)
+        spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:
         policy.check([describe(found.schema) for found in questions.situations.values()])
     examples.take(questions)

@@ -89,12 +89,19 @@ class CallOptions(Record):
         if self.record is not None and self.replay is not None:
             raise UsageError("record asks the model and replay does not: give one of them.")
         if self.replay is not None and self.limits_spending:
-            raise UsageError("replay spends nothing: leave out budget_tokens and budget_cost.")
+            raise UsageError(
+                "A replay spends nothing: leave out budget_tokens (--budget-tokens) and "
+                "budget_cost (--budget-cost)."
+            )
         if (self.price_input is None) != (self.price_output is None):
-            raise UsageError("Give both price_input and price_output, or neither.")
+            raise UsageError(
+                "Give both price_input (--price-input) and price_output (--price-output), "
+                "or neither."
+            )
         if self.budget_cost is not None and self.prices is None:
             raise UsageError(
-                "budget_cost needs price_input and price_output, for a million tokens each."
+                "budget_cost (--budget-cost) needs price_input (--price-input) and price_output "
+                "(--price-output), for a million tokens each."
             )
         return self
 

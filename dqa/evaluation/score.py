@@ -38,6 +38,13 @@ def rules_of(scenario: str, rule_set: str | None) -> str:
     return rule_set
 
 
+def usual_rules(questions: QuestionSet) -> str | None:
+    """Return the rule set that a question set names, if every simulator of its scenarios has it."""
+    simulated = {q.scenario for q in questions.questions} & set(plugins.names("simulator"))
+    named = questions.rule_set
+    return named if all(named in plugins.simulator(n).rule_sets for n in simulated) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """What a decision is worth.
@@ -106,8 +113,9 @@ class Judge:
         self._strict = strict_official
         self._outcomes: dict[str, Outcomes] = {}
         simulated = set(plugins.names("simulator"))
+        rule_set = rule_set or usual_rules(questions)
         self._rules = {
-            name: rules_of(name, rule_set or questions.rule_set)
+            name: rules_of(name, rule_set)
             for name in sorted({q.scenario for q in questions.questions} & simulated)
         }
         self._together: dict[tuple[str, str], list[Question]] = {}

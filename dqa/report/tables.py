@@ -165,7 +165,7 @@ def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:
 
 def how_to_report(crashed: Trace, folder: Path | None) -> str:
     """Return what to do about a bug."""
-    where = "run again with a folder as out (--out), which keeps it"
+    where = "run again with a folder as out (--out), which keeps its traceback"
     if folder is not None:
         where = (
             f"'dqa trace {folder} {crashed.question} --decider {crashed.decider} --database "

@@ -68,8 +68,8 @@ def test_what_can_only_be_one_thing_need_not_be_told(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "--question TEXT, or --scenario"),
-        (("--question", "?", "--target", "goods=iron"), "name --scenario"),
+        ((), "a question (--question), or a scenario (--scenario)"),
+        (("--question", "?", "--target", "goods=iron"), "name it (--scenario)"),
         (("--scenario", "zoo"), "no scenario 'zoo'"),
         (("--scenario", "building", "--question", "?", "--target", "goods=x"), "of its own"),
         (("--scenario", "building", "--rules", "RULES", "--target", "goods=x"), "of its own"),

@@ -69,9 +69,12 @@ def test_replaying_another_run_stops_and_says_what_differs(
     [
         (["--record", "a", "--replay", "b"], "one of them"),
         (["--replay", "none.jsonl"], "none.jsonl cannot be read"),
-        (["--replay", "b", "--budget-tokens", "5"], "--replay spends nothing"),
+        (["--replay", "b", "--budget-tokens", "5"], "replay spends nothing"),
         (["--budget-cost", "5"], "--price-input"),
-        (["--price-input", "5"], "both --price-input and --price-output"),
+        (
+            ["--price-input", "5"],
+            "both price_input (--price-input) and price_output (--price-output)",
+        ),
         (["--requests-per-minute", "0"], "--requests-per-minute"),
     ],
 )

@@ -188,7 +188,7 @@ def test_a_bug_of_a_plug_in_ends_its_decisions_and_is_told_at_the_end(
     assert (fast.returncode, fast.stdout) == (1, "")
     (line,) = fast.stderr.splitlines()
     assert "a decision crashed" in line
-    assert "--out DIR, which keeps its traceback" in line
+    assert "(--out), which keeps its traceback" in line
 
 
 def test_a_bug_is_one_line_of_ask_too(with_plugin: dict[str, str], tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def _outside(manifest: dict[str, object]) -> dict[str, object]:
     ("change", "problem"),
     [
         (lambda manifest: {**manifest, "format": "something else"}, "is no manifest"),
-        (lambda manifest: {**manifest, "files": {}}, "files: .*at least 1 item"),
+        (lambda manifest: {**manifest, "files": {}}, "files: must not be empty"),
         (
             lambda manifest: {**manifest, "files": {"a.sql": "zz"}},
             r"files\.a\.sql: .*match pattern",

@@ -142,7 +142,7 @@ def test_a_candidate_may_begin_like_the_noun() -> None:
 )
 def test_a_long_answer_is_read_in_one_pass(answer: str) -> None:
     """Names that share their first words, and endless signs, are no trap."""
-    assert refusal(answer, (*NODES, *(f"trade node {number}" for number in range(1000))))
+    assert str(refusal(answer, (*NODES, *(f"trade node {n}" for n in range(1000)))))
 
 
 def test_a_question_says_what_its_candidates_are_called() -> None:

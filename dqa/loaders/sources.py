@@ -1,11 +1,11 @@
-"""Where questions come from, as data: a release, a generated folder, the generator, or a caller."""
+"""Where questions come from, as data: a release, a folder, a named set, the generator, a caller."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -147,10 +147,10 @@ class GeneratedQuestions(Source):
         return {name: value for name, value in given.items() if value is not None}
 
     @field_serializer("difficulty")
-    def _finite(self, difficulty: Difficulty | None) -> dict[str, float | None] | None:
+    def _finite(self, difficulty: Difficulty | None) -> dict[str, object] | None:
         if difficulty is None:
             return None
-        return {name: x if isfinite(x) else None for name, x in asdict(difficulty).items()}
+        return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import generate
@@ -163,6 +163,24 @@ class GeneratedQuestions(Source):
             difficulty=self.difficulty,
             per_database=self.per_database,
         )
+
+
+class NamedSet(Source):
+    """A set that a package ships under a name; see `dqa.loaders.sets`.
+
+    Attributes
+    ----------
+    name
+        What it is registered as. What is in it never changes: a changed set has another name.
+    """
+
+    source: Literal["set"] = "set"
+    name: str
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        from dqa.loaders.sets import read_set
+
+        return read_set(self.name, scenarios=scenarios, limit=self.limit)
 
 
 class GivenQuestions(Source):
@@ -189,7 +207,7 @@ class GivenQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    ReleaseFolder | GeneratedFolder | GeneratedQuestions | GivenQuestions,
+    ReleaseFolder | GeneratedFolder | GeneratedQuestions | NamedSet | GivenQuestions,
     Field(discriminator="source"),
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

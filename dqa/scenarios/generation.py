@@ -8,7 +8,7 @@ scenario and does the rest. Worlds of another kind plug in their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -22,6 +22,45 @@ def require(holds: bool, problem: str) -> None:
     """Raise `UsageError` with `problem` unless something holds: for sizes and other options."""
     if not holds:
         raise UsageError(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Proportions of a scenario's questions by how far their answers lie.
+
+    Where all answers are far, "never the nearest" is a rule that helps to guess; with some that are
+    direct there is none.
+
+    Attributes
+    ----------
+    direct
+        Of answers 1 step away, as the scenario's generator counts steps.
+    far
+        Of answers 2 or more steps away, or `Difficulty.hops` where that is more.
+
+    Raises
+    ------
+    UsageError
+        A proportion is negative, or they do not sum to 1.
+    """
+
+    direct: float = 0.0
+    far: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(
+            self.direct >= 0.0 and self.far >= 0.0 and abs(self.direct + self.far - 1.0) < 1e-9,
+            "The proportions of a mix (direct, far) must not be negative and must sum to 1, but "
+            f"are {self.direct:g} and {self.far:g}.",
+        )
+
+    def is_far(self, number: int) -> bool:
+        """Whether the answer to a scenario's question of a number (from 1) is to be far.
+
+        Among the first n questions, whatever n, are as many as the largest remainder gives: the
+        share of n, rounded to the next whole number.
+        """
+        return math.floor(self.far * number + 0.5) > math.floor(self.far * (number - 1) + 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +79,9 @@ class Difficulty:
         At least as many candidates, the answer among them, are better than doing nothing.
     distractors
         Things that are added to every world and are connected with nothing that matters.
+    mix
+        Proportions by how far the answers lie; `hops` is a bound of the far ones then. None for
+        whatever the worlds give.
 
     Raises
     ------
@@ -52,6 +94,7 @@ class Difficulty:
     max_margin: float = math.inf
     rivals: int = 2
     distractors: int = 0
+    mix: Mix | None = None
 
     def __post_init__(self) -> None:
         require(1 <= self.hops <= 20, f"hops must be from 1 to 20, not {self.hops}.")
@@ -65,6 +108,11 @@ class Difficulty:
             self.distractors >= 0, f"distractors must not be negative, but is {self.distractors}."
         )
 
+    @property
+    def reach(self) -> int:
+        """Steps that worlds have to allow for: at least 2 where some answers are to be far."""
+        return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
+
 
 class Size(Protocol):
     """The size of a world: a frozen data class of whole numbers, typed by its generator.
@@ -77,6 +125,22 @@ class Size(Protocol):
 
     def scaled(self, factor: float) -> Self:
         """Return the size with what varies from world to world multiplied by `factor`."""
+        ...
+
+
+class Resistance(Protocol):
+    """Tells the questions that some deciders get wrong."""
+
+    def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
+        """Return, for each of the questions about a situation, whether every decider errs on it.
+
+        A decider errs where it answers and the answer is not right; one that gave no answer does
+        not.
+        """
+        ...
+
+    def told(self) -> str:
+        """Return how often each decider was right until now, for whoever finds no question left."""
         ...
 
 
@@ -96,6 +160,10 @@ class Request:
         What makes the questions harder.
     per_database
         Most questions that share a world; None for what is usual.
+    resistance
+        Tells which questions to keep; None for all.
+    databases_before, questions_before
+        What the scenario has already, where a set is drawn in parts: numbers go on from there.
     """
 
     count: int
@@ -103,13 +171,47 @@ class Request:
     size: Size | None = None
     difficulty: Difficulty = field(default_factory=Difficulty)
     per_database: int | None = None
+    resistance: Resistance | None = None
+    databases_before: int = 0
+    questions_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How a world and its questions came about: draws them once more without a search.
+
+    Attributes
+    ----------
+    seed, database, attempt
+        What the world's random stream is made from.
+    first
+        Number of its first question.
+    size
+        Numbers of the world's size, by name.
+    difficulty
+        What the world was built for.
+    targets
+        What the questions are about, in order.
+    """
+
+    seed: int
+    database: int
+    attempt: int
+    first: int
+    size: Mapping[str, int]
+    difficulty: Difficulty
+    targets: tuple[Mapping[str, str], ...]
 
 
 class Drawn(NamedTuple):
-    """A world, and the questions about it; their ids are still to be given."""
+    """A world, and the questions about it; their ids are still to be given.
+
+    `draw` tells how to draw it again; None where its generator does not.
+    """
 
     situation: Situation
     questions: list[LabelledQuestion]
+    draw: Draw | None = None
 
 
 @runtime_checkable
@@ -150,4 +252,13 @@ class Generator(Protocol):
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets under which the answers about a world hold; () without any."""
+        ...
+
+
+@runtime_checkable
+class Redrawing(Protocol):
+    """A generator that can draw a world again from its `Draw`; named sets need one."""
+
+    def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
+        """Return the world and its questions as they were drawn before."""
         ...

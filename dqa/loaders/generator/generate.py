@@ -14,7 +14,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.catalogue import scenarios as known_scenarios
-from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -38,6 +38,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
     like_release: bool = False,
+    resistance: Resistance | None = None,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
 
@@ -64,6 +65,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     like_release
         Whether counts and mean sizes are those of the official release, as of
         `generate_like_release`; that fixes everything else but the seed.
+    resistance
+        Tells which questions to keep; None for all.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     """
     if like_release:
         harder = difficulty is not None and difficulty != Difficulty()
-        if scenarios or count or sizes or per_database or harder:
+        if scenarios or count or sizes or per_database or harder or resistance:
             raise UsageError(
                 "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: "
                 "leave them out."
@@ -95,12 +98,12 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     wanted = tuple(dict.fromkeys(judged_scenarios() if scenarios is None else scenarios))
     _check(wanted, count, seed, sizes, per_database)
     difficulty = difficulty or Difficulty()
-    if difficulty != Difficulty():
+    if difficulty != Difficulty() or resistance is not None:
         _refuse_difficulty(wanted)
     fixed = {size.scenario: size for size in sizes}
-    gathered = _Gathered()
+    gathered = Gathered()
     for name in wanted:
-        request = Request(count, seed, fixed.get(name), difficulty, per_database)
+        request = Request(count, seed, fixed.get(name), difficulty, per_database, resistance)
         gathered.add(plugins.generator(name).questions(plugins.scenario(name), request))
     return gathered.named(f"generated-{seed}")
 
@@ -127,7 +130,7 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
         The seed is negative.
     """
     _check(judged_scenarios(), 1, seed, (), None)
-    gathered = _Gathered()
+    gathered = Gathered()
     for found in known_scenarios():
         if found.generator is None:
             continue
@@ -137,7 +140,7 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
     return gathered.named(f"generated-like-release-{seed}")
 
 
-class _Gathered:
+class Gathered:
     """The questions of several scenarios, and their situations."""
 
     def __init__(self) -> None:
@@ -147,7 +150,7 @@ class _Gathered:
     def add(self, drawn: Iterable[Drawn]) -> None:
         """Add a scenario's questions, numbered from 1."""
         number = 0
-        for situation, asked in drawn:
+        for situation, asked, _ in drawn:
             self._situations[situation.name] = situation
             for question, truth in asked:
                 number += 1
@@ -239,6 +242,6 @@ def _refuse_difficulty(scenarios: Sequence[str]) -> None:
                 name for name in judged_scenarios() if plugins.generator(name).takes_difficulty
             ]
             raise UsageError(
-                f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals "
-                f"and distractors away, or ask for {' or '.join(others)} alone."
+                f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
+                f"distractors, mix and resist away, or ask for {' or '.join(others)} alone."
             )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import islice
-from typing import Self
+from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
+from dqa.loaders.generator.tally import Tally
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.generation import Difficulty
+from dqa.scenarios.generation import Difficulty, Resistance
 
 SMALLEST_MARGIN = 1e-6
 """Least lead of an answer over the runner-up, and over doing nothing, as a share of its value."""
@@ -30,36 +31,79 @@ _BATCH = 64  # most questions screened at once
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a question has to fulfil.
+    """What questions have to fulfil.
 
     Attributes
     ----------
     rules
-        The rule sets under which its answer has to be the same.
+        The rule sets under which an answer has to be the same.
     difficulty
-        How hard it has to be, by the first of the rule sets.
+        How hard they have to be, by the first of the rule sets.
     steps
         Counts the steps from each candidate to what the question is about.
+    first
+        The number of the first question, on which its place in a mix hangs.
+    resistance
+        Tells which questions to keep; None for all.
     at_once
         Most questions that are simulated together; None for as many as are useful.
+    tally
+        Counts what was looked at.
     """
 
     rules: tuple[str, ...]
     difficulty: Difficulty
     steps: Steps
+    first: int = 1
+    resistance: Resistance | None = None
     at_once: int | None = None
+    tally: Tally = field(default_factory=Tally)
 
-    @classmethod
-    def about(
-        cls, situation: Situation, rules: tuple[str, ...], difficulty: Difficulty, steps: Steps
-    ) -> Self:
+    def about(self, situation: Situation) -> Self:
         """Return what questions about a situation have to fulfil.
 
         In a large world a simulation takes seconds, so one rule set has to do there.
         """
         if situation.row_count > _LARGE:
-            return cls(rules[:1], difficulty, steps, at_once=1)
-        return cls(rules, difficulty, steps)
+            return replace(self, rules=self.rules[:1], at_once=1)
+        return self
+
+
+class _Fit(NamedTuple):
+    """A question that fulfils what is asked, and whether its answer is far; None without a mix."""
+
+    labelled: LabelledQuestion
+    far: bool | None
+
+
+class _Places:
+    """The places of the questions that are wanted; in a mix each is for one kind of answer."""
+
+    def __init__(self, wanted: int, asking: Asking) -> None:
+        mix = asking.difficulty.mix
+        numbers = range(asking.first, asking.first + wanted)
+        self._kinds = [None if mix is None else mix.is_far(number) for number in numbers]
+        self._found: dict[bool | None, list[LabelledQuestion]] = {kind: [] for kind in self._kinds}
+
+    @property
+    def missing(self) -> int:
+        """How many places are free."""
+        return len(self._kinds) - sum(map(len, self._found.values()))
+
+    def wants(self, far: bool | None) -> bool:
+        """Whether a place for this kind of answer is free."""
+        return len(self._found.get(far, ())) < self._kinds.count(far)
+
+    def take(self, fit: _Fit) -> None:
+        """Put a question into a place, if one for its kind is free."""
+        if self.wants(fit.far):
+            self._found[fit.far].append(fit.labelled)
+
+    def filled(self) -> list[LabelledQuestion]:
+        """Return the questions in their places, up to the first place that is free."""
+        left = {kind: iter(found) for kind, found in self._found.items()}
+        taken = (next(left[kind], None) for kind in self._kinds)
+        return [labelled for labelled in takewhile(bool, taken) if labelled]
 
 
 def ask(
@@ -78,46 +122,88 @@ def ask(
     Returns
     -------
     list[LabelledQuestion]
-        At most `wanted`, in the order of `targets`; their ids are still to be given.
+        At most `wanted`, in the order of `targets` (in a mix: within each kind of answer); their
+        ids are still to be given.
     """
-    found: list[LabelledQuestion] = []
+    asking = asking.about(situation)
+    places = _Places(wanted, asking)
     rest = iter(targets)
-    while len(found) < wanted:
-        size = asking.at_once or min(_BATCH, 2 * (wanted - len(found)) + 4)
+    asking.tally.world(situation.row_count)
+    while places.missing:
+        size = asking.at_once or min(_BATCH, 2 * places.missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
-        found.extend(_sure(situation, batch, asking))
-    return found[:wanted]
+        asking.tally.questions(len(batch))
+        fit = [found for found in _sure(situation, batch, asking) if places.wants(found.far)]
+        for found in _resisting(situation, fit, asking):
+            places.take(found)
+    return places.filled()
 
 
-def _sure(
-    situation: Situation, questions: list[Question], asking: Asking
-) -> list[LabelledQuestion]:
-    """Keep the questions with one sure answer, each with that answer."""
+def answered(situation: Situation, questions: list[Question], rules: str) -> list[LabelledQuestion]:
+    """Return questions about a situation, each with its best answer under a rule set."""
+    simulator = plugins.simulator(questions[0].scenario)
+    outcomes = simulator.outcomes(situation, questions, rules)
+    return [
+        LabelledQuestion(question, Truth((outcome.answer,)))
+        for question, outcome in zip(questions, outcomes, strict=True)
+    ]
+
+
+def _sure(situation: Situation, questions: list[Question], asking: Asking) -> list[_Fit]:
+    """Keep the questions with one sure answer that meet every bound, each with that answer."""
     simulator = plugins.simulator(questions[0].scenario)
     first, *others = asking.rules
-    difficulty = asking.difficulty
-    sure: list[LabelledQuestion] = []
+    sure: list[_Fit] = []
     outcomes = simulator.outcomes(situation, questions, first)
     for question, outcome in zip(questions, outcomes, strict=True):
-        if _is_sure(outcome) and _is_within(outcome, difficulty):
-            sure.append(LabelledQuestion(question, Truth((outcome.answer,))))
+        if _is_sure(outcome):
+            found = _fit(situation, question, outcome, asking)
+            sure += [found] if found else []
     for rules in others:
-        asked = [question for question, _ in sure]
+        asked = [labelled.question for labelled, _ in sure]
         outcomes = simulator.outcomes(situation, asked, rules) if asked else []
         sure = [
-            labelled
-            for labelled, outcome in zip(sure, outcomes, strict=True)
-            if _is_sure(outcome) and outcome.answer == labelled.truth.official
+            found
+            for found, outcome in zip(sure, outcomes, strict=True)
+            if _is_sure(outcome) and outcome.answer == found.labelled.truth.official
         ]
-    if difficulty.hops > 1:
-        sure = [
-            labelled
-            for labelled in sure
-            if _distance(situation, labelled, asking.steps) >= difficulty.hops
-        ]
+    for _, far in sure:
+        if far is not None:
+            asking.tally.kind(far)
     return sure
+
+
+def _fit(
+    situation: Situation, question: Question, outcome: Outcomes, asking: Asking
+) -> _Fit | None:
+    """Return a question with its sure answer; None where it breaks a bound. Counts which hold."""
+    difficulty, mix = asking.difficulty, asking.difficulty.mix
+    labelled = LabelledQuestion(question, Truth((outcome.answer,)))
+    margin = outcome.margin / _gain(outcome)
+    met = {
+        "margins": difficulty.min_margin <= margin <= difficulty.max_margin,
+        "rivals": _rivals(outcome) >= difficulty.rivals,
+        "hops": True,
+    }
+    far = None
+    if difficulty.reach > 1 or mix is not None:
+        distance = _distance(situation, labelled, asking.steps)
+        far = None if mix is None else distance > 1.0
+        met["hops"] = distance == 1.0 if far is False else distance >= difficulty.reach
+    asking.tally.sure(name for name, holds in met.items() if holds)
+    return _Fit(labelled, far) if all(met.values()) else None
+
+
+def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_Fit]:
+    """Keep what the deciders that are to be resisted get wrong."""
+    if asking.resistance is None or not fit:
+        return fit
+    flags = asking.resistance.keeps(situation, [found.labelled for found in fit])
+    kept = [found for found, keeps in zip(fit, flags, strict=True) if keeps]
+    asking.tally.resisted(len(fit), len(kept))
+    return kept
 
 
 def _is_sure(outcome: Outcomes) -> bool:
@@ -142,13 +228,11 @@ def _gain(outcome: Outcomes) -> float:
     return more if outcome.goal == "maximise" else -more
 
 
-def _is_within(outcome: Outcomes, difficulty: Difficulty) -> bool:
-    share = outcome.margin / _gain(outcome)
-    within = difficulty.min_margin <= share <= difficulty.max_margin
+def _rivals(outcome: Outcomes) -> int:
+    """Count the candidates that better doing nothing."""
     change = outcome.values - _baseline(outcome)
     better = change if outcome.goal == "maximise" else -change
-    rivals = int(np.count_nonzero(better > SMALLEST_MARGIN * abs(_baseline(outcome))))
-    return within and rivals >= difficulty.rivals
+    return int(np.count_nonzero(better > SMALLEST_MARGIN * abs(_baseline(outcome))))
 
 
 def _distance(situation: Situation, labelled: LabelledQuestion, steps: Steps) -> float:

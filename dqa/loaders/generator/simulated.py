@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count as numbers
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 import numpy as np
@@ -17,12 +17,15 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.loaders.generator.names import stems
-from dqa.loaders.generator.questions import Asking, ask
+from dqa.loaders.generator.questions import Asking, answered, ask
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.generation import Difficulty, Drawn, Request, Size
+from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Resistance, Size
 
 _ATTEMPTS = 40
 """Worlds drawn for one database before the request is called impossible."""
+
+_AT_ONE_SIZE, _GROWTH = 10, 2
+"""After so many worlds of one size the next ones are so many times as large, unless it is fixed."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _REALMS = 1000  # names of realms; beyond, only their years tell databases apart
@@ -76,16 +79,27 @@ class SimulatedGenerator:
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions; see `Generator`."""
         series = _Series(self, scenario, request.seed, request.difficulty)
+        series.resistance = request.resistance
         most = request.per_database or self.per_database
-        asked = 0
-        for database in numbers():
+        asked, before = 0, request.questions_before
+        for database in numbers(request.databases_before):
             if asked >= request.count:
                 break
             size = request.size or self.size.scaled(series.factor(database))
             wanted = min(most, request.count - asked)
-            drawn = series.database(_Draft(database, asked + 1, size, wanted, 1))
+            draft = _Draft(database, before + asked + 1, size, wanted, 1, request.size is None)
+            drawn = series.database(draft)
             asked += len(drawn.questions)
             yield drawn
+
+    def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
+        """Draw a world again, and ask what was asked about it; see `Redrawing`."""
+        size: Size = replace(cast("Any", self.size), **draw.size)
+        series = _Series(self, scenario, draw.seed, draw.difficulty)
+        draft = _Draft(draw.database, draw.first, size, len(draw.targets), len(draw.targets))
+        situation = series.world(draft, size, draw.attempt).situation
+        questions = [scenario.question(situation, "", target) for target in draw.targets]
+        return Drawn(situation, answered(situation, questions, self.rules[0]), draw)
 
     def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
         """Yield what the release has, scaled so that sizes have its mean over questions."""
@@ -103,20 +117,37 @@ class SimulatedGenerator:
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets under which the answers about a world hold."""
-        return self._asking(situation, Difficulty()).rules
-
-    def _asking(self, situation: Situation, difficulty: Difficulty) -> Asking:
-        return Asking.about(situation, self.rules, difficulty, self.steps)
+        return Asking(self.rules, Difficulty(), self.steps).about(situation).rules
 
 
 class _Draft(NamedTuple):
-    """A database to be drawn: its number, its first question's, and how many to ask."""
+    """A database to be drawn: its number, its first question's, and how many to ask.
+
+    `grows` says whether its size may grow where worlds of that size have no question.
+    """
 
     number: int
     first: int
     size: Size
     wanted: int
     at_least: int
+    grows: bool = False
+
+    def size_at(self, attempt: int) -> Size:
+        """Return the size of the world that is drawn at an attempt."""
+        factor = _GROWTH ** (attempt // _AT_ONE_SIZE) if self.grows else 1
+        numbers = asdict(cast("Any", self.size))
+        grown: Size = replace(
+            cast("Any", self.size), **{name: number * factor for name, number in numbers.items()}
+        )
+        return grown
+
+
+class _World(NamedTuple):
+    """A world that was drawn, and what it can be asked about, in random order."""
+
+    situation: Situation
+    targets: list[Mapping[str, str]]
 
 
 class _Series:
@@ -138,6 +169,7 @@ class _Series:
         self._scenario = scenario
         self._seed = seed
         self._difficulty = difficulty
+        self.resistance: Resistance | None = None
         self._key = (crc32(scenario.name.encode()), variant)
         rng = self._stream()
         self._start = float(rng.random())
@@ -157,27 +189,38 @@ class _Series:
 
     def database(self, draft: _Draft) -> Drawn:
         """Draw worlds until one has `at_least` questions; return it with at most `wanted`."""
+        generator = self._generator
+        asking = Asking(
+            generator.rules, self._difficulty, generator.steps, draft.first, self.resistance
+        )
+        for attempt in range(_ATTEMPTS):
+            size = draft.size_at(attempt)
+            situation, targets = self.world(draft, size, attempt)
+            if len(targets) < draft.at_least:
+                asking.tally.world(situation.row_count)
+                continue
+            found = ask(self._scenario, situation, targets, draft.wanted, asking)
+            if len(found) >= draft.at_least:
+                asked = tuple(dict(question.target) for question, _ in found)
+                numbers = asdict(cast("Any", size))
+                key = self._seed, draft.number, attempt, draft.first
+                return Drawn(situation, found, Draw(*key, numbers, self._difficulty, asked))
+        problem = asking.tally.problem(self._scenario.name, self._difficulty, self.resistance)
+        raise UsageError(problem)
+
+    def world(self, draft: _Draft, size: Size, attempt: int) -> _World:
+        """Draw the world of an attempt and fill in what a simulation computes."""
         generator, scenario = self._generator, self._scenario
-        simulator = plugins.simulator(scenario.name)
         year = generator.year + draft.number
         realm = self._realms[draft.number % _REALMS].capitalize()
         name = generator.name.format(realm=realm, year=year, first=draft.first)
-        for attempt in range(_ATTEMPTS):
-            drawing, asking = self._stream(draft.number, attempt).spawn(2)
-            world = generator.build(drawing, name, draft.size, self._difficulty)
-            listed = generator.targets(world, year, self._difficulty.distractors)
-            targets = [listed[i] for i in asking.permutation(len(listed))]
-            if len(targets) < draft.at_least:
-                continue
-            question = scenario.question(world, "", targets[0])
-            situation = simulator.simulate(world, question, None, generator.rules[0])
-            del world  # a large world's tables need not stay beside those of the result
-            how = Asking.about(situation, generator.rules, self._difficulty, generator.steps)
-            found = ask(scenario, situation, targets, draft.wanted, how)
-            if len(found) >= draft.at_least:
-                return Drawn(situation, found)
-        raise UsageError(
-            f"{_ATTEMPTS} worlds of {draft.size} have no {draft.at_least} question(s) with one "
-            f"sure answer at {self._difficulty}. Ask for a larger world, fewer hops or rivals, or "
-            "wider margins."
-        )
+        drawing, asking = self._stream(draft.number, attempt).spawn(2)
+        built = replace(self._difficulty, hops=self._difficulty.reach)
+        world = generator.build(drawing, name, size, built)
+        listed = generator.targets(world, year, self._difficulty.distractors)
+        targets = [listed[i] for i in asking.permutation(len(listed))]
+        if not targets:
+            return _World(world, [])
+        question = scenario.question(world, "", targets[0])
+        simulator = plugins.simulator(scenario.name)
+        return _World(simulator.simulate(world, question, None, generator.rules[0]), targets)

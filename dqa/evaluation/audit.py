@@ -21,10 +21,6 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 
-_ROUNDING = 1e-12
-"""Values that differ by less than this share of themselves differ by rounding alone."""
-
-
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
 EVERY, NONE = "every rule set", "no rule set"
 """What a label rests on; of several that hold, the first. Others are ``only NAME`` of rule sets."""
@@ -235,8 +231,6 @@ def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
         ties = len(outcomes.ties)
         return f"Under {name} it is one of {ties} ties, of which {outcomes.answer} is first."
     best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
-    if outcomes.regret(official) <= _ROUNDING * abs(outcomes.value(official)):
-        return f"{best}, behind by no more than rounding."
     share = outcomes.relative_regret(official)
     if share is None:
         return f"{best}."

@@ -57,9 +57,10 @@ if TYPE_CHECKING:
     )
     from dqa.api.evaluating import Watcher, evaluate
     from dqa.api.formats import format_names, json_schema
+    from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
     from dqa.api.measuring import analyse, write_audit_page
-    from dqa.api.questions import ShownQuestion, read_generated, read_release, show
+    from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
     from dqa.api.runs import Evaluation, Run, read_run
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
@@ -91,15 +92,15 @@ if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
-    from dqa.evaluation.spec import ModelSpec, RunSpec
+    from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
     from dqa.guard import Audit, Policy, check
-    from dqa.loaders.generator.generate import generate, generate_like_release
+    from dqa.loaders.generator.generate import generate_like_release
     from dqa.loaders.generator.manifest import write_generated
-    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, ReleaseFolder
+    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, NamedSet, ReleaseFolder
     from dqa.models.conversation import Conversation
-    from dqa.scenarios.generation import Difficulty
+    from dqa.scenarios.generation import Difficulty, Mix
 
 __all__ = [
     "EXPECTED_FAILURES",
@@ -116,6 +117,7 @@ __all__ = [
     "DatabaseHealth",
     "Decider",
     "DeciderFactory",
+    "Deciding",
     "Decision",
     "Defect",
     "Difficulty",
@@ -131,8 +133,10 @@ __all__ = [
     "InfrastructureError",
     "Limits",
     "LoadedHere",
+    "Mix",
     "ModelSpec",
     "Move",
+    "NamedSet",
     "Outcome",
     "Outcomes",
     "Played",
@@ -183,6 +187,7 @@ __all__ = [
     "read_generated",
     "read_release",
     "read_run",
+    "read_set",
     "settings_of",
     "show",
     "unload",
@@ -195,7 +200,7 @@ _MODULES = {
     "dqa.deciders.answers": ("choice_of",),
     "dqa.models.conversation": ("Conversation",),
     "dqa.core.recorder": ("Recorder",),
-    "dqa.scenarios.generation": ("Difficulty",),
+    "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask"),
     "dqa.api.checking": ("check_lines",),
     "dqa.api.databases": (
@@ -208,10 +213,11 @@ _MODULES = {
         "unload",
     ),
     "dqa.api.evaluating": ("Watcher", "evaluate"),
+    "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
-    "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "show"),
+    "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
@@ -240,13 +246,18 @@ _MODULES = {
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),
-    "dqa.evaluation.spec": ("ModelSpec", "RunSpec"),
+    "dqa.evaluation.spec": ("Deciding", "ModelSpec", "RunSpec"),
     "dqa.evaluation.stats": ("Summary",),
     "dqa.evaluation.traces": ("Trace",),
     "dqa.guard": ("Audit", "Policy", "check"),
-    "dqa.loaders.generator.generate": ("generate", "generate_like_release"),
+    "dqa.loaders.generator.generate": ("generate_like_release",),
     "dqa.loaders.generator.manifest": ("write_generated",),
-    "dqa.loaders.sources": ("GeneratedFolder", "GeneratedQuestions", "ReleaseFolder"),
+    "dqa.loaders.sources": (
+        "GeneratedFolder",
+        "GeneratedQuestions",
+        "NamedSet",
+        "ReleaseFolder",
+    ),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 

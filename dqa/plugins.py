@@ -19,6 +19,8 @@ from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     import typer
     from langchain_core.tools import BaseTool
 
@@ -49,6 +51,7 @@ _CONTRACTS: Mapping[str, str] = {
     "format": "dqa.core.records:Record",
     "tool": "collections.abc:Callable",
     "scripted": "dqa.models.scripted.responder:Responder",
+    "set": "importlib.resources.abc:Traversable",
 }
 """By kind of entry point, where the class of its contract is; imported with the first plug-in."""
 
@@ -64,8 +67,9 @@ def names(kind: str) -> tuple[str, ...]:
     Parameters
     ----------
     kind
-        ``scenario``, ``decider``, ``database``, ``reader``, ``tool`` or ``scripted`` (what answers
-        for scripted models); ``simulator`` and ``generator`` for the scenarios that have one.
+        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``tool`` or
+        ``scripted`` (what answers for scripted models); ``simulator`` and ``generator`` for the
+        scenarios that have one.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
@@ -110,7 +114,11 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
     return loaded
 
 
-_WANTED: Mapping[str, str] = {"event": "a tuple of subclasses of", "format": "a subclass of"}
+_WANTED: Mapping[str, str] = {
+    "event": "a tuple of subclasses of",
+    "format": "a subclass of",
+    "set": "a folder, a",
+}
 
 
 def _keeps(kind: str, contract: type, loaded: object) -> bool:
@@ -268,6 +276,14 @@ def responders() -> tuple[Responder, ...]:
     By the methods' names.
     """
     return tuple(_loadable("scripted"))
+
+
+def question_set(name: str) -> Traversable:
+    """Return the folder of the named set that is registered as `name`."""
+    if name not in names("set"):
+        raise UnknownNameError("question set", name, names("set"))
+    found: Traversable = _load("set", name)
+    return found
 
 
 def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTool]]:

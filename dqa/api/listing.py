@@ -8,8 +8,9 @@ from dqa import plugins
 from dqa.core.errors import DqaError
 from dqa.core.records import Record
 from dqa.deciders.settings import SettingInfo
+from dqa.loaders.sets import read_plan
 
-_KINDS = ("scenario", "decider", "database", "simulator")
+_KINDS = ("scenario", "decider", "database", "simulator", "set")
 
 
 class Entry(Record):
@@ -20,7 +21,7 @@ class Entry(Record):
 
 
 def installed() -> Mapping[str, tuple[Entry, ...]]:
-    """Return scenarios, deciders, databases, simulators and scripted models."""
+    """Return scenarios, deciders, databases, simulators, named sets and scripted models."""
     found = {f"{kind}s": tuple(_entry(kind, n) for n in plugins.names(kind)) for kind in _KINDS}
     program = "a program, not a language model"
     models = (
@@ -51,6 +52,8 @@ def _description(kind: str, name: str) -> str:
     if kind == "database":
         backend = plugins.backend(name)
         return f"{backend.kind} database, {backend.dialect}"
+    if kind == "set":
+        return read_plan(name).summary
     # Not the simulator itself: nobody who only looks what there is waits for its numerics.
     outcomes = plugins.scenario(name).outcomes
     return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"

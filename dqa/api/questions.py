@@ -11,7 +11,7 @@ from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import describe
-from dqa.loaders.sources import FormName, GeneratedFolder, ReleaseFolder
+from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, ReleaseFolder
 
 
 def read_release(
@@ -53,6 +53,21 @@ def read_generated(
 ) -> QuestionSet:
     """Read a folder that ``dqa generate`` wrote; `DataError` where it was changed since."""
     return GeneratedFolder(folder=Path(folder), scenarios=scenarios, limit=limit).read()
+
+
+def read_set(
+    name: str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
+) -> QuestionSet:
+    """Draw a named set of questions again; every world and question is held against its hash.
+
+    Raises
+    ------
+    UnknownNameError
+        No installed package has a set of that name; lists those there are.
+    DataError
+        Something came out as another one than the set's.
+    """
+    return NamedSet(name=name, scenarios=scenarios, limit=limit).read()
 
 
 class ShownSituation(Record):

@@ -45,19 +45,21 @@ def with_options(**bundles: type[Any]) -> Callable[[_Command], _Command]:
         @functools.wraps(command)
         def taking(**given: Any) -> None:  # noqa: ANN401  (whatever the options give)
             made = {
-                name: bundle(**{option.name: given.pop(option.name) for option in options[name]})
+                name: bundle(**{option.name: given[option.name] for option in options[name]})
                 for name, bundle in bundles.items()
             }
-            command(**given, **made)
+            alone = {name: given[name] for name in signature.parameters if name not in bundles}
+            command(**alone, **made)
 
-        spread = [
-            parameter
+        # An option that two bundles have is one option, whose value both get.
+        spread = {
+            parameter.name: parameter
             for name, declared in signature.parameters.items()
             for parameter in options.get(name, [declared])
-        ]
+        }
         # What Typer reads a command's options from.
-        taking.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
-        taking.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
+        taking.__signature__ = signature.replace(parameters=[*spread.values()])  # type: ignore[attr-defined]
+        taking.__annotations__ = {name: one.annotation for name, one in spread.items()}
         return taking
 
     return given_to

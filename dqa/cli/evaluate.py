@@ -80,7 +80,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
         try:
             run = evaluate_all(
                 questions.source(
-                    asking.seed, options.scenarios_in(scenarios), limit, strict=strict
+                    asking.seed, options.scenarios_in(scenarios), limit, strict=strict, decides=True
                 ),
                 () if deciders is None else options.names_in("--deciders", deciders),
                 out=out,
@@ -91,7 +91,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
                 databases=options.names_in("--databases", databases),
                 strict_official=strict_official,
                 policy=policy,
-                **asking.fields(rule_set),
+                **asking.fields(rule_set, reads=True),
             )
         except KeyboardInterrupt:
             _leave(progress, out)

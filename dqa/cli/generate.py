@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dqa.cli import options
+from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json
-from dqa.core.errors import UsageError
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.evaluation.options import CallOptions
+
+if TYPE_CHECKING:
+    from dqa.scenarios.generation import Mix
 
 
+@with_options(asking=options.DecidingOptions, calling=CallOptions)
 def generate(  # noqa: PLR0913  (one parameter an option)
     *,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder to write to.")],
@@ -30,9 +36,6 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         int | None,
         typer.Option("--questions", metavar="N", min=1, help="Questions of each scenario; 10."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Same seed, same questions.")
-    ] = 0,
     like_release: Annotated[
         bool, typer.Option("--like-release", help="Counts and mean sizes of the official release.")
     ] = False,
@@ -58,6 +61,23 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         int,
         typer.Option("--distractors", metavar="N", min=0, help="Things added that do not matter."),
     ] = 0,
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            "--mix",
+            metavar="direct=X,far=X",
+            help="Proportions by how far the answer lies: 1 step away, or 2 (--hops) and more.",
+        ),
+    ] = None,
+    resist: Annotated[
+        str | None,
+        typer.Option(
+            "--resist",
+            metavar="NAMES",
+            help="Keep only what these deciders get wrong, separated by commas; 'dqa list' names "
+            "them, and the options of models are theirs.",
+        ),
+    ] = None,
     per_database: Annotated[
         int | None,
         typer.Option("--per-database", metavar="N", min=1, help="Most questions a world is asked."),
@@ -71,13 +91,19 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             "and the others are as usual.",
         ),
     ] = None,
+    asking: options.DecidingOptions,
+    calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate questions and their databases into a new folder, in the release's own layout."""
     from dqa.loaders import generator
 
     difficulty = generator.Difficulty(
-        hops=hops, min_margin=min_margin, max_margin=max_margin, distractors=distractors
+        hops=hops,
+        min_margin=min_margin,
+        max_margin=max_margin,
+        distractors=distractors,
+        mix=_mix(mix),
     )
     if rivals is not None:
         difficulty = replace(difficulty, rivals=rivals)
@@ -87,16 +113,57 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
         "difficulty": difficulty,
         "per_database": per_database,
+        "like_release": like_release,
+        "resist": () if resist is None else options.names_in("--resist", resist),
     }
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is not empty: name a new folder for --out.")
-    made = generator.generate(seed=seed, like_release=like_release, **asked)
+    named = options.set_in(asking.settings)
+    if named is not None:
+        _refuse_beside_set(asked, asking.seed)
+        from dqa.loaders.sets import write_set
+
+        write_set(named, out)
+    else:
+        _generate(out, asked, asking, calling)
+    _report(out, as_json)
+
+
+def _generate(
+    out: Path, asked: Mapping[str, Any], asking: options.DecidingOptions, calling: CallOptions
+) -> None:
+    """Generate what is asked for into a folder, whose manifest says what that was."""
+    from dqa.api.generating import generate as generate_all
+    from dqa.evaluation.spec import Deciding
+    from dqa.loaders import generator
+
+    deciding = Deciding(**asking.fields(None, reads=True))
+    made = generate_all(seed=asking.seed, deciding=deciding, calls=calling, **asked)
     usual = {"scenarios": generator.judged_scenarios(), "count": 10}
-    told = usual | {name: value for name, value in asked.items() if value or name not in usual}
-    generator.write_generated(
-        made, out, seed=seed, options={"like_release": True} if like_release else told
-    )
-    manifest = generator.read_manifest(out)
+    told = usual | {name: value for name, value in asked.items() if value or name in _TOLD}
+    if asked["like_release"]:
+        told = {"like_release": True}
+    if asked["resist"]:
+        told["deciding"] = deciding.to_json()
+    generator.write_generated(made, out, seed=asking.seed, options=told)
+
+
+_TOLD = ("sizes", "per_database")
+"""What a manifest says even where it is as usual."""
+
+
+def _refuse_beside_set(asked: Mapping[str, Any], seed: int) -> None:
+    """Refuse options that a set fixes."""
+    from dqa.loaders.generator import Difficulty
+
+    if seed or any(value and value != Difficulty() for value in asked.values()):
+        raise UsageError("--set NAME fixes what is generated: give --out beside it, and no more.")
+
+
+def _report(out: Path, as_json: bool) -> None:
+    from dqa.loaders.generator import read_manifest
+
+    manifest = read_manifest(out)
     if as_json:
         echo_json({"out": str(out), **manifest.to_json()})
         return
@@ -106,6 +173,23 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             f"{counts.mean_rows:.1f} rows on average"
         )
     typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
+
+
+def _mix(given: str | None) -> Mix | None:
+    """Return the proportions that ``--mix`` gives."""
+    if given is None:
+        return None
+    from dqa.scenarios.generation import Mix
+
+    shares = options.pairs_in("--mix", given.split(","), "direct=X,far=X")
+    known = [item.name for item in fields(Mix)]
+    for name in shares:
+        if name not in known:
+            raise UnknownNameError("proportion of --mix", name, known)
+    try:
+        return Mix(**{name: float(share) for name, share in shares.items()})
+    except ValueError as error:
+        raise UsageError(f"--mix {given}: give numbers, as in direct=0.3,far=0.7.") from error
 
 
 def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -44,7 +44,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     names = options.scenarios_in(scenarios)
     if question is not None:
         names = options.scenario_in(question)
-    source = questions.source(seed, names, None, form, strict)
+    source = questions.source(seed, names, form=form, strict=strict)
     plugins.backend_for(database)  # before anything is read: a wrong name costs no reading
     read = source.read()
     report_defects(read.defects, verbose)

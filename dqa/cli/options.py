@@ -113,9 +113,10 @@ Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        metavar="NAME=VALUE",
+        metavar="NAME[=VALUE]",
         help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be "
-        "given several times.",
+        "given several times. With a NAME alone, where questions are read: the named set of "
+        "questions, as 'dqa list' shows it.",
     ),
 ]
 MaxSteps = Annotated[
@@ -140,6 +141,35 @@ def pairs_in(option: str, given: Iterable[str], example: str = "KEY=VALUE") -> d
             raise UsageError(f"{option} {name.strip()} is given twice: give it once.")
         found[name.strip()] = value.strip()
     return found
+
+
+def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
+    """Return the named set among the values of ``--set``; None where all are settings.
+
+    Parameters
+    ----------
+    given
+        Names of sets, and settings as ``NAME=VALUE``.
+    others
+        How many other sources of questions are given.
+
+    Raises
+    ------
+    UsageError
+        There are several sets, or there is one beside another source.
+    """
+    named = [value for value in given or () if "=" not in value]
+    if named and (others or len(named) > 1):
+        raise UsageError(
+            f"--set {named[-1]}: write NAME=VALUE for a setting. For a set of questions, name one, "
+            "and no other source of questions."
+        )
+    return named[0] if named else None
+
+
+def settings_in(given: Iterable[str] | None) -> dict[str, str]:
+    """Return the deciders' settings among the values of ``--set``, beside a set of questions."""
+    return pairs_in("--set", [value for value in given or () if "=" in value], "NAME=VALUE")
 
 
 def names_in(option: str, listed: str) -> tuple[str, ...]:
@@ -173,16 +203,22 @@ class QuestionOptions:
     release: Release = None
     generated: Generated = None
     generate: Generate = None
+    settings: Settings = None
 
-    def source(
+    def source(  # noqa: PLR0913  (each is an option of its own)
         self,
         seed: int,
         scenarios: tuple[str, ...] | None = None,
         limit: int | None = None,
+        *,
         form: FormName = "relational",
         strict: bool = False,
+        decides: bool = False,
     ) -> QuestionSource:
-        """Return the source; `UsageError` where not exactly one is named."""
+        """Return the source; `UsageError` where not exactly one is named.
+
+        Only where something `decides` may settings stand beside it.
+        """
         from dqa.loaders import sources
 
         made: list[QuestionSource] = []
@@ -192,10 +228,18 @@ class QuestionOptions:
             made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
             made.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
+        named = set_in(self.settings, others=len(made))
+        if not decides and settings_in(self.settings):
+            raise UsageError(
+                "--set NAME=VALUE sets a decider, and nothing is decided here: give the name of a "
+                "set of questions alone."
+            )
+        if named is not None:
+            made.append(sources.NamedSet(name=named))
         if len(made) != 1:
             raise UsageError(
-                "Say where the questions come from, once: --release DIR, --generated DIR or "
-                "--generate N."
+                "Say where the questions come from, once: --release DIR, --generated DIR, --set "
+                "NAME or --generate N."
             )
         return made[0].changed(scenarios=scenarios, limit=limit)
 
@@ -214,8 +258,11 @@ class DecidingOptions:
     row_limit: RowLimit = 200
     settings: Settings = None
 
-    def fields(self, rule_set: str | None) -> DecidingFields:
-        """Return what a spec has of these; `UsageError` for a planner's address alone."""
+    def fields(self, rule_set: str | None, *, reads: bool = False) -> DecidingFields:
+        """Return what a spec has of these; `UsageError` for a planner's address alone.
+
+        Only where the command `reads` questions may a set's name stand among the settings.
+        """
         from dqa.core.database import Limits
         from dqa.evaluation.spec import ModelSpec
 
@@ -228,7 +275,9 @@ class DecidingOptions:
             "model": ModelSpec(name=self.model, base_url=self.base_url),
             "planner": planner,
             "protocol": self.protocol,
-            "settings": pairs_in("--set", self.settings or (), "NAME=VALUE"),
+            "settings": settings_in(self.settings)
+            if reads
+            else pairs_in("--set", self.settings or (), "NAME=VALUE"),
             "rule_set": rule_set,
             "seed": self.seed,
             "max_steps": self.max_steps,

@@ -103,19 +103,27 @@ class QuestionSet:
     def content_hash(self) -> str:
         """SHA-256 (hex) over every question and the content of its situation, in order."""
         digest = hashlib.sha256()
-        for question, truth in self.labelled:
-            parts = (
-                question.key,
-                question.text,
-                question.rules,
-                self.situation_of(question).content_hash,
-                repr(question.candidates),
-                repr(truth.answers),
-                repr(question.context_queries),
-                repr(truth.outcomes),
-            )
-            digest.update("\0".join(parts).encode())
+        for question in self.questions:
+            digest.update(self._content_of(question))
         return digest.hexdigest()
+
+    def question_hash(self, question: Question) -> str:
+        """Return the SHA-256 (hex) over a question, its truth and its situation's content."""
+        return hashlib.sha256(self._content_of(question)).hexdigest()
+
+    def _content_of(self, question: Question) -> bytes:
+        truth = self.truth_of(question)
+        parts = (
+            question.key,
+            question.text,
+            question.rules,
+            self.situation_of(question).content_hash,
+            repr(question.candidates),
+            repr(truth.answers),
+            repr(question.context_queries),
+            repr(truth.outcomes),
+        )
+        return "\0".join(parts).encode()
 
     def find(self, key: str) -> Question:
         """Return the question called `key` (``scenario/id``)."""

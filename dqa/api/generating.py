@@ -1,0 +1,206 @@
+"""Generating questions, if wanted such that some deciders get all of them wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dqa import plugins
+from dqa.api.evaluating import Named
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import BudgetSpentError, InfrastructureError, UsageError
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
+from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion
+from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.build import Connected, connect
+from dqa.evaluation.crashes import MOST_IN_A_ROW, Crashes
+from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
+from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.run import carry_out
+from dqa.evaluation.spec import Deciding
+from dqa.evaluation.targets import targets_of
+from dqa.loaders.generator import generate as generate_questions
+from dqa.scenarios.generation import Difficulty, Size
+
+_DATABASE = "sqlite"
+"""Where the deciders read a world; a heuristic has a query of its own for each kind of database."""
+
+
+def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
+    scenarios: Sequence[str] | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    *,
+    sizes: Sequence[Size] | Mapping[str, Mapping[str, int | str]] = (),
+    difficulty: Difficulty | None = None,
+    per_database: int | None = None,
+    like_release: bool = False,
+    resist: Named | Sequence[Named] = (),
+    deciding: Deciding | None = None,
+    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions = DEFAULT_RUN,
+) -> QuestionSet:
+    """Generate `count` questions of each scenario, with their worlds.
+
+    The same arguments give the same question set, on every machine; where a model is resisted, as
+    far as it says the same again (a cassette makes it).
+
+    Parameters
+    ----------
+    scenarios, count, seed, sizes, difficulty, per_database, like_release
+        As `dqa.loaders.generator.generate` has them.
+    resist
+        Deciders, by name or as they are: only questions are kept that all of them answer wrongly.
+        One that cannot decide a scenario does not count there. No answer is no wrong answer.
+    deciding
+        The models that they ask, and what bounds them; by default the scripted analyst.
+    calls, options
+        How models are called, and how many threads decide.
+
+    Raises
+    ------
+    UsageError, UnknownNameError
+        As `dqa.loaders.generator.generate`; a bound that is too tight is named, with what there
+        was. Or a decider that is resisted decides none of a scenario's questions.
+    InfrastructureError, CrashError, BudgetSpentError
+        The deciders that are resisted cannot go on.
+    """
+    return generate_questions(
+        scenarios,
+        count,
+        seed,
+        sizes=sizes,
+        difficulty=difficulty,
+        per_database=per_database,
+        like_release=like_release,
+        resistance=resistance_of(resist, deciding or Deciding(seed=seed), calls, options),
+    )
+
+
+def resistance_of(
+    resist: Named | Sequence[Named],
+    deciding: Deciding | None = None,
+    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions = DEFAULT_RUN,
+) -> DecidersErr | None:
+    """Return what tells which questions some deciders get wrong; None where none is named."""
+    named = (resist,) if isinstance(resist, str | Decider | DeciderFactory) else tuple(resist)
+    if not named:
+        return None
+    given = {made.name: made for made in named if not isinstance(made, str)}
+    names = tuple(made if isinstance(made, str) else made.name for made in named)
+    connected = connect(deciding or Deciding(), names, calls, given=given)
+    return DecidersErr(connected, options)
+
+
+class DecidersErr:
+    """Tells the questions that some deciders get wrong; see `dqa.scenarios.generation.Resistance`.
+
+    Every question is asked under a number of its own, as its place in the set is not known yet. So
+    a decider that draws by a question's number draws another time than in the set.
+
+    Parameters
+    ----------
+    connected
+        The deciders, and their models.
+    options
+        How many of them decide at once.
+    """
+
+    def __init__(self, connected: Connected, options: RunOptions) -> None:
+        self._connected = connected
+        self._options = options
+        self._targets = targets_of((_DATABASE,))
+        self._deciding: dict[str, Setup] = {}
+        self._asked = 0
+        self._counts: dict[str, _Count] = {name: _Count() for name in connected.models}
+        self._crashes = Crashes(fail_fast=options.fail_fast)
+
+    def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
+        """Return, for each of the questions about a situation, whether every decider errs on it."""
+        numbered = [
+            LabelledQuestion(replace(question, id=f"drawn-{self._asked + number}"), truth)
+            for number, (question, truth) in enumerate(asked, 1)
+        ]
+        self._asked += len(asked)
+        setup = replace(
+            self._setup(numbered[0].question, situation),
+            questions=QuestionSet.of("drawn", numbered, {situation.name: situation}),
+        )
+        wrong: dict[str, set[str]] = {question.key: set() for question, _ in numbered}
+
+        def note(task: Task, decision: Decision) -> None:
+            self._check(task, decision)
+            right = decision.choice in setup.questions.truth_of(task.question).answers
+            if self._counts[task.decider].add(decision, right=right):
+                wrong[task.question.key].add(task.decider)
+
+        tasks = plan(setup)
+        carry_out(tasks, setup, note, self._options)
+        return [len(wrong[question.key]) == len(setup.deciders) for question, _ in numbered]
+
+    def told(self) -> str:
+        """Return how often each decider was right until now."""
+        return "; ".join(f"{name}: {count}" for name, count in self._counts.items())
+
+    def _setup(self, question: Question, situation: Situation) -> Setup:
+        """Return a scenario's deciders: those that decide such a question at all."""
+        if question.scenario not in self._deciding:
+            rules = plugins.generator(question.scenario).label_rules(situation)
+            made = self._connected.deciders(next(iter(rules), None))
+            refused: list[str] = []
+            able: dict[str, Decider] = {}
+            for name, decider in made.by_name.items():
+                try:
+                    decider.check(question)
+                    able[name] = decider
+                except UsageError as error:
+                    refused.append(f"{name}: {error}")
+            if not able:
+                raise UsageError(
+                    f"resist names no decider that decides questions of '{question.scenario}': "
+                    f"name one for it, or leave that scenario out. {' '.join(refused)}"
+                )
+            nothing = QuestionSet("drawn", (), {})
+            self._deciding[question.scenario] = Setup(nothing, self._targets, able, made.models)
+        return self._deciding[question.scenario]
+
+    def _check(self, task: Task, decision: Decision) -> None:
+        """Stop where no further decision would be made."""
+        self._crashes.count(" ".join(task.key), decision)
+        if decision.ending is Ending.BUDGET:
+            raise BudgetSpentError(
+                f"The budget was spent before enough questions were found that resist: "
+                f"{self.told()}. Raise it, or ask for fewer questions."
+            )
+        outages = self._counts[task.decider].outages + 1
+        if decision.ending is Ending.INFRASTRUCTURE and outages >= MOST_IN_A_ROW:
+            raise InfrastructureError(
+                f"{task.decider} gave no answer {outages} times in a row: {decision.error}. Mend "
+                "that first: questions can only be kept that it answers."
+            )
+
+
+class _Count:
+    """How often a decider was right, wrong, or gave no answer."""
+
+    def __init__(self) -> None:
+        self.right = self.wrong = self.unanswered = self.outages = 0
+
+    def add(self, decision: Decision, *, right: bool) -> bool:
+        """Count a decision; return whether it is wrong."""
+        is_outage = decision.ending is Ending.INFRASTRUCTURE
+        self.outages = self.outages + 1 if is_outage else 0
+        if decision.ending is not Ending.ANSWERED:
+            self.unanswered += 1
+            return False
+        self.right += right
+        self.wrong += not right
+        return not right
+
+    def __str__(self) -> str:
+        silent = f", no answer {self.unanswered}" if self.unanswered else ""
+        return f"{self.right} right, {self.wrong} wrong{silent}"

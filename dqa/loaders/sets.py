@@ -1,0 +1,346 @@
+"""Named sets: questions that a package ships by a name, as what draws them again to the byte.
+
+A package registers a folder in the group of entry points ``dqa.sets``. It holds
+
+- ``set.toml`` (`SetPlan`): what the set is, and what it was drawn with,
+- ``manifest.json`` (`SetManifest`): which worlds and questions were kept, and what each of them and
+  each file hashes to,
+- ``card.md``: how the set was made, what it measures and what it does not.
+
+Reading a set draws its worlds again, without a search, and holds every one against its hash.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
+
+from pydantic import Field, ValidationError
+
+from dqa import plugins
+from dqa.core.errors import DataError, PluginError
+from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record, problem_of
+from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
+from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
+from dqa.scenarios.generation import (
+    Difficulty,
+    Draw,
+    Drawn,
+    Redrawing,
+    Request,
+    Resistance,
+)
+
+PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
+
+_Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+_AnyRecord = TypeVar("_AnyRecord", bound=Record)
+
+
+class SetPart(Record):
+    """Worlds of one scenario and size, and how many questions there are about them.
+
+    Attributes
+    ----------
+    questions
+        About all worlds of the part.
+    per_database
+        Most questions that share a world.
+    size
+        Numbers of the worlds' size, by name; the others are as usual.
+    """
+
+    scenario: str
+    questions: Annotated[int, Field(ge=1)]
+    per_database: Annotated[int, Field(ge=1)]
+    size: dict[str, int] = Field(default_factory=dict)
+
+
+class SetPlan(Record):
+    """``set.toml``: what a set is, and what it is drawn with.
+
+    Attributes
+    ----------
+    name
+        What reports call the set, its version included.
+    version
+        Whoever changes what is in it gives it a new version, and a new name.
+    summary
+        What it is for, in a sentence.
+    seed
+        What its worlds come from.
+    resist
+        The deciders that get all its questions wrong; each where it decides at all.
+    difficulty
+        What else its questions meet.
+    parts
+        Its worlds; the questions of a scenario are numbered through its parts.
+    """
+
+    name: str
+    version: Annotated[int, Field(ge=1)]
+    summary: str
+    seed: Annotated[int, Field(ge=0)]
+    resist: tuple[str, ...] = ()
+    difficulty: Difficulty = Difficulty()
+    parts: Annotated[tuple[SetPart, ...], Field(min_length=1)]
+
+
+class SetWorld(Record):
+    """One world of a set: what draws it again (`Draw`), and what it hashes to.
+
+    Attributes
+    ----------
+    situation
+        Its name.
+    rows
+        Of all its tables.
+    content_hash
+        Its `Situation.content_hash`.
+    """
+
+    scenario: str
+    situation: str
+    rows: int
+    content_hash: _Hash
+    database: int
+    attempt: int
+    first: int
+    size: dict[str, int]
+    targets: tuple[dict[str, str], ...]
+
+
+class SetManifest(Record):
+    """``manifest.json`` of a named set.
+
+    Attributes
+    ----------
+    label_rules
+        Rule sets under which every answer holds.
+    worlds
+        In the order of the questions.
+    questions
+        By key, the `QuestionSet.question_hash` of each.
+    files
+        By name within the folder that ``dqa generate --set`` writes, the SHA-256 of each.
+    """
+
+    format: Literal["dqa-set"] = "dqa-set"
+    name: str
+    version: int
+    generator_version: int
+    label_rules: tuple[str, ...]
+    worlds: Annotated[tuple[SetWorld, ...], Field(min_length=1)]
+    questions: dict[str, _Hash]
+    files: dict[str, _Hash]
+
+
+class DrawnSet(NamedTuple):
+    """A set that was drawn anew: its questions, and what draws its worlds again."""
+
+    questions: QuestionSet
+    worlds: tuple[SetWorld, ...]
+
+
+def read_plan(name: str) -> SetPlan:
+    """Read what a set is.
+
+    Raises
+    ------
+    UnknownNameError
+        No package registers a set of that name; lists those there are.
+    DataError
+        Its ``set.toml`` is missing or wrong; names the field.
+    """
+    return _read(name, PLAN, SetPlan)
+
+
+def read_set(
+    name: str, *, scenarios: Sequence[str] | None = None, limit: int | None = None
+) -> QuestionSet:
+    """Draw the questions of a named set again, and hold them against its manifest.
+
+    Parameters
+    ----------
+    name
+        What it is registered as.
+    scenarios
+        Which to draw; None for all.
+    limit
+        About how many questions of each scenario are wanted: worlds beyond are not drawn.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such set; lists those there are.
+    DataError
+        Its folder is wrong, or a world or a question came out as another one than the set's.
+    """
+    plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
+    if manifest.generator_version != GENERATOR_VERSION:
+        raise DataError(
+            f"The set '{name}' was drawn by version {manifest.generator_version} of the generator "
+            f"and this dqa has version {GENERATOR_VERSION}: use the dqa that it came with."
+        )
+    gathered = Gathered()
+    for scenario in dict.fromkeys(world.scenario for world in manifest.worlds):
+        if scenarios is None or scenario in scenarios:
+            worlds = (world for world in manifest.worlds if world.scenario == scenario)
+            kept = (world for world in worlds if limit is None or world.first <= limit)
+            gathered.add(_redrawn(name, plan, kept))
+    made = gathered.named(plan.name)
+    for question in made.questions:
+        if made.question_hash(question) != manifest.questions.get(question.key):
+            raise _differs(name, f"the question {question.key}")
+    return made
+
+
+def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
+    """Draw a set anew, by a search for what its plan asks for.
+
+    Raises
+    ------
+    UsageError
+        A bound of the plan is too tight.
+    UnknownNameError
+        A scenario that cannot be generated, or a number that its size does not have.
+    """
+    gathered = Gathered()
+    worlds: list[SetWorld] = []
+    for name in dict.fromkeys(part.scenario for part in plan.parts):
+        drawn = list(_drawn(plan, name, resistance))
+        gathered.add(drawn)
+        worlds += [_world(name, found) for found in drawn]
+    return DrawnSet(gathered.named(plan.name), tuple(worlds))
+
+
+def write_set(name: str, folder: Path) -> None:
+    """Write a named set as ``dqa generate`` writes questions; hold the files to its manifest.
+
+    Raises
+    ------
+    UnknownNameError, DataError
+        As `read_set`; or a file came out as another one than the set's.
+    UsageError
+        The folder holds something.
+    """
+    plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
+    made = read_set(name)
+    write_generated(made, folder, seed=plan.seed, options=written_options(plan))
+    written = read_manifest(folder).files
+    for file in sorted({*written, *manifest.files}):
+        if written.get(file) != manifest.files.get(file):
+            raise _differs(name, f"the file {folder / file}")
+
+
+def written_options(plan: SetPlan) -> dict[str, object]:
+    """Return what the manifest of a folder says of the set that was written there."""
+    return {"set": plan.name, "version": plan.version}
+
+
+def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetManifest:
+    """Return the manifest of a set that was drawn anew, and whose files were written."""
+    questions = drawn.questions
+    return SetManifest(
+        name=plan.name,
+        version=plan.version,
+        generator_version=GENERATOR_VERSION,
+        label_rules=common_label_rules(questions),
+        worlds=drawn.worlds,
+        questions={q.key: questions.question_hash(q) for q in questions.questions},
+        files=files,
+    )
+
+
+def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Iterator[Drawn]:
+    """Draw a scenario's parts, numbered through."""
+    databases = questions = 0
+    for part in (part for part in plan.parts if part.scenario == scenario):
+        request = Request(
+            count=part.questions,
+            seed=plan.seed,
+            size=size_of(scenario, part.size),
+            difficulty=plan.difficulty,
+            per_database=part.per_database,
+            resistance=resistance,
+            databases_before=databases,
+            questions_before=questions,
+        )
+        for drawn in plugins.generator(scenario).questions(plugins.scenario(scenario), request):
+            databases += 1
+            yield drawn
+        questions += part.questions
+
+
+def _world(scenario: str, drawn: Drawn) -> SetWorld:
+    draw = drawn.draw
+    if draw is None:
+        raise PluginError(
+            f"The generator of '{scenario}' does not tell how it drew a world (Drawn.draw), so no "
+            "set can hold its worlds."
+        )
+    return SetWorld(
+        scenario=scenario,
+        situation=drawn.situation.name,
+        rows=drawn.situation.row_count,
+        content_hash=drawn.situation.content_hash,
+        database=draw.database,
+        attempt=draw.attempt,
+        first=draw.first,
+        size=dict(draw.size),
+        targets=tuple(map(dict, draw.targets)),
+    )
+
+
+def _redrawn(name: str, plan: SetPlan, worlds: Iterable[SetWorld]) -> Iterator[Drawn]:
+    for world in worlds:
+        generator = plugins.generator(world.scenario)
+        if not isinstance(generator, Redrawing):
+            raise PluginError(
+                f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
+                f"the set '{name}' needs."
+            )
+        draw = Draw(
+            seed=plan.seed,
+            database=world.database,
+            attempt=world.attempt,
+            first=world.first,
+            size=world.size,
+            difficulty=plan.difficulty,
+            targets=world.targets,
+        )
+        drawn = generator.redraw(plugins.scenario(world.scenario), draw)
+        if drawn.situation.content_hash != world.content_hash:
+            raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")
+        yield drawn
+
+
+def _differs(name: str, what: str) -> DataError:
+    return DataError(
+        f"The set '{name}' cannot be drawn again here: {what} came out as another one than its "
+        f"{MANIFEST} vouches for. Use the dqa that the set came with; if it is that one, report it "
+        "with the versions of Python and NumPy."
+    )
+
+
+def _read(name: str, file: str, kind: type[_AnyRecord]) -> _AnyRecord:
+    folder: Traversable = plugins.question_set(name)
+    path = folder / file
+    try:
+        text = path.read_text("utf-8")
+        given = tomllib.loads(text) if file == PLAN else json.loads(text)
+        return kind.model_validate(given)
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read: {error.strerror or error}. The folder of the set '{name}' is "
+            "incomplete; install its package again."
+        ) from error
+    except ValidationError as error:
+        raise DataError(f"{path}: {problem_of(error)}.") from error
+    except ValueError as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error

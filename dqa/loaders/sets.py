@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
@@ -23,6 +24,7 @@ from pydantic import Field, ValidationError
 
 from dqa import plugins
 from dqa.core.errors import DataError, PluginError
+from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
@@ -51,6 +53,8 @@ class SetPart(Record):
         About all worlds of the part.
     per_database
         Most questions that share a world.
+    hops
+        `Difficulty.hops` of the part.
     size
         Numbers of the worlds' size, by name; the others are as usual.
     """
@@ -58,6 +62,7 @@ class SetPart(Record):
     scenario: str
     questions: Annotated[int, Field(ge=1)]
     per_database: Annotated[int, Field(ge=1)]
+    hops: Annotated[int, Field(ge=1)] = 1
     size: dict[str, int] = Field(default_factory=dict)
 
 
@@ -77,7 +82,7 @@ class SetPlan(Record):
     resist
         The deciders that get all its questions wrong; each where it decides at all.
     difficulty
-        What else its questions meet.
+        What else its questions meet, beside each part's hops.
     parts
         Its worlds; the questions of a scenario are numbered through its parts.
     """
@@ -92,7 +97,7 @@ class SetPlan(Record):
 
 
 class SetWorld(Record):
-    """One world of a set: what draws it again (`Draw`), and what it hashes to.
+    """One world of a set: what draws it and its questions again (`Draw`), and what it hashes to.
 
     Attributes
     ----------
@@ -111,8 +116,10 @@ class SetWorld(Record):
     database: int
     attempt: int
     first: int
+    hops: int
     size: dict[str, int]
     targets: tuple[dict[str, str], ...]
+    answers: tuple[Candidate, ...]
 
 
 class SetManifest(Record):
@@ -265,7 +272,7 @@ def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Itera
             count=part.questions,
             seed=plan.seed,
             size=size_of(scenario, part.size),
-            difficulty=plan.difficulty,
+            difficulty=replace(plan.difficulty, hops=part.hops),
             per_database=part.per_database,
             resistance=resistance,
             databases_before=databases,
@@ -292,8 +299,10 @@ def _world(scenario: str, drawn: Drawn) -> SetWorld:
         database=draw.database,
         attempt=draw.attempt,
         first=draw.first,
+        hops=draw.difficulty.hops,
         size=dict(draw.size),
         targets=tuple(map(dict, draw.targets)),
+        answers=draw.answers,
     )
 
 
@@ -311,8 +320,9 @@ def _redrawn(name: str, plan: SetPlan, worlds: Iterable[SetWorld]) -> Iterator[D
             attempt=world.attempt,
             first=world.first,
             size=world.size,
-            difficulty=plan.difficulty,
+            difficulty=replace(plan.difficulty, hops=world.hops),
             targets=world.targets,
+            answers=world.answers,
         )
         drawn = generator.redraw(plugins.scenario(world.scenario), draw)
         if drawn.situation.content_hash != world.content_hash:

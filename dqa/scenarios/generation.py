@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from dqa.core.errors import UsageError
+from dqa.core.question import Candidate
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import Scenario
@@ -190,8 +191,8 @@ class Draw:
         Numbers of the world's size, by name.
     difficulty
         What the world was built for.
-    targets
-        What the questions are about, in order.
+    targets, answers
+        What the questions are about, in order, and what is right.
     """
 
     seed: int
@@ -201,6 +202,7 @@ class Draw:
     size: Mapping[str, int]
     difficulty: Difficulty
     targets: tuple[Mapping[str, str], ...]
+    answers: tuple[Candidate, ...]
 
 
 class Drawn(NamedTuple):

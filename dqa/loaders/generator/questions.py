@@ -141,16 +141,6 @@ def ask(
     return places.filled()
 
 
-def answered(situation: Situation, questions: list[Question], rules: str) -> list[LabelledQuestion]:
-    """Return questions about a situation, each with its best answer under a rule set."""
-    simulator = plugins.simulator(questions[0].scenario)
-    outcomes = simulator.outcomes(situation, questions, rules)
-    return [
-        LabelledQuestion(question, Truth((outcome.answer,)))
-        for question, outcome in zip(questions, outcomes, strict=True)
-    ]
-
-
 def _sure(situation: Situation, questions: list[Question], asking: Asking) -> list[_Fit]:
     """Keep the questions with one sure answer that meet every bound, each with that answer."""
     simulator = plugins.simulator(questions[0].scenario)

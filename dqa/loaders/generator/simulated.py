@@ -16,8 +16,9 @@ from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.generator.names import stems
-from dqa.loaders.generator.questions import Asking, answered, ask
+from dqa.loaders.generator.questions import Asking, ask
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Resistance, Size
 
@@ -98,8 +99,11 @@ class SimulatedGenerator:
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         draft = _Draft(draw.database, draw.first, size, len(draw.targets), len(draw.targets))
         situation = series.world(draft, size, draw.attempt).situation
-        questions = [scenario.question(situation, "", target) for target in draw.targets]
-        return Drawn(situation, answered(situation, questions, self.rules[0]), draw)
+        asked = [
+            LabelledQuestion(scenario.question(situation, "", target), Truth((answer,)))
+            for target, answer in zip(draw.targets, draw.answers, strict=True)
+        ]
+        return Drawn(situation, asked, draw)
 
     def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
         """Yield what the release has, scaled so that sizes have its mean over questions."""
@@ -201,12 +205,23 @@ class _Series:
                 continue
             found = ask(self._scenario, situation, targets, draft.wanted, asking)
             if len(found) >= draft.at_least:
-                asked = tuple(dict(question.target) for question, _ in found)
-                numbers = asdict(cast("Any", size))
-                key = self._seed, draft.number, attempt, draft.first
-                return Drawn(situation, found, Draw(*key, numbers, self._difficulty, asked))
+                return Drawn(situation, found, self._draw(draft, size, attempt, found))
         problem = asking.tally.problem(self._scenario.name, self._difficulty, self.resistance)
         raise UsageError(problem)
+
+    def _draw(
+        self, draft: _Draft, size: Size, attempt: int, found: list[LabelledQuestion]
+    ) -> Draw:
+        return Draw(
+            seed=self._seed,
+            database=draft.number,
+            attempt=attempt,
+            first=draft.first,
+            size=asdict(cast("Any", size)),
+            difficulty=self._difficulty,
+            targets=tuple(dict(question.target) for question, _ in found),
+            answers=tuple(truth.answers[0] for _, truth in found),
+        )
 
     def world(self, draft: _Draft, size: Size, attempt: int) -> _World:
         """Draw the world of an attempt and fill in what a simulation computes."""

@@ -64,24 +64,25 @@ class Tally:
                 f"{self._met['asked']} were put to the deciders, who were all wrong on "
                 f"{self._met['resist']} ({resistance.told()})"
             )
+        tight = self._advice(difficulty, bounds)
         few, many = min(self._rows, default=0), max(self._rows, default=0)
         rows = f"{few}" if few == many else f"{few} to {many}"
         there = f" Of these, {'; '.join(parts)}." if parts else ""
         return (
             f"No question of '{scenario}' is left: {len(self._rows)} worlds of {rows} rows were "
             f"drawn and {self._looked_at} questions looked at, of which {self._sure} have one sure "
-            f"answer.{there} {self._advice(difficulty, bounds)}"
+            f"answer.{there} {tight}"
         )
 
     def _advice(self, difficulty: Difficulty, bounds: Iterable[str]) -> str:
         if not self._sure:
             return "Ask for other worlds: larger ones, or another seed."
         met = {name: self._met[name] for name in bounds}
-        if difficulty.mix is not None and met and min(met.values()):
-            shares = {False: difficulty.mix.direct, True: difficulty.mix.far}
-            met["mix"] = min(self._kinds[far] for far, share in shares.items() if share)
         if self._met["asked"]:
             met["resist"] = self._met["resist"]
+        if difficulty.mix is not None and 2 * min(met.values(), default=self._sure) >= self._sure:
+            shares = {False: difficulty.mix.direct, True: difficulty.mix.far}
+            met["mix"] = min(self._kinds[far] for far, share in shares.items() if share)
         tight = min(met, key=met.__getitem__, default="sure")
         return f"Too tight is {tight}: ask for {_RELAXED[tight]}, or for larger worlds."
 

@@ -209,9 +209,7 @@ class _Series:
         problem = asking.tally.problem(self._scenario.name, self._difficulty, self.resistance)
         raise UsageError(problem)
 
-    def _draw(
-        self, draft: _Draft, size: Size, attempt: int, found: list[LabelledQuestion]
-    ) -> Draw:
+    def _draw(self, draft: _Draft, size: Size, attempt: int, found: list[LabelledQuestion]) -> Draw:
         return Draw(
             seed=self._seed,
             database=draft.number,

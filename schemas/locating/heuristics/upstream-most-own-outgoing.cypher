@@ -1,0 +1,7 @@
+// Of the nodes within three routes of the home where the country has power, the one where its share
+// of the power, by its base_trading_power, is the most of outgoing; of equals, the first by name.
+MATCH (c:Country {name: $country})-[p:NodeCountry]->(n:Trade_node)-[:source*1..3]->(h:Trade_node {name: $home})
+WHERE n.total_power > 0
+RETURN n.name AS trade_node
+ORDER BY p.base_trading_power * n.outgoing / n.total_power DESC, n.name
+LIMIT 1;

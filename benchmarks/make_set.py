@@ -1,0 +1,157 @@
+"""Draw a named set anew: ``python -m benchmarks.make_set hard-1``.
+
+Searches for what the set's ``set.toml`` asks for, and rewrites ``manifest.json`` and the figures of
+``card.md`` in the set's folder of this checkout. ``--figures`` measures the set that is there, and
+leaves its manifest. Whoever changes what is in a published set gives it a new version and name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import numpy as np
+
+import dqa
+from dqa import plugins
+from dqa.api.generating import resistance_of
+from dqa.core.question_set import QuestionSet
+from dqa.evaluation.annotate import simulate_all
+from dqa.loaders.generator import read_manifest, write_generated
+from dqa.loaders.sets import (
+    CARD,
+    MANIFEST,
+    SetPlan,
+    draw_set,
+    manifest_of,
+    read_plan,
+    read_set,
+    written_options,
+)
+from dqa.scenarios.generation import CountsSteps
+
+DECIDERS = ("first", "random", "singlerag", "iterrag", "planrag", "planrag-no-replan", "oracle")
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+
+
+def main() -> None:
+    """Draw, write and measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", help="as the entry point dqa.sets has it")
+    parser.add_argument("--figures", action="store_true", help="only measure what is there")
+    arguments = parser.parse_args()
+    folder = plugins.question_set(arguments.name)
+    assert isinstance(folder, Path), "a set is drawn anew in a checkout"
+    plan = read_plan(arguments.name)
+    if not arguments.figures:
+        draw(plan, folder)
+    start = perf_counter()
+    made = read_set(arguments.name)
+    print(f"read in {perf_counter() - start:.1f} s")
+    card = (folder / CARD).read_text("utf-8")
+    before, _, rest = card.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    figures = "\n".join(figures_of(made))
+    (folder / CARD).write_text(f"{before}{BEGIN}\n{figures}\n{END}{after}", "utf-8")
+
+
+def draw(plan: SetPlan, folder: Path) -> None:
+    """Search for the set's questions, and write its manifest."""
+    start = perf_counter()
+    drawn = draw_set(plan, resistance_of(plan.resist))
+    print(f"drawn in {perf_counter() - start:.1f} s")
+    with TemporaryDirectory() as parent:
+        out = Path(parent) / "set"
+        write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
+        print(f"{sum(file.stat().st_size for file in out.rglob('*.*')) / 1e6:.0f} MB of files")
+        manifest = manifest_of(plan, drawn, read_manifest(out).files)
+    text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(text, "utf-8", newline="\n")
+
+
+def figures_of(made: QuestionSet) -> Iterator[str]:
+    """Yield the lines of the figures, as tables."""
+    yield ""
+    yield from table(("", *scenarios(made)), what_there_is(made))
+    yield ""
+    yield "How many questions each rule of thumb gets right:"
+    yield ""
+    shortcuts = [
+        (f"`{found.name}`", found.scenario, f"{found.right} of {found.questions}")
+        for found in dqa.measure_shortcuts(made)
+    ]
+    yield from table(("heuristic", "scenario", "right"), shortcuts)
+    yield ""
+    yield "And each decider that needs no key, agents with `scripted:analyst`, on SQLite:"
+    yield ""
+    run = dqa.evaluate(made, DECIDERS, databases=["sqlite"])
+    right = Counter((r.decider, r.scenario) for r in run.results if r.outcome is dqa.Outcome.CORRECT)
+    counts = Counter(question.scenario for question in made.questions)
+    rows = [
+        (f"`{name}`", *(f"{right[name, s]} of {counts[s]}" for s in scenarios(made)))
+        for name in DECIDERS
+    ]
+    yield from table(("decider", *scenarios(made)), rows)
+    yield ""
+
+
+def what_there_is(made: QuestionSet) -> list[tuple[str, ...]]:
+    """Return counts, sizes, distances, margins and agreement of rule sets, a column a scenario."""
+    columns = [list(described(made.select((scenario,)))) for scenario in scenarios(made)]
+    return [(first[0], *(column[i][1] for column in columns)) for i, first in enumerate(columns[0])]
+
+
+def described(made: QuestionSet) -> Iterator[tuple[str, str]]:
+    """Yield what there is of one scenario."""
+    situations = [made.situation_of(question) for question in made.questions]
+    rows = Counter(situation.row_count for situation in situations)
+    worlds = len({situation.name for situation in situations})
+    yield "questions", str(len(situations))
+    yield "databases", str(worlds)
+    yield "questions by rows", ", ".join(f"{n:,}: {count}" for n, count in sorted(rows.items()))
+    yield "candidates", spread([len(q.candidates or ()) for q in made.questions])
+    generator = plugins.generator(made.questions[0].scenario)
+    assert isinstance(generator, CountsSteps)
+    far: Counter[int] = Counter()
+    for question, truth in made.labelled:
+        steps = generator.steps(made.situation_of(question), question)
+        far[int(steps[(question.candidates or ()).index(truth.answers[0])])] += 1
+    yield "questions by steps", ", ".join(f"{n}: {count}" for n, count in sorted(far.items()))
+    simulator = plugins.simulator(made.questions[0].scenario)
+    for rules in simulator.rule_sets:
+        outcomes = simulate_all(made, rules)
+        agree = sum(
+            found.ties == made.truth_of(question).answers and not found.decided_by_last_bit
+            for question, found in zip(made.questions, outcomes, strict=True)
+        )
+        margins = [
+            100.0 * found.margin / abs(found.best - (found.baseline or 0.0)) for found in outcomes
+        ]
+        yield f"unique best by `{rules}`", f"{agree} of {len(outcomes)}"
+        yield f"margin by `{rules}`, % of the gain", spread(margins)
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return the least, the median and the most."""
+    least, middle, most = np.percentile(values, [0, 50, 100]).tolist()
+    return f"{least:.3g} to {most:.3g}, median {middle:.3g}"
+
+
+def scenarios(made: QuestionSet) -> tuple[str, ...]:
+    """Return the scenarios of a set, in order."""
+    return tuple(dict.fromkeys(question.scenario for question in made.questions))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a Markdown table."""
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(row)} |"
+
+
+if __name__ == "__main__":
+    main()

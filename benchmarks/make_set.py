@@ -23,9 +23,8 @@ from dqa.api.generating import resistance_of
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.annotate import simulate_all
 from dqa.loaders.generator import read_manifest, write_generated
+from dqa.loaders.set_files import CARD, MANIFEST
 from dqa.loaders.sets import (
-    CARD,
-    MANIFEST,
     SetPlan,
     draw_set,
     manifest_of,
@@ -63,7 +62,8 @@ def main() -> None:
 def draw(plan: SetPlan, folder: Path) -> None:
     """Search for the set's questions, and write its manifest."""
     start = perf_counter()
-    drawn = draw_set(plan, resistance_of(plan.resist))
+    patient = dqa.Deciding(limits=dqa.Limits(seconds=600.0))  # a slow machine draws the same
+    drawn = draw_set(plan, resistance_of(plan.resist, patient))
     print(f"drawn in {perf_counter() - start:.1f} s")
     with TemporaryDirectory() as parent:
         out = Path(parent) / "set"
@@ -90,7 +90,9 @@ def figures_of(made: QuestionSet) -> Iterator[str]:
     yield "And each decider that needs no key, agents with `scripted:analyst`, on SQLite:"
     yield ""
     run = dqa.evaluate(made, DECIDERS, databases=["sqlite"])
-    right = Counter((r.decider, r.scenario) for r in run.results if r.outcome is dqa.Outcome.CORRECT)
+    right = Counter(
+        (r.decider, r.scenario) for r in run.results if r.outcome is dqa.Outcome.CORRECT
+    )
     counts = Counter(question.scenario for question in made.questions)
     rows = [
         (f"`{name}`", *(f"{right[name, s]} of {counts[s]}" for s in scenarios(made)))

@@ -23,7 +23,7 @@ from dqa.evaluation.build import BuiltRun
 
 PUBLIC = tuple(
     """
-    Difficulty Recorder Conversation choice_of EXPECTED_FAILURES
+    Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
@@ -33,7 +33,7 @@ PUBLIC = tuple(
     UsageError Watcher World analyse annotate ask audit check check_lines evaluate examine
     format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts open_database play_episode read_generated read_release
-    read_run settings_of show unload write_audit_page write_generated
+    read_run read_set settings_of show unload write_audit_page write_generated
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 
@@ -303,4 +303,5 @@ def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None
     dqa.evaluate(questions, ["iterrag"], databases=["sqlite"], out=tmp_path / "run")
     assert dqa.analyse(tmp_path / "run").reference == "iterrag"
     assert {entry.name for entry in dqa.list_deciders()} >= {"first", "random", "oracle"}
-    assert set(dqa.installed()) == {"scenarios", "deciders", "databases", "simulators", "models"}
+    kinds = {"scenarios", "deciders", "databases", "simulators", "sets", "models"}
+    assert set(dqa.installed()) == kinds

@@ -8,7 +8,7 @@ from dqa import plugins
 from dqa.core.errors import DqaError
 from dqa.core.records import Record
 from dqa.deciders.settings import SettingInfo
-from dqa.loaders.sets import read_plan
+from dqa.loaders.set_files import summary_of
 
 _KINDS = ("scenario", "decider", "database", "simulator", "set")
 
@@ -53,7 +53,7 @@ def _description(kind: str, name: str) -> str:
         backend = plugins.backend(name)
         return f"{backend.kind} database, {backend.dialect}"
     if kind == "set":
-        return read_plan(name).summary
+        return summary_of(name)
     # Not the simulator itself: nobody who only looks what there is waits for its numerics.
     outcomes = plugins.scenario(name).outcomes
     return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"

@@ -17,7 +17,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
-    from dqa.scenarios.generation import Mix
+    from dqa.loaders.generator import Mix
 
 
 @with_options(asking=options.DecidingOptions, calling=CallOptions)
@@ -179,7 +179,7 @@ def _mix(given: str | None) -> Mix | None:
     """Return the proportions that ``--mix`` gives."""
     if given is None:
         return None
-    from dqa.scenarios.generation import Mix
+    from dqa.loaders.generator import Mix
 
     shares = options.pairs_in("--mix", given.split(","), "direct=X,far=X")
     known = [item.name for item in fields(Mix)]

@@ -12,11 +12,8 @@ Reading a set draws its worlds again, without a search, and holds every one agai
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -29,6 +26,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
 from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
+from dqa.loaders.set_files import MANIFEST, PLAN, read_document
 from dqa.scenarios.generation import (
     Difficulty,
     Draw,
@@ -37,8 +35,6 @@ from dqa.scenarios.generation import (
     Request,
     Resistance,
 )
-
-PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
 
 _Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _AnyRecord = TypeVar("_AnyRecord", bound=Record)
@@ -339,18 +335,7 @@ def _differs(name: str, what: str) -> DataError:
 
 
 def _read(name: str, file: str, kind: type[_AnyRecord]) -> _AnyRecord:
-    folder: Traversable = plugins.question_set(name)
-    path = folder / file
     try:
-        text = path.read_text("utf-8")
-        given = tomllib.loads(text) if file == PLAN else json.loads(text)
-        return kind.model_validate(given)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read: {error.strerror or error}. The folder of the set '{name}' is "
-            "incomplete; install its package again."
-        ) from error
+        return kind.model_validate(read_document(name, file))
     except ValidationError as error:
-        raise DataError(f"{path}: {problem_of(error)}.") from error
-    except ValueError as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
+        raise DataError(f"{file} of the set '{name}': {problem_of(error)}.") from error

@@ -95,7 +95,14 @@ def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
     """Names and what they are, as text and as JSON."""
     text = dqa("list").out
     document = json.loads(dqa("list", "--json").out)
-    assert set(document) == {"scenarios", "deciders", "databases", "simulators", "models"}
+    assert set(document) == {
+        "scenarios",
+        "deciders",
+        "databases",
+        "simulators",
+        "sets",
+        "models",
+    }
     for entries in document.values():
         for entry in entries:
             assert entry["name"] in text

@@ -14,7 +14,7 @@ from dqa.loaders.generator.manifest import (
     write_generated,
 )
 from dqa.loaders.generator.simulated import SimulatedGenerator
-from dqa.scenarios.generation import Difficulty, Drawn, Generator, Request, Size
+from dqa.scenarios.generation import Difficulty, Drawn, Generator, Mix, Request, Size
 
 __all__ = [
     "GENERATOR_VERSION",
@@ -22,6 +22,7 @@ __all__ = [
     "Difficulty",
     "Drawn",
     "Generator",
+    "Mix",
     "Request",
     "SimulatedGenerator",
     "Size",

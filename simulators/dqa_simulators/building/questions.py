@@ -17,14 +17,19 @@ from dqa_simulators.distances import distances, place_of, places_of
 
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
-    """List the goods that some building makes."""
+    """List the goods whose price a decision may change.
+
+    Somebody wants them, else they cost a quarter of their base price however much is made; and some
+    building with inputs makes them, as one without makes what it makes at any level.
+    """
     del year  # it is part of the situation's name
-    goods = situation["goods"]
-    made = np.isin(goods["code"], situation["supply"]["goods_id"])
-    return [
-        {"goods": name, "country": situation.name}
-        for name in goods["goods_name"][made][: int(made.sum()) - distractors].tolist()
-    ]
+    goods, supply, demand = (situation[table] for table in ("goods", "supply", "demand"))
+    fed = np.isin(supply["building_id"], demand["building_id"])
+    wanted = (goods["pop_demand"] > 0.0) | np.isin(goods["code"], demand["goods_id"])
+    asked = wanted & np.isin(goods["code"], supply["goods_id"][fed])
+    asked[len(asked) - distractors :] = False
+    names = goods["goods_name"][asked].tolist()
+    return [{"goods": name, "country": situation.name} for name in names]
 
 
 def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float64]:

@@ -1,0 +1,41 @@
+"""The files of a named set's folder, as plain data: lists of what there is need no numerics."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+from dqa import plugins
+from dqa.core.errors import DataError
+
+PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
+
+
+def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain value)
+    """Return what a file of a named set holds: its `PLAN` or its `MANIFEST`.
+
+    Raises
+    ------
+    UnknownNameError
+        No package registers a set of that name; lists those there are.
+    DataError
+        The file is missing, or is no TOML or JSON.
+    """
+    path = plugins.question_set(name) / file
+    try:
+        text = path.read_text("utf-8")
+        return tomllib.loads(text) if file == PLAN else json.loads(text)
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read: {error.strerror or error}. The folder of the set '{name}' is "
+            "incomplete; install its package again."
+        ) from error
+    except ValueError as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+
+
+def summary_of(name: str) -> str:
+    """Return what a named set is for, in a sentence; errors as of `read_document`."""
+    document = read_document(name, PLAN)
+    return str(document.get("summary", ""))

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from dqa import plugins
 from dqa.core.evidence import SIMULATING
+from dqa.core.situation import Cell
 from dqa.evaluation.analysis.reading import Leaf, Place, Reading, Value
 from dqa.evaluation.analysis.relevance import Cells, Relevance
 from dqa.evaluation.analysis.statements import Asked, Row
@@ -73,7 +74,7 @@ class _Search:
     _beside: set[str] = field(default_factory=set)
     _complete: set[str] = field(default_factory=set)
     _parts: dict[str, set[int]] = field(default_factory=dict)
-    _asked_for: dict[str, set[object]] = field(default_factory=dict)
+    _asked_for: dict[str, set[Cell]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.found = dict.fromkeys((value.name for value in self.values), Found.MISSED)
@@ -108,7 +109,8 @@ class _Search:
                 if value.computed is not None and seen.shows(value.computed.beside):
                     self._beside.add(value.name)
         for value in self.values:
-            if value.computed is not None:
+            more_direct = self.found[value.name] in {Found.SHOWN, Found.WORKED_OUT}
+            if value.computed is not None and not more_direct:
                 self._look_for_parts(value.name, value.computed, asked, reading)
 
     def _look_for_parts(
@@ -148,7 +150,7 @@ class _Search:
                 values = self.relevance.possible(reading, (instance, column), shown)
                 if values is not None:
                     facts[column] = values
-            listed.update(data.rows(computed.table, facts))
+            listed.update(data.rows(computed.table, facts).tolist())
 
     def _is_complete(self, name: str, computed: Computed) -> bool:
         """Whether all parts of the value of something that matters were listed."""
@@ -158,11 +160,12 @@ class _Search:
         matter = self.relevance.ends(data.schema, computed.table).get(computed.by)
         owners = data.column(computed.table, computed.by)
         listed, asked_for = self._parts.get(name, set()), self._asked_for.get(name, set())
-        open_, begun = set(), set()
+        missing: set[Cell] = set()
+        begun: set[Cell] = set()
         for row, owner in enumerate(owners):
-            (begun if row in listed else open_).add(owner)
+            (begun if row in listed else missing).add(owner)
         empty = asked_for - set(owners)
-        complete = (begun - open_) | empty
+        complete = (begun - missing) | empty
         return bool(complete if matter is None else complete & matter)
 
 
@@ -224,7 +227,7 @@ class _Seen:
         """Whether a value can be one that matters; one of a sum has to be of something it names."""
         table = self.reading.tables[leaf.instance]
         ends = self.relevance.ends(self.reading.schema, str(table))
-        fixed = ()if leaf.summed is None else leaf.summed.fixed
+        fixed = () if leaf.summed is None else leaf.summed.fixed
         if not ends:
             return leaf.summed is None or bool(fixed)
         known = {

@@ -102,9 +102,9 @@ def brought_data(asked: Asked, relevance: Relevance) -> bool:
     found = [cell for row in rows_of(evidence) for cell in row]
     if not found or any(cell is not None and cell != 0 for cell in found):
         return True
-    if any(output.is_sum for reading in asked.readings for output in reading.outputs):
-        if relevance.data is not None:
-            return any(relevance.exists(reading) for reading in asked.readings)
+    sums = any(output.is_sum for reading in asked.readings for output in reading.outputs)
+    if sums and relevance.data is not None:
+        return any(relevance.exists(reading) for reading in asked.readings)
     return any(cell is not None for cell in found)
 
 

@@ -182,9 +182,10 @@ class Reading:
         self._settled.add(self.root(term))
 
     def condition(self, value: Value) -> None:
-        """Note a condition over what a value is made of."""
+        """Note a condition over what a value is made of; one over a sum chooses no rows of it."""
         for leaf in value.leaves | value.tests:
-            self.conditions.setdefault(leaf.instance, set()).add(leaf.column)
+            if leaf.summed is None:
+                self.conditions.setdefault(leaf.instance, set()).add(leaf.column)
 
     def is_settled(
         self, term: Term, groups: frozenset[Term], first: int, deep: int = _DEEPEST
@@ -223,7 +224,9 @@ class Reading:
         for node in self.schema.nodes:
             if node.table == table:
                 columns = self.schema.table(table).columns
-                return tuple(c.name for c in columns if c.type == "text" or c.name == node.key_column)
+                return tuple(
+                    c.name for c in columns if c.type == "text" or c.name == node.key_column
+                )
         return ()
 
     def ends(self, instance: int) -> tuple[str, ...]:
@@ -235,7 +238,9 @@ class Reading:
         edges = (edge for edge in self.schema.edges if edge.table == table)
         return next(((edge.source[1], edge.target[1]) for edge in edges), ())
 
-    def chosen(self, instance: int, groups: frozenset[Term] = frozenset(), first: int = 0) -> set[str]:
+    def chosen(
+        self, instance: int, groups: frozenset[Term] = frozenset(), first: int = 0
+    ) -> set[str]:
         """Return the columns by which an instance's rows are chosen or grouped.
 
         Joining the whole table of the nodes at an end chooses none.
@@ -243,9 +248,9 @@ class Reading:
         found = set(self.conditions.get(instance, ()))
         for column in self.ends(instance):
             root = self.root((instance, column))
-            if root in groups or root in self.constants or root in self._settled:
-                found.add(column)
-            elif any(self._narrows(other, first) for other, _ in self.members(root) if other != instance):
+            others = (other for other, _ in self.members(root) if other != instance)
+            is_known = root in groups or root in self.constants or root in self._settled
+            if is_known or any(self._narrows(other, first) for other in others):
                 found.add(column)
         return found
 

@@ -6,19 +6,27 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.question import Question
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.evaluation.analysis.reading import Reading, Term
 from dqa.scenarios.base import Scenario
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 Values: TypeAlias = frozenset[Any]
+Node: TypeAlias = tuple[str, Cell]
+"""A node's label and its key."""
 Cells: TypeAlias = Mapping[Term, Any]
 """By class, the value that a row shows of it."""
 
 _DEEPEST = 3
 """Steps from one table to the next that are followed to learn whose value a number is."""
+_MOST = 1_000
+"""Rows beyond which nobody could say whose value a number is: then it can be anyone's."""
 _DIGITS = 5e-6
 """The relative error of a number that is shown with six significant digits."""
 
@@ -31,6 +39,7 @@ class Data:
         self.schema = situation.schema
         self._columns: dict[tuple[str, str], list[Cell]] = {}
         self._places: dict[tuple[str, str], dict[Cell, list[int]]] = {}
+        self._before: dict[tuple[str, ...], dict[Node, list[Node]]] = {}
 
     def column(self, table: str, name: str) -> list[Cell]:
         """Return a column's cells, one a row."""
@@ -42,25 +51,79 @@ class Data:
         """Whether a table has a column, and the scenario the table."""
         return table in self._tables and name in self._tables[table].columns
 
-    def rows(self, table: str, facts: Mapping[str, Collection[Any]]) -> list[int]:
+    def knows(self, table: str, name: str, values: Collection[Any]) -> bool:
+        """Whether a column has one of these values; of an edge's end, whether such a node is."""
+        ends = {
+            (edge.table, column): node
+            for edge in self.schema.edges
+            for label, column in (edge.source, edge.target)
+            for node in self.schema.nodes
+            if node.label == label
+        }
+        node = ends.get((table, name))
+        place = (table, name) if node is None else (node.table, node.key_column)
+        return len(self.rows(place[0], {place[1]: values})) > 0
+
+    def rows(self, table: str, facts: Mapping[str, Collection[Any]]) -> NDArray[np.intp]:
         """Return the rows whose columns have one of these values each.
 
         A number that fits no row was changed on the way, and chooses none.
         """
-        found: Collection[int] = range(len(self._tables[table]))
-        numbers = {}
+        import numpy as np
+
+        found = np.ones(len(self._tables[table]), dtype=bool)
+        numbers = []
         for name, values in facts.items():
             if self.schema.table(table).column(name).type == "float":
-                numbers[name] = values
+                numbers.append(self._fitting(table, name, values))
                 continue
+            here = np.zeros_like(found)
             places = self._index(table, name)
-            here = {row for value in values for row in places.get(_hashed(value), ())}
-            found = [row for row in found if row in here]
-        for name, values in numbers.items():
-            cells = self.column(table, name)
-            fitting = [row for row in found if any(_is_shown(cells[row], v) for v in values)]
-            found = fitting or found
-        return list(found)
+            for value in values:
+                here[places.get(_hashed(value), [])] = True
+            found &= here
+        for fitting in numbers:
+            if (found & fitting).any():
+                found &= fitting
+        return found.nonzero()[0]
+
+    def _fitting(self, table: str, name: str, shown: Iterable[Any]) -> NDArray[np.bool_]:
+        """Return in which rows a number is one of those shown, with the digits that these have."""
+        import numpy as np
+
+        cells = self._tables[table][name]
+        found = np.zeros(len(cells), dtype=bool)
+        for number in shown:
+            if isinstance(number, int | float):
+                exponent = Decimal(repr(number)).as_tuple().exponent
+                last = 0.5 * 10.0**exponent if isinstance(exponent, int) else 0.0
+                near = np.maximum(last, _DIGITS * np.abs(cells)) * (1 + 1e-9)
+                found |= np.abs(cells - number) <= near
+        return found
+
+    def leading(self, along: tuple[str, ...], start: Iterable[Node]) -> set[Node]:
+        """Return some nodes, and all from which one of them can be reached along such edges."""
+        if along not in self._before:
+            self._before[along] = self._backwards(along)
+        before = self._before[along]
+        found = set(start)
+        waiting = list(found)
+        while waiting:
+            for node in before.get(waiting.pop(), ()):
+                if node not in found:
+                    found.add(node)
+                    waiting.append(node)
+        return found
+
+    def _backwards(self, along: tuple[str, ...]) -> dict[Node, list[Node]]:
+        before: dict[Node, list[Node]] = {}
+        for edge in self.schema.edges:
+            if edge.label in along:
+                (source, first), (target, second) = edge.source, edge.target
+                begins, ends = self.column(edge.table, first), self.column(edge.table, second)
+                for begin, end in zip(begins, ends, strict=True):
+                    before.setdefault((target, end), []).append((source, begin))
+        return before
 
     def _index(self, table: str, name: str) -> dict[Cell, list[int]]:
         if (table, name) not in self._places:
@@ -84,15 +147,6 @@ class Data:
 
 def _hashed(value: Any) -> Any:  # noqa: ANN401  (whatever a cell held)
     return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _is_shown(cell: Cell, shown: Any) -> bool:  # noqa: ANN401  (whatever a cell held)
-    """Whether a number is one that was shown, with the digits that this one has."""
-    if not isinstance(cell, int | float) or not isinstance(shown, int | float):
-        return False
-    exponent = Decimal(repr(shown)).as_tuple().exponent
-    last = 0.5 * 10.0**exponent if isinstance(exponent, int) else 0.0
-    return abs(cell - shown) <= max(last, _DIGITS * abs(cell)) * (1 + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -126,7 +180,7 @@ class Relevance:
         (node,) = (node for node in scenario.schema.nodes if node.table == table)
         named = zip(data.column(table, node.key_column), data.column(table, column), strict=True)
         start = {(node.label, key) for key, cell in named if str(cell) == wanted}
-        found = _leading(scenario.schema, part.along, start, data)
+        found = data.leading(part.along, start)
         tables = {node.label: node.table for node in scenario.schema.nodes}
         labels = {node.label} | {
             label
@@ -169,33 +223,12 @@ class Relevance:
         """Whether the data have what a statement names, as far as is known."""
         if self.data is None:
             return False
-        for root, constants in reading.constants.items():
-            for instance, column in reading.members(root):
-                table = reading.tables[instance]
-                if table is not None and self.data.has(table, column):
-                    if not self.data.rows(table, {column: constants}):
-                        return False
-        return True
-
-
-def _leading(
-    schema: Schema, along: Iterable[str], start: set[tuple[str, Cell]], data: Data
-) -> set[tuple[str, Cell]]:
-    """Return some nodes, and all from which one of them can be reached along such edges."""
-    before: dict[tuple[str, Cell], list[tuple[str, Cell]]] = {}
-    for edge in schema.edges:
-        if edge.label in along:
-            (source, first), (target, second) = edge.source, edge.target
-            rows = zip(data.column(edge.table, first), data.column(edge.table, second), strict=True)
-            for begin, end in rows:
-                before.setdefault((target, end), []).append((source, begin))
-    found, waiting = set(start), list(start)
-    while waiting:
-        for node in before.get(waiting.pop(), ()):
-            if node not in found:
-                found.add(node)
-                waiting.append(node)
-    return found
+        return all(
+            self.data.knows(table, column, constants)
+            for root, constants in reading.constants.items()
+            for instance, column in reading.members(root)
+            if (table := reading.tables[instance]) is not None and self.data.has(table, column)
+        )
 
 
 class _Search:
@@ -236,7 +269,8 @@ class _Search:
                 values = self.values((instance, other), seen, deep)
                 if values is not None:
                     facts[other] = values
-        if not facts:
+        rows = self._data.rows(table, facts) if facts else None
+        if rows is None or len(rows) > _MOST:
             return None
         cells = self._data.column(table, column)
-        return frozenset(cells[row] for row in self._data.rows(table, facts))
+        return frozenset(cells[row] for row in rows.tolist())

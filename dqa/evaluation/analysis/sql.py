@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -127,12 +127,16 @@ class _Reader:
         select = list(_selects(tree))[part]
         query = self._select(select, top)
         self._reading.outputs = list(query.shown.values())
-        for order in [tree.args.get("order"), select.args.get("order")]:
-            for item in order.expressions if order is not None else ():
-                value = self._value(item.this, query)
-                if value.term is None and value not in self._reading.order:
-                    self._reading.order.append(value)
+        for sorted_ in (tree, select):
+            self._note_order(sorted_, query)
         return self._reading
+
+    def _note_order(self, tree: exp.Expr, query: _Query) -> None:
+        order = tree.args.get("order")
+        for item in order.expressions if order is not None else ():
+            value = self._value(item.this, query)
+            if value.term is None and value not in self._reading.order:
+                self._reading.order.append(value)
 
     def _note_with(self, tree: exp.Expr, query: _Query) -> None:
         given = tree.args.get("with_") or tree.args.get("with")
@@ -163,6 +167,8 @@ class _Reader:
             while name in query.shown:
                 name += "'"
             query.shown[name] = self._value(item, query)
+        if select.args.get("limit") is not None:  # it chooses the first rows
+            self._note_order(select, query)
         return query
 
     def _source(self, source: exp.Expr, query: _Query) -> None:
@@ -185,7 +191,7 @@ class _Reader:
             query.sources[alias] = self._reading.instance(None)
 
     def _named(self, name: str, query: _Query) -> int | _Columns:
-        """Read a query of WITH anew for each mention; one that names itself is unknown in itself."""
+        """Read a query of WITH anew for each mention; in itself it is unknown."""
         found = query.named[name]
         if found is None:
             return self._reading.instance(None)
@@ -362,6 +368,3 @@ def _constant(node: exp.Expr) -> list[Cell] | None:
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and node.this.is_int:
         return [-int(node.this.this)]
     return None
-
-
-__all__ = ["Mapping", "read_sql"]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.evidence import QUERY, Evidence
-from dqa.core.situation import Schema
+from dqa.core.situation import EdgeSchema, NodeSchema, Schema
 from dqa.evaluation.analysis.reading import Reading, Value
 from dqa.evaluation.traces import Trace
 
@@ -42,12 +42,12 @@ class Asked:
     def rows(self, reading: Reading) -> Iterator[Row]:
         """Yield the rows that a reader saw; a list in a cell is a row for each of its items."""
         for cells in rows_of(self.evidence):
-            if len(cells) == len(reading.outputs):
-                parted = [_opened(v, c) for v, c in zip(reading.outputs, cells, strict=True)]
-                longest = max(map(len, parted))
-                for k in range(longest):
-                    found = (part[k if len(part) > 1 else 0] for part in parted if len(part) > min(k, len(part) - 1))
-                    yield [pair for value, cell in found for pair in _held(reading, value, cell)]
+            if len(cells) != len(reading.outputs):
+                continue
+            parted = [_opened(v, c) for v, c in zip(reading.outputs, cells, strict=True)]
+            for k in range(max(map(len, parted))):
+                found = (part[min(k, len(part) - 1)] for part in parted if part)
+                yield [pair for value, cell in found for pair in _held(reading, value, cell)]
 
 
 def asked_in(trace: Trace, schema: Schema | None) -> tuple[Asked, ...]:
@@ -142,6 +142,6 @@ def _held(reading: Reading, value: Value, cell: Any) -> Iterator[tuple[Value, An
 
 def _columns(reading: Reading, instance: int) -> dict[str, str]:
     """Return an element's columns by property; of one that may be anything, none."""
-    owners = (*reading.schema.nodes, *reading.schema.edges)
+    owners: list[NodeSchema | EdgeSchema] = [*reading.schema.nodes, *reading.schema.edges]
     table = reading.tables[instance]
     return next((dict(owner.properties) for owner in owners if owner.table == table), {})

@@ -10,7 +10,7 @@ from dqa import plugins
 from dqa.core.evidence import SIMULATING
 from dqa.core.situation import Cell
 from dqa.evaluation.analysis.reading import Leaf, Place, Reading, Value
-from dqa.evaluation.analysis.relevance import Cells, Relevance
+from dqa.evaluation.analysis.relevance import Relevance, Search
 from dqa.evaluation.analysis.statements import Asked, Row
 from dqa.scenarios.document import Computed, CriticalValue
 
@@ -97,15 +97,11 @@ class _Search:
             v.name for v in self.values if v.computed is not None and v.computed.beside is None
         )
         for row in asked.rows(reading):
-            shown = {
-                reading.root(value.term): cell
-                for value, cell in row
-                if value.term is not None and cell is not None
-            }
-            seen = _Seen(reading, row, shown, self.relevance)
+            seen = _Seen(reading, row, self._search(reading, row), self.relevance)
             for value in self.values:
-                for how in seen.ways(value, self.values):
-                    self.note(value.name, how)
+                if self.found[value.name] is not Found.SHOWN:
+                    for how in seen.ways(value, self.values):
+                        self.note(value.name, how)
                 if value.computed is not None and seen.shows(value.computed.beside):
                     self._beside.add(value.name)
         for value in self.values:
@@ -128,7 +124,7 @@ class _Search:
                 continue
             self._list(name, computed, asked, reading, instance)
             if whole:
-                by = self.relevance.possible(reading, (instance, computed.by), {})
+                by = Search(reading, {}, self.relevance.data).possible((instance, computed.by))
                 self._asked_for.setdefault(name, set()).update(by or ())
             if self._is_complete(name, computed):
                 self._complete.add(name)
@@ -142,15 +138,21 @@ class _Search:
             return
         listed = self._parts.setdefault(name, set())
         for row in asked.rows(reading):
-            shown = {
-                reading.root(v.term): c for v, c in row if v.term is not None and c is not None
-            }
+            search = self._search(reading, row)
             facts = {}
             for column in data.schema.table(computed.table).column_names:
-                values = self.relevance.possible(reading, (instance, column), shown)
+                values = search.possible((instance, column))
                 if values is not None:
                     facts[column] = values
             listed.update(data.rows(computed.table, facts).tolist())
+
+    def _search(self, reading: Reading, row: Row) -> Search:
+        shown = {
+            reading.root(value.term): cell
+            for value, cell in row
+            if value.term is not None and cell is not None
+        }
+        return Search(reading, shown, self.relevance.data)
 
     def _is_complete(self, name: str, computed: Computed) -> bool:
         """Whether all parts of the value of something that matters were listed."""
@@ -179,15 +181,15 @@ class _Seen:
         Of its statement.
     row
         Its cells, with what they are made of.
-    shown
-        By class, the value that it shows.
+    search
+        Tells the values that terms can have in it.
     relevance
         What the question turns on.
     """
 
     reading: Reading
     row: Row
-    shown: Cells
+    search: Search
     relevance: Relevance
 
     def ways(self, value: CriticalValue, all_values: Sequence[CriticalValue]) -> Iterator[Found]:
@@ -230,10 +232,7 @@ class _Seen:
         fixed = () if leaf.summed is None else leaf.summed.fixed
         if not ends:
             return leaf.summed is None or bool(fixed)
-        known = {
-            column: self.relevance.possible(self.reading, (leaf.instance, column), self.shown)
-            for column in ends
-        }
+        known = {column: self.search.possible((leaf.instance, column)) for column in ends}
         if any(values is not None and not values & ends[c] for c, values in known.items()):
             return False
         if leaf.summed is None or any(column in fixed for column in ends):
@@ -265,7 +264,7 @@ class _Seen:
         if matter is None:
             return computed.by in summed.fixed
         term = leaf.instance, computed.by
-        values = self.relevance.possible(self.reading, term, self.shown)
+        values = self.search.possible(term)
         if computed.by in summed.fixed:
             return values is None or bool(values & matter)
         return values is not None and bool(values) and values <= matter

@@ -48,9 +48,13 @@ class _Reader(Expressions):
         return self.reading
 
     def _clauses(self, begin: int, end: int) -> None:
+        before = ""
         for word, first, last in self.split(begin, end, _CLAUSES):
             if word == "MATCH":
+                begun = len(self.reading.tables)
                 self._patterns(first, last)
+                if before == "OPTIONAL":
+                    self.reading.make_optional(begun)
             elif word == "WHERE":
                 self._condition(first, last)
             elif word in {"WITH", "RETURN"}:
@@ -61,6 +65,7 @@ class _Reader(Expressions):
                 self._order(first + 1, last)
             elif word == "CALL":
                 self._call(first)
+            before = word
 
     def _call(self, begin: int) -> None:
         """Read a subquery; what it returns is known behind it."""

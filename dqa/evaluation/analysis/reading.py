@@ -131,6 +131,8 @@ class Reading:
         By class, the values that its terms can have.
     conditions
         By instance, the columns in conditions that are more than an equation of keys.
+    optional
+        Instances that need no row for the statement to show one, as of an outer join.
     """
 
     schema: Schema
@@ -139,6 +141,7 @@ class Reading:
     tables: list[str | None] = field(default_factory=list)
     constants: dict[Term, frozenset[Cell]] = field(default_factory=dict)
     conditions: dict[int, set[str]] = field(default_factory=dict)
+    optional: set[int] = field(default_factory=set)
     _parents: dict[Term, Term] = field(default_factory=dict)
     _settled: set[Term] = field(default_factory=set)
 
@@ -159,6 +162,17 @@ class Reading:
         """Yield the terms of a class."""
         yield root
         yield from (term for term in self._parents if self.root(term) == root)
+
+    def make_optional(self, first: int) -> None:
+        """Note that the instances from this one on need no row."""
+        self.optional.update(range(first, len(self.tables)))
+
+    def mentioned(self) -> dict[int, set[str]]:
+        """Return, by instance, the columns of which anything is known beside their names."""
+        found: dict[int, set[str]] = {}
+        for instance, column in (*self.constants, *self._parents, *self._parents.values()):
+            found.setdefault(instance, set()).add(column)
+        return found
 
     def equate(self, one: Term, other: Term) -> None:
         """Note that two terms have one value."""

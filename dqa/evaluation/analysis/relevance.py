@@ -203,22 +203,6 @@ class Relevance:
                 columns |= {column: tables[label] for label, column in (edge.source, edge.target)}
         return {column: keys[name] for column, name in columns.items() if name in keys}
 
-    def possible(self, reading: Reading, term: Term, shown: Cells) -> Values | None:
-        """Return the values that a term can have in a row; None for any.
-
-        The statement's constants tell them, what the row shows, and the data behind both.
-
-        Parameters
-        ----------
-        reading
-            Of the statement.
-        term
-            One of its terms.
-        shown
-            What the row shows.
-        """
-        return _Search(reading, shown, self.data).values(term, frozenset(), _DEEPEST)
-
     def exists(self, reading: Reading) -> bool:
         """Whether the data have what a statement names, as far as is known."""
         if self.data is None:
@@ -231,16 +215,38 @@ class Relevance:
         )
 
 
-class _Search:
-    """Looks for the values that a term can have in one row of a result."""
+class Search:
+    """Looks for the values that a statement's terms can have in one row of its result.
+
+    The statement's constants tell them, what the row shows, and the data behind both.
+
+    Parameters
+    ----------
+    reading
+        Of the statement.
+    shown
+        What the row shows; empty for all rows.
+    data
+        What the database holds, or None.
+    """
 
     def __init__(self, reading: Reading, shown: Cells, data: Data | None) -> None:
         self._reading = reading
         self._shown = shown
         self._data = data
+        self._found: dict[Term, Values | None] = {}
+        self._columns = reading.mentioned()
+        for instance, column in shown:
+            self._columns.setdefault(instance, set()).add(column)
 
-    def values(self, term: Term, seen: frozenset[Term], deep: int) -> Values | None:
+    def possible(self, term: Term) -> Values | None:
         """Return the values that a term can have; None for any."""
+        root = self._reading.root(term)
+        if root not in self._found:
+            self._found[root] = self._values(root, frozenset(), _DEEPEST)
+        return self._found[root]
+
+    def _values(self, term: Term, seen: frozenset[Term], deep: int) -> Values | None:
         root = self._reading.root(term)
         if root in seen:
             return None
@@ -248,7 +254,7 @@ class _Search:
         if root in self._shown:
             shown = frozenset({_hashed(self._shown[root])})
             found = shown if found is None else found & shown
-        if deep == 0 or self._data is None:
+        if deep == 0 or self._data is None or (found is not None and len(found) <= 1):
             return found
         for instance, column in self._reading.members(root):
             there = self._behind(instance, column, seen | {root}, deep - 1)
@@ -261,12 +267,14 @@ class _Search:
     ) -> Values | None:
         """Return what the data have in a column of an instance, by what is known of its others."""
         table = self._reading.tables[instance]
-        if self._data is None or table is None or not self._data.has(table, column):
+        if self._data is None or table is None or instance in self._reading.optional:
+            return None
+        if not self._data.has(table, column):
             return None
         facts: dict[str, Values] = {}
-        for other in self._data.schema.table(table).column_names:
-            if other != column:
-                values = self.values((instance, other), seen, deep)
+        for other in sorted(self._columns.get(instance, ())):
+            if other != column and self._data.has(table, other):
+                values = self._values((instance, other), seen, deep)
                 if values is not None:
                     facts[other] = values
         rows = self._data.rows(table, facts) if facts else None

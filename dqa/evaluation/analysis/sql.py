@@ -150,9 +150,15 @@ class _Reader:
         self._note_with(select, query)
         begin = select.args.get("from_") or select.args.get("from")
         joins = select.args.get("joins") or []
-        for source in [begin.this if begin is not None else None, *(join.this for join in joins)]:
-            if source is not None:
-                self._source(source, query)
+        if begin is not None:
+            self._source(begin.this, query)
+        for join in joins:
+            begun = len(self._reading.tables)
+            self._source(join.this, query)
+            if join.side in {"RIGHT", "FULL"}:
+                self._reading.optional.update(range(query.first, begun))
+            if join.side in {"LEFT", "FULL"}:
+                self._reading.make_optional(begun)
         for join in joins:
             if join.args.get("on") is not None:
                 self._condition(join.args["on"], query)
@@ -162,11 +168,13 @@ class _Reader:
         group = select.args.get("group")
         keys = group.expressions if group is not None else []
         query.groups = [self._value(key, query) for key in keys]
+        inside = len(self._reading.tables)
         for item in select.selects:
             name = item.alias_or_name.lower()
             while name in query.shown:
                 name += "'"
             query.shown[name] = self._value(item, query)
+        self._reading.make_optional(inside)  # a subquery among the columns can be empty
         if select.args.get("limit") is not None:  # it chooses the first rows
             self._note_order(select, query)
         return query

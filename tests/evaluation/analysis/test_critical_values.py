@@ -44,7 +44,10 @@ def found(
             [ran("SELECT 1.05 * SUM(flow) FROM flow WHERE dest = 'corrin'", "[3.465]")],
             ("worked out", "missed"),
         ),
-        ([ran("SELECT SUM(flow) FROM flow WHERE dest = 'velm'", "[null]")], ("worked out", "missed")),
+        (
+            [ran("SELECT SUM(flow) FROM flow WHERE dest = 'velm'", "[null]")],
+            ("worked out", "missed"),
+        ),
         ([ran("SELECT SUM(flow) FROM flow WHERE dest = 'Velm'", "[null]")], ("missed", "missed")),
         ([ran("SELECT SUM(flow) FROM flow WHERE source = 'ulmen'", "[6.6]")], ("missed", "missed")),
         (
@@ -76,7 +79,9 @@ def test_parts_count_where_all_of_them_are_shown(rows: list[str], how: str) -> N
 def test_parts_may_come_from_several_statements() -> None:
     """All routes out of every source of a node are all routes into it, too."""
     one = ran("SELECT dest, flow FROM flow WHERE source = 'velm'", '["corrin", 0.0]')
-    other = ran("SELECT dest, flow FROM flow WHERE source = 'ulmen'", '["dovra", 3.3]', '["corrin", 3.3]')
+    other = ran(
+        "SELECT dest, flow FROM flow WHERE source = 'ulmen'", '["dovra", 3.3]', '["corrin", 3.3]'
+    )
     assert found(one) == ("missed", "missed")
     assert found(one, other) == ("parts", "missed")
 
@@ -170,7 +175,7 @@ def test_a_large_world_is_read_in_time() -> None:
     """Two hundred rows without a name, of a world with twenty thousand nodes."""
     schema = plugins.scenario("locating").schema
     nodes = [f"n{i}" for i in range(20_000)]
-    rows = {
+    rows: dict[str, list[list[str | float | bool]]] = {
         "trade_node": [[name, 1.0, False, 3.0, 1.0, i / 7] for i, name in enumerate(nodes)],
         "flow": [[f"n{i}", f"n{i // 2}", 1.0] for i in range(1, 20_000)],
         "country": [["A", "n9", 1.0]],

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dqa.core.evidence import Evidence
-from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis import Asked, Data, Relevance
+from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.failures import brought_data, failure_of
 from dqa.evaluation.analysis.statements import readings_of
 from dqa.evaluation.results import Outcome
@@ -133,7 +133,9 @@ def test_what_the_database_knows_need_not_have_been_seen(answer: str, kind: str)
         ("SELECT flow FROM flow WHERE dest = 'corrin'", "[null]", False),
     ],
 )
-def test_nothing_is_data_where_what_it_is_of_exists(statement: str, row: str, *, told: bool) -> None:
+def test_nothing_is_data_where_what_it_is_of_exists(
+    statement: str, row: str, *, told: bool
+) -> None:
     """A sum of no row says something of a node, and nothing of a name that is misspelt."""
     straits = worlds()["straits"]
     evidence = ran(statement, row)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeAlias
 
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
@@ -40,8 +42,12 @@ def read_cypher(statement: str, dialect: str, schema: Schema) -> list[Reading] |
         return None
 
 
+@dataclass(slots=True)
 class _Reader(Expressions):
     """Follows what variables are made of, clause by clause."""
+
+    _maps: list[tuple[int, int]] = field(default_factory=list)
+    """Where a pattern's maps of properties stand, each with the instance that it is of."""
 
     def read(self, begin: int, end: int) -> Reading:
         self._clauses(begin, end)
@@ -112,6 +118,7 @@ class _Reader(Expressions):
         self.groups = []
         if final:
             self.reading.outputs = [*kept.values(), *made.values()]
+            self.reading.names = [name.lower() for name in (*kept, *made)]
             self.known = self.known | made
         else:
             self.known = kept | made
@@ -129,11 +136,12 @@ class _Reader(Expressions):
                 i = closing[i] + 1
             elif keys[i] == ",":
                 left, i = None, i + 1
-            elif keys[i] == "WHERE":
-                self._condition(i + 1, end)
-                return
             else:
                 i = closing[i] + 1 if i in closing and keys[i] == "[" else i + 1
+        # What a node without a label is, its relationships tell.
+        for place, instance in self._maps:
+            self._map(place, instance)
+        self._maps = []
 
     def _relationship(self, begin: int, end: int, left: int, right: int) -> None:
         """Read what stands between two nodes."""
@@ -205,10 +213,8 @@ class _Reader(Expressions):
             self.reading.tables[instance] = table
         if name:
             self.known[name] = Value(whole=instance)
-        for j in range(i, end):
-            if keys[j] == "{":
-                self._map(j, instance)
-                break
+        maps = (j for j in range(i, end) if keys[j] == "{")
+        self._maps += [(j, instance) for j in islice(maps, 1)]
         for j in range(i, end):
             if keys[j] == "WHERE":
                 self._condition(j + 1, end)

@@ -123,6 +123,8 @@ class Reading:
     ----------
     outputs
         By column of the result.
+    names
+        What the result calls these columns, in small letters, as far as the statement says.
     order
         What was worked out for the order of the rows.
     tables
@@ -137,6 +139,7 @@ class Reading:
 
     schema: Schema
     outputs: list[Value] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     order: list[Value] = field(default_factory=list)
     tables: list[str | None] = field(default_factory=list)
     constants: dict[Term, frozenset[Cell]] = field(default_factory=dict)
@@ -223,7 +226,7 @@ class Reading:
         for instance, _ in self.members(root):
             if instance < first:
                 return True
-            names = self.names(instance)
+            names = self.naming(instance)
             if deep and any(
                 self.root((instance, name)) != root
                 and self.is_settled((instance, name), groups, first, deep - 1)
@@ -232,7 +235,7 @@ class Reading:
                 return True
         return False
 
-    def names(self, instance: int) -> tuple[str, ...]:
+    def naming(self, instance: int) -> tuple[str, ...]:
         """Return the columns that may name a node: its key and its texts; none of an edge."""
         table = self.tables[instance]
         for node in self.schema.nodes:
@@ -272,7 +275,7 @@ class Reading:
         is_node = any(node.table == self.tables[instance] for node in self.schema.nodes)
         if instance < first or not is_node or self.conditions.get(instance):
             return True
-        names = self.names(instance)
+        names = self.naming(instance)
         return any(self.root((instance, name)) in self.constants for name in names)
 
     def summed(

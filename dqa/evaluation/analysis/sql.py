@@ -127,6 +127,7 @@ class _Reader:
         select = list(_selects(tree))[part]
         query = self._select(select, top)
         self._reading.outputs = list(query.shown.values())
+        self._reading.names = list(query.shown)
         for sorted_ in (tree, select):
             self._note_order(sorted_, query)
         return self._reading
@@ -307,27 +308,28 @@ class _Reader:
         return Value.made_of(parts)
 
     def _column(self, node: exp.Column, query: _Query) -> Value:
+        name = node.name.lower()
         around: _Query | None = query
         while around is not None:
             held = [around.sources.get(node.table)] if node.table else [*around.sources.values()]
             for source in held:
-                found = self._held(source, node.name.lower(), known=bool(node.table))
+                found = self._held(source, name)
                 if found is not None:
                     return found
-            if not node.table and node.name.lower() in around.shown:
-                return around.shown[node.name.lower()]
+            if not node.table and name in around.shown:
+                return around.shown[name]
+            if len(held) == 1 and isinstance(held[0], int):
+                return Value.of((held[0], name))  # one that nobody listed, such as a rowid
             around = around.outer
         return NOTHING
 
-    def _held(self, source: int | _Columns | None, name: str, *, known: bool) -> Value | None:
-        """Return a source's column; of a table that is named for it, one that nobody listed too."""
-        if source is None:
-            return None
-        if not isinstance(source, int):
-            return source.get(name)
+    def _held(self, source: int | _Columns | None, name: str) -> Value | None:
+        """Return a source's column; None where it has none that is listed."""
+        if source is None or not isinstance(source, int):
+            return None if source is None else source.get(name)
         table = self._reading.tables[source]
         listed = table is not None and name in self._columns[table]
-        return Value.of((source, name)) if listed or known else None
+        return Value.of((source, name)) if listed else None
 
     def _aggregate(self, node: exp.AggFunc, groups: Iterable[Value], query: _Query) -> Value:
         argument = NOTHING if isinstance(node.this, exp.Star) else self._value(node.this, query)

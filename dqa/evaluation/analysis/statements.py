@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -41,13 +41,23 @@ class Asked:
 
     def rows(self, reading: Reading) -> Iterator[Row]:
         """Yield the rows that a reader saw; a list in a cell is a row for each of its items."""
+        outputs = self._in_order(reading)
         for cells in rows_of(self.evidence):
-            if len(cells) != len(reading.outputs):
+            if len(cells) != len(outputs):
                 continue
-            parted = [_opened(v, c) for v, c in zip(reading.outputs, cells, strict=True)]
+            parted = [_opened(v, c) for v, c in zip(outputs, cells, strict=True)]
             for k in range(max(map(len, parted))):
                 found = (part[min(k, len(part) - 1)] for part in parted if part)
                 yield [pair for value, cell in found for pair in _held(reading, value, cell)]
+
+    def _in_order(self, reading: Reading) -> list[Value]:
+        """Return the outputs in the order of the result, which a star does not tell."""
+        header = next(_arrays(self.evidence.observation.split("\n")[:1]), [])
+        names = [str(name).lower() for name in header]
+        if len(set(names)) == len(names) and sorted(names) == sorted(reading.names):
+            by_name = dict(zip(reading.names, reading.outputs, strict=True))
+            return [by_name[name] for name in names]
+        return reading.outputs
 
 
 def asked_in(trace: Trace, schema: Schema | None) -> tuple[Asked, ...]:
@@ -98,7 +108,11 @@ def readings_of(
 
 def rows_of(evidence: Evidence) -> Iterator[list[Any]]:
     """Yield a result's rows as they were shown, up to the first line that is none."""
-    for line in evidence.observation.split("\n")[1:]:
+    return _arrays(evidence.observation.split("\n")[1:])
+
+
+def _arrays(lines: Iterable[str]) -> Iterator[list[Any]]:
+    for line in lines:
         if not line.startswith("["):
             return
         try:

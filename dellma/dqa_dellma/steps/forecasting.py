@@ -45,7 +45,7 @@ class AskedForecast:
             "forecasting",
             task=prompt("task", problem=problem),
             factors=factors,
-            words=tuple(WEIGHTS),
+            weights=[f"{words} ({weight})" for words, weight in WEIGHTS.items()],
         )
         return conversation.ask(text, lambda reply: _read(reply, factors), "state forecasting")
 

@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks.dellma_worlds import Shape
 from dqa.core.errors import DataError
-from dqa_dellma.settings import Draws
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.posterior import draw_state_weights, fit_posterior
 
@@ -59,12 +58,10 @@ def test_intervals_hold_in_other_kinds_of_worlds(shape: Shape) -> None:
     assert 0.82 <= everywhere <= 0.985
 
 
-@pytest.mark.parametrize("draws", ["stratified", "sobol"])
-def test_intervals_of_even_draws_are_conservative(draws: Draws) -> None:
-    """They hold for independent draws; others miss the beliefs by less, and are as wide."""
-    everywhere, chosen = coverage(Shape(draws=draws), 100, seed=1)
-    assert 0.87 <= everywhere <= 0.995
-    assert 0.87 <= chosen <= 0.995
+def test_intervals_of_even_draws_are_conservative() -> None:
+    """They are made for independent draws; stratified ones miss the beliefs by less."""
+    everywhere, _ = coverage(Shape(draws="stratified"), 80, seed=1)
+    assert 0.9 <= everywhere <= 0.995
 
 
 def test_intervals_from_first_places_are_conservative() -> None:

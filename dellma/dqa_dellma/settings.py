@@ -85,8 +85,8 @@ class DellmaSettings(DirectSettings):
     )
     ties: bool = Field(
         default=True,
-        description="whether a ranking may call items equal; no asks for a strict order, as in the "
-        "paper",
+        description="whether a ranking may call items equal; false asks for a strict order, as in "
+        "the paper",
     )
     elicitation: Elicitation = Field(default="pairs", description="how rankings become preferences")
     shared: bool = Field(

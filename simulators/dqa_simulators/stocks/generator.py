@@ -28,8 +28,8 @@ _ABOUT = (
     "In each month chance decides for every stock by which number its price is multiplied, from "
     "the last price of the month before to the last price of the month. The months are independent "
     "of one another, and a stock's numbers are equally likely in all of them, the month of the "
-    "sale included: so the past months are a sample of what may come. Within a month the price goes "
-    "evenly from one end to the other, but for noise that says nothing of the future."
+    "sale included: so the past months are a sample of what may come. Within a month the price "
+    "goes evenly from one end to the other, but for noise that says nothing of the future."
 )
 _STEPS = (0.94, 0.97, 1.0, 1.03, 1.06)
 _NOISE = 0.004  # of a day's price within its month, as a share

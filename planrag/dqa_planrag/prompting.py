@@ -67,14 +67,18 @@ def _read(file: str) -> str:
 
 
 @cache
-def templates(protocol: ProtocolName) -> Mapping[str, Template]:
-    """Return a protocol's blocks by name, with those that both protocols share."""
-    found: dict[str, Template] = {}
+def sources(protocol: ProtocolName) -> Mapping[str, str]:
+    """Return a protocol's blocks as they are written, by name, with those that both share."""
+    found: dict[str, str] = {}
     for file in ("common", protocol):
         _, *parts = _HEADING.split(_read(file))
-        for name, text in zip(parts[::2], parts[1::2], strict=True):
-            found[name] = _ENVIRONMENT.from_string(text.strip())
+        found |= zip(parts[::2], parts[1::2], strict=True)
     return found
+
+
+@cache
+def _template(text: str) -> Template:
+    return _ENVIRONMENT.from_string(text.strip())
 
 
 def layout(recipe: Recipe) -> tuple[str, ...]:
@@ -147,8 +151,9 @@ def _filled(
     protocol: ProtocolName,
     **data: Any,  # noqa: ANN401  (what a template is given)
 ) -> tuple[Block, ...]:
-    known = templates(protocol)
-    found = (Block(name, known[name].render(data).strip()) for name in names if name in known)
+    known = sources(protocol)
+    used = [name for name in names if name in known]
+    found = (Block(name, _template(known[name]).render(data).strip()) for name in used)
     return tuple(block for block in found if block.text)
 
 
@@ -212,7 +217,7 @@ def task(
     language
         What the task says that statements are written in, instead of the database's own.
     """
-    filled = _ENVIRONMENT.from_string(_read("task")).render(
+    filled = _template(_read("task")).render(
         question=question,
         kind=database.kind,
         language=language or database.language,

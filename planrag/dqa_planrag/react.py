@@ -64,7 +64,9 @@ _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
 _FENCE = re.compile(
     r"```(?:[a-z]++[ \t]*+\n|[ \t]*+\n?)?(?P<inside>.*?)```", re.DOTALL | re.IGNORECASE
 )
-_CALL = re.compile(r"(?P<tool>\w+)[ \t]*\((?P<input>.*)\)\Z", re.DOTALL)
+_CALL = re.compile(
+    r"(?P<tool>self[ -]thinking|\w+)[ \t]*\((?P<input>.*)\)\Z", re.DOTALL | re.IGNORECASE
+)
 
 
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}

@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from langchain_core.tools import BaseTool
 
 from dqa.core.database import Database, Limits
+from dqa.core.plans import read_plan
 from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
 from dqa_planrag.recipes import Recipe
@@ -194,11 +195,14 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     protocol
         How the agent and its model talk.
     plan
-        As the model wrote it.
+        As the model wrote it; lines around its steps are left out.
     current_step
         The number of the step that the model took last; empty where it did not say.
     """
-    return joined(_filled(["standing_plan"], protocol, plan=plan, current_step=current_step))
+    beside = read_plan(plan).beside
+    lines = [line for line in plan.splitlines() if line.strip() not in beside]
+    shown = "\n".join(lines).strip()
+    return joined(_filled(["standing_plan"], protocol, plan=shown, current_step=current_step))
 
 
 def task(

@@ -29,12 +29,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.plans import list_in, steps_of
+from dqa.core.plans import list_in
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import EMPTY_REPLY, correction, split_thinking
 from dqa_planrag.reply import THOUGHT_NOTED, Reply, ToolRequest, is_thinking, step_in
 from dqa_planrag.toolbox import Toolbox
+from dqa_planrag.verdicts import KEPT, planning_in
 
 _LABEL = re.compile(
     r"^[ \t>*_#]*(?P<label>plan|re-?plan|current step|thought|action input|action|final answer"
@@ -44,23 +45,6 @@ _LABEL = re.compile(
 )
 _ENDS_A_STATEMENT = ("observation", "final answer")
 _STATEMENT_NAMES = ("statement", "query", "sql", "cypher", "decision", "input")
-_KEPT = re.compile(
-    r"""[\W_]*(?:keep|kept|no|none|n/a|not\ (?:needed|necessary|required)|unchanged
-    |no\ (?:change|changes|re-?plan(?:ning)?)(?:\ (?:is|are)\ needed|\ needed)?
-    |(?:keep\ )?(?:the\ )?(?:current\ )?plan(?:\ (?:still\ )?(?:serves|holds|stands|works))?
-    |keep\ (?:it|going))[\W_]*""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_KEEPING = re.compile(
-    r"""(?<!\bnot\ )(?<!\blonger\ )\b(?:keep|kept|keeping|unchanged
-    |as\ (?:it\ is|is|planned)|continue|proceed|go\ on|still
-    |no\ (?:need|change|changes|re-?plan\w*|new\ plan)|not\ (?:needed|necessary|required)
-    |remains?|stands|holds|serves|valid|sufficient|fine)\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-"""Words of a verdict that lists no steps and lets the plan stand."""
-_WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
-"""The word that a verdict may begin with: whether the plan is replaced."""
 _FENCE = re.compile(
     r"```(?:[a-z]++[ \t]*+\n|[ \t]*+\n?)?(?P<inside>.*?)```", re.DOTALL | re.IGNORECASE
 )
@@ -181,7 +165,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     """
     sections = _sections(spoken(text))
     common = replace(
-        _planning(sections),
+        planning_in(sections),
         thought=sections.get("thought", ""),
         current_step=step_in(f"Current step: {sections.get('current step', '')}"),
     )
@@ -219,11 +203,11 @@ def parse_verdict(text: str) -> Reply:
     text = spoken(text)
     sections = _sections(text)
     if "replan" in sections:
-        return replace(_planning(sections), thought=sections.get("thought", ""))
+        return replace(planning_in(sections), thought=sections.get("thought", ""))
     plan = sections.get("plan") or (text if list_in(text) else "")
-    if plan and not _KEPT.fullmatch(plan):
+    if plan and not KEPT.fullmatch(plan):
         return Reply(plan=plan, thought=sections.get("thought", ""))
-    if text and _KEPT.fullmatch(plan or text):
+    if text and KEPT.fullmatch(plan or text):
         return Reply()
     raise UnparsableReplyError(
         "The reply has no plan. Write the line 'Plan:' with a numbered list; or, where there is a "
@@ -265,64 +249,6 @@ def _is_over(text: str, place: int) -> bool:
     begin = text.rfind("\n", 0, max(place - 1, 0)) + 1
     above = text[begin : max(place - 1, 0)].rstrip(" \t")
     return above.endswith(";") or (begin > 0 and not above)
-
-
-def _planning(sections: Mapping[str, str]) -> Reply:
-    """Return what a reply says of the plan.
-
-    Raises
-    ------
-    UnparsableReplyError
-        Its verdict neither says that the plan is kept nor brings another.
-    """
-    plan, behind = sections.get("plan") or None, sections.get("new plan") or None
-    verdict = sections.get("replan")
-    if verdict is None:
-        return Reply(plan=plan)
-    word = _WORD.match(verdict)
-    if word is not None and not word["yes"] and _says_no_more(verdict, word, behind):
-        return Reply(plan=plan or behind, keeps=True)
-    if word is not None and word["yes"]:
-        return Reply(plan=plan, replan=_replaced(verdict[word.end() :], behind, plan))
-    return Reply(plan=plan or behind, replan=_replan(verdict, behind))
-
-
-def _says_no_more(verdict: str, word: re.Match[str], behind: str | None) -> bool:
-    """Whether a "no" is the verdict: alone on its line, or in front of a plan on a line below.
-
-    Before a list on its own it may also begin a sentence that says why there is another plan.
-    """
-    rest, _, _ = verdict[word.end() :].partition("\n")
-    return not rest.strip(" .,;:*_\"'`()[]") or (behind is not None and list_in(verdict) is None)
-
-
-def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
-    """Return the plan that follows a "yes": in the verdict, below it, or else above it."""
-    listed = list_in(verdict)
-    if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
-        listed = None if _KEEPING.search(verdict) else verdict.strip()
-    found = listed or behind or plan
-    if found is None and not _KEEPING.search(verdict):
-        raise UnparsableReplyError(
-            "The Re-plan says that the plan changes, and brings no new one. Write the whole new "
-            "plan as a numbered list behind it, or the one word 'keep'."
-        )
-    return found
-
-
-def _replan(verdict: str, behind: str | None) -> str | None:
-    """Return the new plan that a verdict brings, or None where it keeps the current one."""
-    listed = list_in(verdict)
-    if listed is not None:
-        # "keep" before a list says nothing about whether it is another one: the loop compares.
-        bare = _KEPT.fullmatch(verdict.removesuffix(listed)) is not None
-        return listed if bare else verdict
-    if not verdict or behind or _KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
-        return None
-    raise UnparsableReplyError(
-        "The Re-plan neither keeps the plan nor brings a new one. Write either the one word "
-        "'keep', or the whole new plan as a numbered list."
-    )
 
 
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:

@@ -202,6 +202,13 @@ def test_a_new_plan_takes_the_old_ones_place(
     assert "Other." in decision.plans[1]
 
 
+def test_remarks_around_a_plan_are_not_shown_again() -> None:
+    """Its steps are, as the model wrote them."""
+    plan = "The flows do not do.\n\n3. Look.\n   - at a\n4. Choose.\n\nI go on."
+    shown = prompting.standing_plan("react", plan, "3")
+    assert shown == "The plan that holds; your last step was 3:\n3. Look.\n   - at a\n4. Choose."
+
+
 def test_the_models_that_plan_apart_are_not_shown_it_twice(
     questions: QuestionSet, database: Database
 ) -> None:

@@ -229,7 +229,7 @@ class _Nodes:
         return {"messages": [told]}
 
     def retrieve(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Carry out what the reply asks for, and show what came back."""
+        """Carry out what the reply asks for, and show what came back; a mere thought goes on."""
         run, reply = runtime.context, reply_in(state)
         if reply.only_thinks:
             return {"messages": self._protocol.thought_on()}

@@ -200,7 +200,7 @@ class Simulation:
             value = outcomes.value(candidate)
             return (candidate, value) if baseline is None else (candidate, value, value - baseline)
 
-        best_first = sorted(chosen, key=outcomes.regret)
+        best_first = sorted(chosen, key=lambda c: (outcomes.regret(c), c != outcomes.answer))
         columns: tuple[str, ...] = (self.noun, self.unit)
         if baseline is not None:
             columns = (*columns, "change from deciding nothing")

@@ -39,7 +39,8 @@ _INLINE = re.compile(
 )
 """A number that begins a step in the middle of a line, where the numbers run 1, 2, 3."""
 _SENTENCE = re.compile(
-    r"""(?<=[.;!?])\s+ | (?<=[\u3002\uff1b\uff01\uff1f])\s* | \s*(?:[-=]>|\u2192)\s*""", re.VERBOSE
+    r"""(?<=[.;!?])\s+ | (?<=[\u3002\uff1b\uff01\uff1f])\s* | (?<!\s)\s*+(?:[-=]>|\u2192)\s*""",
+    re.VERBOSE,
 )
 _THEN = re.compile(
     r"""(?<=,)\s+(?=(?:and\s+)?(?:then|finally|dann|puis|luego)\b) | (?<=\w)\s+(?=and\s+then\b)
@@ -83,6 +84,22 @@ class PlanText:
 def steps_of(plan: str) -> tuple[PlanStep, ...]:
     """Return a plan's steps in order; see `read_plan`."""
     return read_plan(plan).steps
+
+
+def list_in(text: str) -> str | None:
+    """Return a text from the first step of a numbered list on; None where it has no such list.
+
+    It tells a plan from a remark about one: lines that begin with a number, or numbers that run
+    1, 2, 3 within a line.
+    """
+    line = STEP_NUMBER.search(text)
+    if line is not None:
+        return text[line.start() :]
+    marks = _inline_marks(text)
+    if not marks:
+        return None
+    begin = marks[0].start()
+    return text[begin - text[:begin].endswith("[") :]
 
 
 def read_plan(plan: str) -> PlanText:
@@ -182,11 +199,18 @@ def _running(lines: list[str]) -> PlanText | None:
     return None
 
 
-def _inline(text: str) -> tuple[str, list[str]]:
-    """Return what stands before numbers that run 1, 2, 3, and the texts behind each of them."""
+def _inline_marks(text: str) -> list[re.Match[str]]:
+    """Return the numbers in a text that run 1, 2, 3; none where they do not."""
     marks = list(_INLINE.finditer(text))
     numbers = [int(mark["step"] or mark["nth"] or mark["number"]) for mark in marks]
-    if len(marks) < 2 or numbers != list(range(1, len(marks) + 1)):
+    run = list(range(1, len(marks) + 1))
+    return marks if len(marks) > 1 and numbers == run else []
+
+
+def _inline(text: str) -> tuple[str, list[str]]:
+    """Return what stands before numbers that run 1, 2, 3, and the texts behind each of them."""
+    marks = _inline_marks(text)
+    if not marks:
         return text, []
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     parts = [text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]

@@ -5,16 +5,26 @@ Each check yields the place of a field, and what is wrong there and how to mend 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from string import Formatter, Template
 
 from dqa.core.errors import DataError
+from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import Listing, ScenarioDocument
 from dqa.scenarios.formula import Formula
 from dqa.scenarios.toml_lines import Place
 
 Problem = tuple[Place, str]
+
+HEURISTICS = "heuristics"
+"""What the heuristics are called in the document, and the folder of their statements."""
+
+
+def heuristic_file(name: str) -> str:
+    """Return the file of a heuristic's statement within its scenario's folder, without ending."""
+    return f"{HEURISTICS}/{name}"
 
 
 def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iterator[Problem]:
@@ -25,7 +35,8 @@ def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iter
     document
         Valid part by part.
     statements
-        Which of a scenario's files of statements are there: ``candidates`` and ``outcomes``.
+        Which of a scenario's files of statements are there: ``candidates``, ``outcomes`` and
+        those of heuristics, by their names without endings.
     """
     whole = _Whole(document)
     yield from whole.tables()
@@ -35,6 +46,7 @@ def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iter
     yield from whole.outcomes(file=statements["outcomes"])
     yield from whole.critical_values()
     yield from whole.matters()
+    yield from whole.heuristics(statements)
     yield from whole.release()
 
 
@@ -62,6 +74,33 @@ def unknown_places(template: Template, known: Iterable[str]) -> str | None:
     for place in template.get_identifiers():
         if place not in names:
             return unknown_word("parameter", place, names)
+    return None
+
+
+def unstated_rule(rules: str, counting: CountingRules) -> str | None:
+    """Return what to say of a text of rules that lacks one a simulator counts by; None of a whole.
+
+    Parameters
+    ----------
+    rules
+        Numbered rules, each a paragraph that begins with its heading: ``4. Demand. ...``.
+    counting
+        What the simulator declares.
+    """
+    numbered = re.split(r"^\d+\.\s+", rules, flags=re.MULTILINE)[1:]
+    texts = {text.partition(".")[0].strip(): " ".join(text.split()) for text in numbered}
+    for heading, figures in counting.stated:
+        if heading not in texts:
+            return (
+                f"it lacks the rule '{heading}', by which the simulator counts; "
+                f"add a numbered rule that begins with '{heading}.'"
+            )
+        for figure in figures:
+            if figure not in texts[heading]:
+                return (
+                    f"the rule '{heading}' lacks '{figure}', by which the simulator counts; "
+                    "say it there"
+                )
     return None
 
 
@@ -184,6 +223,20 @@ class _Whole:
         for label in given.along:
             if label not in labels:
                 yield (*here, "along"), unknown_word("edge", label, labels)
+
+    def heuristics(self, files: Mapping[str, bool]) -> Iterator[Problem]:
+        """Yield heuristics without a file, files without a heuristic, and names used twice."""
+        names = [part.name for part in self._document.heuristics]
+        for index, name in enumerate(names):
+            here: Place = (HEURISTICS, index, "name")
+            if name in names[:index]:
+                yield here, f"the heuristic '{name}' is there twice; rename one"
+            if not files.get(heuristic_file(name), False):
+                yield here, f"there is no {heuristic_file(name)}.sql or .cypher; add one"
+        for stem in files:
+            prefix, _, name = stem.partition("/")
+            if prefix == HEURISTICS and name not in names:
+                yield (HEURISTICS,), f"a file {stem} is there, but no heuristic '{name}'; add it"
 
     def release(self) -> Iterator[Problem]:
         """Yield what is no name of a database: the question's number, or one parameter alone."""

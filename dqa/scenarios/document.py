@@ -257,6 +257,23 @@ class MattersPart(Part):
     along: tuple[str, ...] = ()
 
 
+class HeuristicPart(Part):
+    """A heuristic: a query whose first row's first column is taken for the answer.
+
+    Its statements are ``heuristics/NAME.sql`` and ``heuristics/NAME.cypher``.
+
+    Attributes
+    ----------
+    name
+        What the decider is called that answers by it; no other decider has the name.
+    description
+        What it chooses, in one line.
+    """
+
+    name: PlainName
+    description: Name
+
+
 class ReleasePart(Part):
     """The files of a release that hold the scenario, below ``data/NAME``.
 
@@ -302,6 +319,8 @@ class ScenarioDocument(Part):
         What the analysis of a run looks for.
     matters
         Of which data it counts; None for all.
+    heuristics
+        Queries that answer without any calculation by the rules.
     release
         How a release's files hold it; None where no file of questions does.
     generator
@@ -322,6 +341,7 @@ class ScenarioDocument(Part):
     outcomes: OutcomesPart
     critical_values: tuple[CriticalValue, ...] = ()
     matters: MattersPart | None = None
+    heuristics: tuple[HeuristicPart, ...] = ()
     release: ReleasePart | None = None
     generator: GeneratorPart | None = None
     scripts: dict[str, EntryPointText] = {}

@@ -44,6 +44,8 @@ class Briefing:
         How many queries could not run, and how many results a limit cut.
     noun
         What an action is called.
+    states_form
+        Whether the goal may still say how to answer; see `Problem`.
     """
 
     goal: str
@@ -54,6 +56,7 @@ class Briefing:
     failed: int
     cut: int
     noun: str = "action"
+    states_form: bool = False
 
     @classmethod
     def of(
@@ -83,8 +86,9 @@ class Briefing:
             )
         compared = find_named_actions(actions, told)
         kept = set(compared)
+        goal = _goal_of(question)
         return cls(
-            goal=_goal_of(question),
+            goal=goal,
             actions=compared,
             left_out=tuple(action for action in actions if action not in kept),
             rules=question.rules,
@@ -92,6 +96,7 @@ class Briefing:
             failed=len(found) - len(told),
             cut=sum(one.cut is not None for one in found if one.error is None),
             noun=nouns_of(question)[0],
+            states_form=goal == question.text,
         )
 
     @property
@@ -145,7 +150,10 @@ class Briefing:
                 cut=self.cut,
             )
         )
-        return Problem(self.goal, self.actions, _context(rules, rows), self.noun)
+        return self._problem(_context(rules, rows))
+
+    def _problem(self, context: str) -> Problem:
+        return Problem(self.goal, self.actions, context, self.noun, self.states_form)
 
     @property
     def _rows(self) -> str:
@@ -154,8 +162,7 @@ class Briefing:
     @property
     def _taken(self) -> int:
         """How many characters goal and actions take."""
-        bare = Problem(self.goal, self.actions, _context("", ""))
-        return len(prompt("task", problem=bare))
+        return len(prompt("task", problem=self._problem(_context("", ""))))
 
     def _room(self, most: int) -> int:
         """Return how many characters goal and actions leave to rules and rows."""

@@ -25,7 +25,7 @@ PUBLIC = tuple(
     """
     Difficulty Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
-    Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
+    Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError
     Question QuestionSet ReleaseAudit ReleaseFolder Result Rows Run RunOptions RunSpec

@@ -12,6 +12,7 @@ from langchain_core.tools import BaseTool
 from dqa.core.database import Database
 from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
+from dqa.deciders.samples import sampled_schema
 from dqa_planrag.recipes import Recipe
 
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -75,7 +76,11 @@ def closing(protocol: ProtocolName) -> str:
 
 
 def task(
-    question: Question, database: Database, plan: str | None = None, language: str | None = None
+    question: Question,
+    database: Database,
+    plan: str | None = None,
+    language: str | None = None,
+    samples: int = 0,
 ) -> str:
     """Return the task as a model reads it.
 
@@ -89,12 +94,14 @@ def task(
         The plan to carry out, where somebody else made it.
     language
         What the task says that statements are written in, instead of the database's own.
+    samples
+        How many values of each text and boolean column stand in the schema.
     """
     filled = _template("task").render(
         question=question,
         kind=database.kind,
         language=language or database.language,
-        schema=database.schema().to_text(),
+        schema=sampled_schema(database, samples).to_text(),
         plan=plan,
     )
     return filled.strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -206,12 +207,26 @@ def test_a_relationship_type_called_source_needs_no_quotes(graph: Database) -> N
     assert rows.rows == (("basra", "kiev", 0.1), ("kiev", "lubeck", 0.3))
 
 
-def test_nodes_are_json_without_internal_ids(graph: Database) -> None:
+def test_nodes_are_maps_without_internal_ids(graph: Database) -> None:
     """A node shows its label and properties, and nothing that depends on how it was stored."""
     rows = graph.query("MATCH (n:Country {name: 'SWE'}) RETURN n")
     assert rows.rows == (
-        ('{"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5}',),
+        ({"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5},),
     )
+    assert rows.to_text().splitlines()[1] == (
+        '[{"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5}]'
+    )
+
+
+def test_collected_values_are_lists(graph: Database) -> None:
+    """No JSON within a text: a list is one in the row, too."""
+    found = graph.query(
+        "MATCH (n:Trade_node) WITH n.name AS name ORDER BY name LIMIT 99 RETURN collect(name) AS names"
+    )
+    ((names,),) = found.rows
+    assert isinstance(names, list)
+    assert sorted(map(str, names)) == names
+    assert json.loads(found.to_text().splitlines()[1]) == [names]
 
 
 def test_a_huge_text_cannot_be_built(relational: Database) -> None:

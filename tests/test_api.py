@@ -148,7 +148,7 @@ class Last(dqa.Decider):
     def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
         choice = (question.candidates or ())[-1]
         rows = database.query("SELECT 1")
-        evidence = (dqa.Evidence("SELECT 1", rows.to_text(), len(rows.rows)),)
+        evidence = (dqa.Evidence.of("SELECT 1", rows),)
         return dqa.Decision(dqa.Ending.ANSWERED, str(choice), choice, evidence)
 
 

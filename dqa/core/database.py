@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
-from dqa.core.display import DEFAULT_DISPLAY, Value, round_rows
+from dqa.core.display import DEFAULT_DISPLAY, Value, dump_row, round_rows
 from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 
@@ -113,28 +112,6 @@ class Rows:
             f"(only the first {shown:,} of {least if self.total is None else f'{self.total:,}'} "
             f"rows are shown, by the limit on {self.cut}; aggregate, filter or use LIMIT)"
         )
-
-
-def dump_row(row: Sequence[Value]) -> str:
-    """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
-
-    U+2028 and other line separators of other alphabets are escaped too, so a row is one line
-    whoever splits it.
-    """
-    try:
-        text = _JSON.encode(row)
-    except ValueError:  # not every number is one
-        text = _JSON.encode([_spelled(cell) for cell in row])
-    return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
-
-
-def _spelled(cell: Value) -> Value:
-    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
-
-
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-"""Made once: `json.dumps` would make one a row."""
-_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
 
 
 @runtime_checkable

@@ -71,6 +71,28 @@ def cell_of(value: Value) -> Cell:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
+def dump_row(row: Sequence[Value]) -> str:
+    """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
+
+    U+2028 and other line separators of other alphabets are escaped too, so a row is one line
+    whoever splits it.
+    """
+    try:
+        text = _JSON.encode(row)
+    except ValueError:  # not every number is one
+        text = _JSON.encode([_spelled(cell) for cell in row])
+    return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
+
+
+def _spelled(cell: Value) -> Value:
+    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+"""Made once: `json.dumps` would make one a row."""
+_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
+
+
 def round_rows(
     rows: Sequence[tuple[Value, ...]], digits: int, kept: Collection[float] = frozenset()
 ) -> tuple[tuple[Value, ...], ...]:

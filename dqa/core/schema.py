@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dqa.core.display import Value
+from dqa.core.display import Value, dump_row
 from dqa.core.situation import Schema
 
 
@@ -109,7 +108,7 @@ class DatabaseSchema:
 
 def _field(field: Field, spelled: Callable[[str], str], key: str | None = None) -> str:
     kind = f": {field.type}" if field.type else ""
-    some = f" e.g. {json.dumps(field.samples, ensure_ascii=False)}" if field.samples else ""
+    some = f" e.g. {dump_row(field.samples)}" if field.samples else ""
     return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}{some}"
 
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
-from dqa.core.database import Cut, Limits, Rows, dump_row
-from dqa.core.display import Value
+from dqa.core.database import Cut, Limits, Rows
+from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
 
 _CELLS = frozenset({str, int, float, bool, type(None)})

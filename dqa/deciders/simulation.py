@@ -17,8 +17,8 @@ from time import perf_counter
 from typing import Self
 
 from dqa import plugins
-from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows, dump_row
-from dqa.core.display import DEFAULT_DISPLAY, Display, round_rows
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.core.display import DEFAULT_DISPLAY, Display, dump_row, round_rows
 from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question

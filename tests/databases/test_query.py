@@ -18,6 +18,7 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
+from dqa.databases.duckdb import backend as duckdb
 from dqa.databases.ladybug import backend as ladybug
 
 NODES = {
@@ -84,6 +85,26 @@ def test_a_query_returns_columns_and_rows(database: Database) -> None:
         '["lubeck", 1.25]',
         "(3 rows)",
     ]
+
+
+def test_a_cut_result_says_how_many_rows_there_were(database: Database) -> None:
+    """Every engine tells it, whichever limit cut them."""
+    for limits in (Limits(rows=2), Limits(bytes=180)):
+        found = database.query(NODES[database.dialect], limits)
+        assert found.total == 3
+        assert f"(only the first {len(found.rows)} of 3 rows are shown" in found.to_text()
+    assert database.query(NODES[database.dialect]).total is None
+
+
+def test_duckdb_s_lists_structs_maps_and_json_are_json_in_the_row(situation: Situation) -> None:
+    """One shape for all, parsed where the driver gives text."""
+    database = duckdb.BACKEND.load(situation)
+    found = database.query(
+        "SELECT [1, 2] AS a, {'x': 1.5} AS b, MAP([1], ['y']) AS c, '{\"z\": [null]}'::JSON AS d"
+    )
+    assert found.rows == (([1, 2], {"x": 1.5}, {"1": "y"}, {"z": [None]}),)
+    assert found.to_text().splitlines()[1] == '[[1, 2], {"x": 1.5}, {"1": "y"}, {"z": [null]}]'
+    database.close()
 
 
 def test_results_are_cut_where_the_limits_say(database: Database) -> None:
@@ -220,12 +241,10 @@ def test_nodes_are_maps_without_internal_ids(graph: Database) -> None:
 
 def test_collected_values_are_lists(graph: Database) -> None:
     """No JSON within a text: a list is one in the row, too."""
-    found = graph.query(
-        "MATCH (n:Trade_node) WITH n.name AS name ORDER BY name LIMIT 99 RETURN collect(name) AS names"
-    )
+    found = graph.query("MATCH (n:Trade_node) RETURN collect(n.name)")
     ((names,),) = found.rows
     assert isinstance(names, list)
-    assert sorted(map(str, names)) == names
+    assert sorted(map(str, names)) == ["basra", "kiev", "lubeck"]
     assert json.loads(found.to_text().splitlines()[1]) == [names]
 
 

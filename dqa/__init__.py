@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
+    from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
     from dqa.evaluation.spec import ModelSpec, RunSpec
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
@@ -152,6 +153,7 @@ __all__ = [
     "RunOptions",
     "RunSpec",
     "Settings",
+    "Shortcut",
     "ShownQuestion",
     "Simulator",
     "Situation",
@@ -180,6 +182,7 @@ __all__ = [
     "list_deciders",
     "load",
     "loaded",
+    "measure_shortcuts",
     "open_database",
     "play_episode",
     "read_generated",
@@ -240,6 +243,7 @@ _MODULES = {
     "dqa.evaluation.analysis.analyse": ("Analysis",),
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
+    "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),

@@ -52,6 +52,9 @@ _CONTRACTS: Mapping[str, str] = {
 }
 """By kind of entry point, where the class of its contract is; imported with the first plug-in."""
 
+_HEURISTIC = "dqa.deciders.heuristics:heuristic_factory"
+"""What makes a decider of a scenario's heuristic; imported with the first."""
+
 
 @cache
 def _found(group: str) -> dict[str, EntryPoint]:
@@ -73,7 +76,8 @@ def names(kind: str) -> tuple[str, ...]:
         return scenario_names()
     if kind in {"simulator", "generator"}:
         return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
-    return tuple(_found(_group(kind)))
+    registered = _found(_group(kind))
+    return tuple(sorted({*registered, *_heuristics()}) if kind == "decider" else registered)
 
 
 def _group(kind: str) -> str:
@@ -188,12 +192,43 @@ def format_class(name: str) -> type[Record]:
 
 def deciders() -> tuple[DeciderFactory, ...]:
     """Return every decider factory that can be loaded, by name."""
-    return tuple(_loadable("decider"))
+    return tuple(_loadable("decider", decider))
 
 
 def decider(name: str) -> DeciderFactory:
-    """Return the decider factory called `name`."""
-    found: DeciderFactory = _load("decider", name)
+    """Return the decider factory called `name`: a package's, or of a scenario's heuristic.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none.
+    PluginError
+        Two have the name, or a package's cannot be loaded.
+    """
+    registered, heuristics = _found(_group("decider")), _heuristics().get(name, ())
+    places = [f"{found.folder} has a heuristic of that name" for found in heuristics]
+    if name in registered:
+        places.insert(0, f"{registered[name].value} is registered under it")
+    if len(places) > 1:
+        raise PluginError(
+            f"The decider '{name}' is there {len(places)} times: {'; '.join(places)}. Rename all "
+            "but one."
+        )
+    if not heuristics and name not in registered:
+        raise UnknownNameError("decider", name, names("decider"))
+    if not heuristics:
+        loaded: DeciderFactory = _load("decider", name)
+        return loaded
+    make: Callable[[Scenario, str], DeciderFactory] = resolve_name(_HEURISTIC)
+    return make(heuristics[0], name)
+
+
+def _heuristics() -> dict[str, list[Scenario]]:
+    """Return the scenarios that have a heuristic, by its name."""
+    found: dict[str, list[Scenario]] = {}
+    for scenario in _scenarios():
+        for heuristic in scenario.heuristics:
+            found.setdefault(heuristic.name, []).append(scenario)
     return found
 
 
@@ -293,10 +328,10 @@ def renderings() -> tuple[Rendering, ...]:
     return tuple(_loadable("rendering"))
 
 
-def _loadable(kind: str) -> Iterator[Any]:
+def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[Any]:
     for name in names(kind):
         try:
-            yield _load(kind, name)
+            yield _load(kind, name) if load is None else load(name)
         except PluginError:
             # What the others bring serves all the same; who asks for this one is told.
             continue

@@ -29,11 +29,11 @@ PUBLIC = tuple(
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError
     Question QuestionSet ReleaseAudit ReleaseFolder Result Rows Run RunOptions RunSpec
-    Settings ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage
+    Settings Shortcut ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage
     UsageError Watcher World analyse annotate ask audit check check_lines evaluate examine
     format_names generate generate_like_release installed json_schema list_deciders load
-    loaded open_database play_episode read_generated read_release read_run settings_of show
-    unload write_audit_page write_generated
+    loaded measure_shortcuts open_database play_episode read_generated read_release
+    read_run settings_of show unload write_audit_page write_generated
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 
@@ -131,7 +131,10 @@ def test_a_run_has_results_summaries_a_table_and_figures(tmp_path: Path) -> None
     run = dqa.evaluate(questions, ["first", "oracle"], databases=["sqlite"], out=tmp_path / "run")
     assert {(row.decider, row.accuracy) for row in run.summaries} >= {("oracle", 1.0)}
     assert "oracle" in run.table()
-    assert run.report().startswith(run.table().rstrip("\n"))
+    title, table, *rest = run.report().partition(run.table().rstrip("\n"))
+    assert title == "Accuracy in % (correct/judged), with its 95 % interval below\n"
+    assert table
+    assert "Every tie of the best counts as right" in rest[0]
     assert run.figures().results == run.summaries
     assert [trace.key for trace in run.traces] == [result.key for result in run.results]
     again = dqa.read_run(tmp_path / "run")

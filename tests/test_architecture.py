@@ -236,6 +236,10 @@ def test_methods_do_not_name_each_other() -> None:
 
 
 def test_an_unknown_plug_in_lists_what_there_is() -> None:
-    """The message names every decider."""
-    with pytest.raises(UnknownNameError, match=r"iterrag.*planrag.*singlerag"):
+    """The message names the first twenty, counts the rest, and offers what is nearest."""
+    more = len(plugins.names("decider")) - 20
+    assert more > 0
+    with pytest.raises(UnknownNameError, match=rf"chain-of-thought, .*iterrag.* and {more} more"):
         plugins.decider("nobody")
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'singlerag'\?"):
+        plugins.decider("singelrag")

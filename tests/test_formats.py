@@ -61,6 +61,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
         "run": [spec],
+        "shortcut_choices": [*lines(out / "shortcuts.jsonl"), *lines(farm / "shortcuts.jsonl")],
         "spec": [spec["spec"]],
         "trace": [
             *lines(out / "traces.jsonl"),

@@ -154,6 +154,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         The question cannot be made of what the database holds.
     """
     asked = AskedQuestion(question=question) if isinstance(question, str) else question
+    if asked.scenario is not None:
+        scenario_name(asked.scenario)  # a folder may bring deciders of its own
     named = default_deciders("ask")[0] if decider is None else decider
     name = named if isinstance(named, str) else named.name
     given = {} if isinstance(named, str) else {name: named}

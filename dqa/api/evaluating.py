@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Unpack
 from dqa import plugins
 from dqa.api.runs import Run
 from dqa.core.decider import Decider
-from dqa.core.errors import CrashError, UsageError
+from dqa.core.errors import CrashError, DataError, PluginError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.build import BuiltRun
@@ -17,6 +17,7 @@ from dqa.evaluation.folders import RunRecord, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
+from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import RunFields, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
@@ -103,10 +104,12 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             versions=versions(),
         )
         store = RunStore(folder, record, resume)
-        watching.started(built, len(store.results))
         try:
+            shortcuts = choose_by_shortcuts(built.setup.questions)
+            store.keep_shortcuts(shortcuts)
+            watching.started(built, len(store.results))
             results = make_decisions(built.setup, built.judge, store, options, watching.decided)
-        except UsageError:
+        except (DataError, PluginError, UsageError):
             store.discard()
             raise
         except CrashError as error:
@@ -119,6 +122,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         store.crashed,
         built.setup.questions.defects,
         calls.prices,
+        shortcuts,
     )
 
 

@@ -16,6 +16,7 @@ from dqa.evaluation.annotate import Annotation
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.folders import RunRecord
 from dqa.evaluation.results import Result
+from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.loaders.generator.manifest import Manifest
@@ -31,6 +32,7 @@ _OWN: Mapping[str, type[Record]] = {
     "question": ShownQuestion,
     "result": Result,
     "run": RunRecord,
+    "shortcut_choices": ShortcutChoices,
     "spec": RunSpec,
     "trace": Trace,
 }

@@ -20,19 +20,37 @@ from dqa.evaluation.folders import (
     TRACES,
     read_record,
     read_results,
+    read_shortcuts,
     read_traces,
     register_scenarios,
 )
 from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.shortcuts import (
+    Chance,
+    Shortcut,
+    ShortcutChoices,
+    count_chance,
+    count_shortcuts,
+    right_answers,
+)
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stats import Summary, summarise
+from dqa.evaluation.stats import KindMean, Summary, kind_means, summarise
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.passages import Passage
-from dqa.report.tables import Spending, accuracy_table, as_text, lines_below, spending
+from dqa.report.tables import (
+    Spending,
+    accuracy_tables,
+    as_text,
+    lines_below,
+    scoring_lines,
+    spending,
+)
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from dqa.models.budget import Prices
 
 
@@ -49,6 +67,13 @@ class Evaluation(Record):
     out: str | None
     spent: Spending
     results: tuple[Summary, ...]
+    means: tuple[KindMean, ...] = Field(
+        description="accuracies as means over relational and graph databases (PlanRAG, Table 4)"
+    )
+    shortcuts: tuple[Shortcut, ...] = Field(
+        description="how often each heuristic is right, on the questions that were judged"
+    )
+    chance: tuple[Chance, ...]
 
 
 @dataclass(frozen=True)
@@ -71,6 +96,8 @@ class Run:
         What was wrong in the data that was read.
     prices
         What tokens cost, where the caller said so.
+    shortcut_choices
+        What the scenarios' heuristics answer to the questions; nothing of an older run.
     """
 
     results: tuple[Result, ...]
@@ -80,6 +107,7 @@ class Run:
     crashed: tuple[Trace, ...] = ()
     defects: tuple[Defect, ...] = ()
     prices: Prices | None = None
+    shortcut_choices: tuple[ShortcutChoices, ...] = ()
     _asked: tuple[Trace, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -116,6 +144,36 @@ class Run:
         return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
 
     @property
+    def means(self) -> tuple[KindMean, ...]:
+        """Accuracies as means over both kinds of database, where there are both (Table 4)."""
+        return kind_means(self.summaries)
+
+    @property
+    def strict_official(self) -> bool:
+        """Whether only the official answer was right, and no tie."""
+        return self.spec is not None and self.spec.strict_official
+
+    @cached_property
+    def shortcuts(self) -> tuple[Shortcut, ...]:
+        """How often each heuristic is right on the judged questions, scored as the deciders are."""
+        return self._shortcuts(strict_official=self.strict_official)
+
+    @cached_property
+    def chance(self) -> tuple[Chance, ...]:
+        """What answering at random gets right on average, on the same questions."""
+        right = right_answers(self.results, self.strict_official)
+        return count_chance(self.shortcut_choices, right)
+
+    def _shortcuts(self, *, strict_official: bool) -> tuple[Shortcut, ...]:
+        return count_shortcuts(self.shortcut_choices, right_answers(self.results, strict_official))
+
+    def scoring(self) -> list[str]:
+        """Return what counts as right, the figures by the other count, and the best shortcuts."""
+        strict = self.strict_official
+        otherwise = self._shortcuts(strict_official=not strict)
+        return scoring_lines(self.summaries, self.shortcuts, otherwise, strict_official=strict)
+
+    @property
     def models(self) -> Mapping[str, str]:
         """What answered behind each decider."""
         return {result.decider: result.model for result in self.results}
@@ -147,13 +205,22 @@ class Run:
             "and a higher budget goes on."
         )
 
+    def tables(self) -> list[tuple[str, Table]]:
+        """Return the tables of accuracies, each under its title."""
+        return accuracy_tables(self.summaries, self.shortcuts, self.chance)
+
     def table(self) -> str:
         """Return the accuracies as text: a row a decider, a column a scenario and database."""
-        return as_text(accuracy_table(self.summaries))
+        return as_text(self.tables()[0][1])
+
+    def lines(self) -> list[str]:
+        """Return what is said below the tables: what counts, who answered, what it took."""
+        return [*self.scoring(), *lines_below(self.summaries, self.spent)]
 
     def report(self) -> str:
-        """Return the table, with who answered, what is not in it, and what it took."""
-        return "\n".join([self.table().rstrip("\n"), *lines_below(self.summaries, self.spent)])
+        """Return the tables, with what counts in them, who answered, and what it took."""
+        shown = [f"{title}\n{as_text(table)}".rstrip("\n") for title, table in self.tables()]
+        return "\n".join([*shown, *self.lines()])
 
     def figures(self) -> Evaluation:
         """Return the run in figures."""
@@ -163,10 +230,13 @@ class Run:
             models=dict(self.models),
             scripted=any(is_scripted(model) for model in self.models.values()),
             rule_set=None if spec is None else spec.rule_set,
-            strict_official=spec is not None and spec.strict_official,
+            strict_official=self.strict_official,
             out=None if self.folder is None else str(self.folder),
             spent=self.spent,
             results=self.summaries,
+            means=self.means,
+            shortcuts=self.shortcuts,
+            chance=self.chance,
         )
 
     def select(
@@ -257,7 +327,7 @@ def read_run(run: Path | str) -> Run:
     results = tuple(read_results(path))
     register_scenarios(path)
     spec = read_record(path).spec if (path / RUN).is_file() else None
-    return Run(results, spec, path, planned=len(results))
+    return Run(results, spec, path, planned=len(results), shortcut_choices=read_shortcuts(path))
 
 
 def _read_asked(file: Path) -> Trace:

@@ -37,10 +37,11 @@ def analyse(
     if as_json:
         echo_json(found.to_json())
         return
+    from dqa.api.runs import read_run
     from dqa.report.analyse_tables import notes, tables
 
     for title, table in tables(found):
         typer.echo(visible(title))
         echo_table(table)
-    for line in notes(found):
+    for line in (*read_run(run).scoring(), *notes(found)):
         typer.echo(visible(line))

@@ -29,9 +29,13 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge every official label under every rule set, and say what it rests on."""
+    """Judge every official label under every rule set, and say what it rests on.
+
+    In the end, how often each heuristic of a scenario is right, by how far answers are away.
+    """
     from dqa.api.measuring import check_new, write_audit_page
     from dqa.evaluation.audit import audit as audit_all
+    from dqa.report.tables import shortcut_lines
 
     if html is not None:
         check_new(html)
@@ -47,7 +51,7 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     for label in audited.labels:
         typer.echo(f"{label.scenario}/{label.question} {label.official}: {label.verdict}")
         typer.echo(f"  {label.reason}")
-    for line in _totals(audited):
+    for line in (*_totals(audited), *shortcut_lines(audited.shortcuts)):
         typer.echo(line)
     if html is not None:
         typer.echo(f"The page is in {html}.")

@@ -67,7 +67,11 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     policy: options.Policy = None,
     rule_set: options.RuleSet = None,
     strict_official: Annotated[
-        bool, typer.Option("--strict-official", help="Only the official answer counts, no tie.")
+        bool,
+        typer.Option(
+            "--strict-official",
+            help="Only the official answer counts as right, no tie of the best.",
+        ),
     ] = False,
     strict: options.Strict = False,
     verbose: options.Verbose = False,
@@ -120,11 +124,10 @@ def _leave(progress: Progress, out: Path | None) -> None:
 
 
 def _report(run: Run) -> None:
-    from dqa.report.tables import accuracy_table, lines_below
-
-    typer.echo("Accuracy in % (correct/judged), with its 95 % interval below")
-    echo_table(accuracy_table(run.summaries))
-    for line in lines_below(run.summaries, run.spent):
+    for title, table in run.tables():
+        typer.echo(title)
+        echo_table(table)
+    for line in run.lines():
         typer.echo(line)
     if run.folder is not None:
         typer.echo(f"Results and traces are in {run.folder}.")

@@ -149,6 +149,9 @@ class DeciderFactory:
     apart
         Fields of `settings` that `family` does not reach, as another of its deciders means
         something else by that name.
+    scenarios
+        Names of the scenarios that it decides; () for all. An evaluation leaves questions of
+        others to the other deciders.
     default_for
         Where it is meant if no decider is named: by an evaluation, by a question, or as the
         reference whose retrievals tell single-retrieval questions from others.
@@ -165,6 +168,7 @@ class DeciderFactory:
     family: str = ""
     fixed: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
     default_for: tuple[Use, ...] = ()
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Decider:

@@ -120,7 +120,7 @@ class Simulation:
         simulator = self._simulator
         if isinstance(simulator, StatedOutcomes) and simulator.serves(self._database.kind):
             return simulator.outcomes_in(self._database, self._question)
-        situation = _readings_of(self._database).situation(self._database, self._schema)
+        situation = situation_in(self._database, self._schema)
         (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
         return outcomes
 
@@ -297,6 +297,14 @@ class _Readings:
 
 _readings: weakref.WeakKeyDictionary[Database, _Readings] = weakref.WeakKeyDictionary()
 _readings_lock = Lock()
+
+
+def situation_in(database: Database, schema: Schema) -> Situation:
+    """Return what a database holds, read back once for all that share the open `Database`.
+
+    Raises what `dqa.loaders.readback.read_situation` raises.
+    """
+    return _readings_of(database).situation(database, schema)
 
 
 def _readings_of(database: Database) -> _Readings:

@@ -20,6 +20,7 @@ from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
+from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 _ROUNDING = 1e-12
 """Values that differ by less than this share of themselves differ by rounding alone."""
@@ -93,11 +94,15 @@ class Totals(Record):
 
 
 class ReleaseAudit(Record):
-    """The audit of a question set: its labels, totals by scenario, and its files' defects."""
+    """The audit of a question set: its labels, totals by scenario, and its files' defects.
+
+    `shortcuts` is how often each heuristic of its scenarios is right, ties of the best accepted.
+    """
 
     name: str
     totals: tuple[Totals, ...]
     labels: tuple[LabelAudit, ...]
+    shortcuts: tuple[Shortcut, ...]
     defects: tuple[str, ...]
     found: tuple[Defect, ...] = Field(exclude=True, repr=False)
 
@@ -129,6 +134,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         name=question_set.name,
         totals=totals,
         labels=labels,
+        shortcuts=measure_shortcuts(question_set),
         defects=tuple(map(str, question_set.defects)),
         found=question_set.defects,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Audit, Policy
+from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -77,6 +78,11 @@ class Connected:
     chat: BaseChatModel | None
     models: Mapping[str, str]
     warnings: tuple[str, ...]
+
+    @property
+    def scenarios(self) -> Mapping[str, tuple[str, ...]]:
+        """The scenarios of the deciders that decide some alone, by decider."""
+        return {name: made.scenarios for name, made in self.factories.items() if made.scenarios}
 
     def deciders(self, rule_set: str | None, examples: Examples | None = None) -> Deciders:
         """Make the deciders.
@@ -152,6 +158,9 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     Names are looked up before questions are read: a wrong name costs no reading.
     """
     examples = OtherQuestions()
+    # Scenarios that are named by their folders may bring deciders of their own.
+    for name in spec.questions.scenarios or ():
+        scenario_name(name)
     connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {})
     policy = _policy(spec)
     targets = targets_of(
@@ -168,11 +177,10 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     examples.take(questions)
     made = connected.deciders(spec.rule_set, examples)
     deciders = made.with_truths(questions.truths)
-    _check(questions, deciders.values())
+    setup = Setup(questions, targets, deciders, made.models, connected.scenarios)
+    left_out = _check(setup)
     judge = Judge(questions, spec.rule_set, spec.strict_official)
-    return BuiltRun(
-        spec, Setup(questions, targets, deciders, made.models), judge, examples, made.warnings
-    )
+    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *left_out))
 
 
 def _policy(spec: RunSpec) -> Policy | None:
@@ -296,9 +304,39 @@ def _address(model: ModelSpec) -> str | None:
     return model.base_url
 
 
-def _check(questions: QuestionSet, deciders: Iterable[Decider]) -> None:
-    """Let deciders refuse scenarios that they could never decide, before anything is asked."""
-    first = {question.scenario: question for question in reversed(questions.questions)}
-    for decider in deciders:
-        for question in first.values():
-            decider.check(question)
+def _check(setup: Setup) -> tuple[str, ...]:
+    """Let deciders refuse what they could never decide, before anything is asked.
+
+    Returns
+    -------
+    tuple of str
+        By the scenarios that some of them decide alone, a line that says what they leave out.
+
+    Raises
+    ------
+    UsageError
+        A decider refuses a scenario, or none of them decides any.
+    """
+    first = {question.scenario: question for question in reversed(setup.questions.questions)}
+    for question in first.values():
+        for name in setup.deciders_of(question.scenario):
+            setup.deciders[name].check(question)
+    if not any(setup.deciders_of(scenario) for scenario in first):
+        raise UsageError(
+            f"{setup.questions.name} has no question for any of these deciders: "
+            f"{', '.join(f'{name} decides {_all_of(of)}' for name, of in setup.scenarios.items())}"
+            f", and its questions are of {_all_of(sorted(first))}. Name others."
+        )
+    together: dict[tuple[str, ...], list[str]] = {}
+    for name, decided in setup.scenarios.items():
+        together.setdefault(decided, []).append(name)
+    return tuple(
+        f"{', '.join(names)}: decided on questions of {_all_of(decided)} alone; those of "
+        f"{_all_of(left)} are left out."
+        for decided, names in together.items()
+        if (left := sorted(set(first) - set(decided)))
+    )
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return " and ".join(names)

@@ -20,11 +20,13 @@ from dqa.core.decision import Usage
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
+from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
 
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
+SHORTCUTS = "shortcuts.jsonl"
 _VERSION = 1
 _PACKAGES = (
     "dqa",
@@ -151,6 +153,20 @@ def read_traces(folder: Path) -> list[Trace]:
     if not path.is_file():
         raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the folder of one.")
     return list({trace.key: trace for trace in _lines(path, "trace", Trace.from_json)}.values())
+
+
+def read_shortcuts(folder: Path) -> tuple[ShortcutChoices, ...]:
+    """Read what the heuristics chose; nothing of a run that did not keep it.
+
+    Raises
+    ------
+    ParseError
+        A whole line is none.
+    UsageError
+        It was written by a newer version.
+    """
+    path = folder / SHORTCUTS
+    return tuple(_lines(path, "answer of heuristics", ShortcutChoices.model_validate))
 
 
 def usage_so_far(folder: Path) -> Usage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dqa.core.decider import Decider
 from dqa.core.question import Question
@@ -25,17 +25,27 @@ class Setup:
         The deciders, by name.
     models
         What answers behind each decider, for the results: a model's name, or ``"none"``.
+    scenarios
+        By decider the scenarios that it decides, where it does not decide all.
     """
 
     questions: QuestionSet
     targets: Mapping[str, Target]
     deciders: Mapping[str, Decider]
     models: Mapping[str, str]
+    scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
         """How many decisions there are to make."""
-        return len(self.questions.questions) * len(self.targets) * len(self.deciders)
+        asked = sum(len(self.deciders_of(q.scenario)) for q in self.questions.questions)
+        return asked * len(self.targets)
+
+    def deciders_of(self, scenario: str) -> tuple[str, ...]:
+        """Return the deciders that decide a scenario, in their order."""
+        return tuple(
+            name for name in self.deciders if scenario in self.scenarios.get(name, (scenario,))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +79,5 @@ def plan(setup: Setup) -> tuple[Task, ...]:
         for content, asked in by_situation.items()
         for database in setup.targets
         for question in asked
-        for decider in setup.deciders
+        for decider in setup.deciders_of(question.scenario)
     )

@@ -123,10 +123,14 @@ class Judge:
             if question.scenario in simulated:
                 self._together.setdefault(_asked_about(question), []).append(question)
 
+    def unchosen(self, question: Question) -> Assessment:
+        """Return what is known about a question before anything is chosen."""
+        return _without_choice(self._set.truth_of(question), self._outcomes_of(question))
+
     def judge(self, question: Question, decision: Decision) -> Assessment:
         """Return what `decision` is worth; `DataError` where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
-        unchosen = _without_choice(self._set.truth_of(question), outcomes)
+        unchosen = self.unchosen(question)
         if decision.ending is not Ending.ANSWERED:
             return replace(unchosen, outcome=Outcome(decision.ending.value))
         if not unchosen.ties:

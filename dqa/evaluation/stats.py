@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, isfinite
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from dqa.core.database import Kind
 from dqa.core.records import Record
@@ -20,6 +20,9 @@ class Summary(Record):
 
     Attributes
     ----------
+    with_ties, by_label
+        Right answers where every tie of the best counts, and where the official label alone does;
+        one of the two is `correct`.
     low, high
         95 % Wilson interval of the accuracy, both in 0..1; None where nothing could be judged.
     mean_regret, mean_relative_regret
@@ -39,6 +42,8 @@ class Summary(Record):
     model: str
     questions: int = Field(ge=0, description="questions asked")
     correct: int = Field(ge=0)
+    with_ties: int = Field(ge=0, description="right where every tie of the best counts")
+    by_label: int = Field(ge=0, description="right where the official label alone counts")
     accuracy: float | None = Field(ge=0, le=1, description="share of the judged questions")
     low: float | None = Field(ge=0, le=1)
     high: float | None = Field(ge=0, le=1)
@@ -120,6 +125,10 @@ def _summary(results: Sequence[Result]) -> Summary:
         kind=first.kind,
         model=first.model,
         questions=len(results),
+        with_ties=sum(r.choice in r.ties for r in reached),
+        by_label=sum(
+            r.choice in (r.ties if r.official is None else (r.official,)) for r in reached
+        ),
         accuracy=counts[Outcome.CORRECT] / len(reached) if reached else None,
         low=interval[0] if interval else None,
         high=interval[1] if interval else None,
@@ -129,6 +138,51 @@ def _summary(results: Sequence[Result]) -> Summary:
         mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
         **counts,
+    )
+
+
+class KindMean(Record):
+    """A decider's accuracy on a scenario, as a mean over both kinds of database (Table 4).
+
+    Attributes
+    ----------
+    relational, graph
+        Accuracy on the databases of that kind; of several the mean.
+    accuracy
+        The mean of the two.
+    """
+
+    decider: str
+    scenario: str
+    relational: float = Field(ge=0, le=1)
+    graph: float = Field(ge=0, le=1)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def accuracy(self) -> float:
+        """The mean of the two."""
+        return (self.relational + self.graph) / 2
+
+
+def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
+    """Return the means over both kinds of database, where a decider was judged on both.
+
+    So are the figures of PlanRAG's Table 4.
+    """
+    groups: dict[tuple[str, str], dict[Kind, list[float]]] = {}
+    for summary in summaries:
+        if summary.accuracy is not None:
+            kinds = groups.setdefault((summary.decider, summary.scenario), {})
+            kinds.setdefault(summary.kind, []).append(summary.accuracy)
+    return tuple(
+        KindMean(
+            decider=decider,
+            scenario=scenario,
+            relational=fsum(kinds["relational"]) / len(kinds["relational"]),
+            graph=fsum(kinds["graph"]) / len(kinds["graph"]),
+        )
+        for (decider, scenario), kinds in groups.items()
+        if {"relational", "graph"} <= kinds.keys()
     )
 
 

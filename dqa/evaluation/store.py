@@ -1,5 +1,7 @@
 """What a run leaves behind: ``run.json``, ``results.jsonl`` and ``traces.jsonl`` in one folder.
 
+Beside them, ``shortcuts.jsonl`` has what the scenarios' heuristics answer to the same questions.
+
 Every decision is appended, and flushed, as soon as it is made: first its trace, then its result,
 which is what says that it is done. A crash can cost the last, half-written line, never more. A
 finished run's results are written once more in the order of its plan, so the same command leaves
@@ -17,6 +19,7 @@ from dqa.core.errors import UsageError
 from dqa.evaluation.folders import (
     RESULTS,
     RUN,
+    SHORTCUTS,
     TRACES,
     RunRecord,
     cut_half_line,
@@ -25,6 +28,7 @@ from dqa.evaluation.folders import (
 )
 from dqa.evaluation.plan import Task
 from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import differences
 from dqa.evaluation.traces import Trace
 
@@ -92,6 +96,12 @@ class RunStore:
         """The traces of the decisions that crashed, with their tracebacks."""
         return tuple(self._crashed.values())
 
+    def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
+        """Keep what the heuristics answer to the run's questions."""
+        if self.folder is not None:
+            lines = "".join(_line(found.to_json()) for found in choices)
+            (self.folder / SHORTCUTS).write_text(lines, "utf-8", newline="\n")
+
     def add(self, result: Result, trace: Trace) -> None:
         """Keep one decision."""
         self._results[result.key] = result
@@ -118,8 +128,8 @@ class RunStore:
         """Empty a new folder in which nothing was decided, so that the command can be repeated."""
         self.close()
         if self.folder is not None and self._fresh and not self._results:
-            for name in (RUN, TRACES, RESULTS):
-                (self.folder / name).unlink()
+            for name in (RUN, TRACES, RESULTS, SHORTCUTS):
+                (self.folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the files; what was added stays."""

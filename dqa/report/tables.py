@@ -1,9 +1,9 @@
-"""The table that an evaluation ends with, after the paper's Table 5."""
+"""The tables that an evaluation ends with, after the paper's Tables 4 and 5."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from dqa.core.decision import Usage
 from dqa.core.records import Record
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
-from dqa.evaluation.stats import Summary
+from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
+from dqa.evaluation.stats import KindMean, Summary, kind_means
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from dqa.models.budget import Prices
+
+ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
+MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
+BEST, CHANCE = "Best shortcut", "Chance"
+"""The rows below the deciders'."""
 
 _PIPED_WIDTH = 1_000
 """Columns of a table that no terminal shows."""
@@ -35,25 +41,141 @@ _NOTED = {
 }
 
 
-def accuracy_table(summaries: Sequence[Summary]) -> Table:
+def accuracy_tables(
+    summaries: Sequence[Summary],
+    shortcuts: Sequence[Shortcut] = (),
+    chance: Sequence[Chance] = (),
+) -> list[tuple[str, Table]]:
+    """Return the accuracies, and their means where a run has both kinds of database.
+
+    Parameters
+    ----------
+    summaries
+        Of a run.
+    shortcuts, chance
+        What the heuristics and chance reach on the questions of the same run: the last rows of
+        each table.
+
+    Returns
+    -------
+    list of (title, table)
+    """
+    below = _references(shortcuts, chance)
+    found = [(ACCURACIES, accuracy_table(summaries, below))]
+    means = kind_means(summaries)
+    return [*found, (MEANS, _mean_table(means, below))] if means else found
+
+
+def accuracy_table(
+    summaries: Sequence[Summary], below: Mapping[str, Mapping[str, str]] | None = None
+) -> Table:
     """Return accuracies: a row a decider, a column a scenario and database.
 
-    A cell holds the accuracy in percent with correct/judged, and its 95 % interval below.
+    A cell holds the accuracy in percent with correct/judged, and its 95 % interval below. The
+    rows `below`, by name, hold a cell a scenario.
     """
+    columns = _distinct((s.scenario, s.kind, s.database) for s in summaries)
+    cells = {(s.decider, s.scenario, s.database): s for s in summaries}
+    deciders = [name for (name,) in _distinct((s.decider,) for s in summaries)]
+    return _table(
+        [
+            f"{scenario.capitalize()}\n{_KINDS.get(kind, kind)} ({base})"
+            for scenario, kind, base in columns
+        ],
+        {
+            name: [_cell(cells.get((name, scenario, base))) for scenario, _, base in columns]
+            for name in deciders
+        },
+        {
+            name: [row.get(scenario, "-") for scenario, _, _ in columns]
+            for name, row in (below or {}).items()
+        },
+    )
+
+
+def _mean_table(means: Sequence[KindMean], below: Mapping[str, Mapping[str, str]]) -> Table:
+    scenarios = [scenario for (scenario,) in _distinct((mean.scenario,) for mean in means)]
+    cells = {(mean.decider, mean.scenario): f"{100 * mean.accuracy:.1f}" for mean in means}
+    return _table(
+        [scenario.capitalize() for scenario in scenarios],
+        {
+            name: [cells.get((name, scenario), "-") for scenario in scenarios]
+            for (name,) in _distinct((mean.decider,) for mean in means)
+        },
+        {name: [row.get(scenario, "-") for scenario in scenarios] for name, row in below.items()},
+    )
+
+
+def _table(
+    titles: Sequence[str], rows: Mapping[str, Sequence[str]], below: Mapping[str, Sequence[str]]
+) -> Table:
+    """Return a table of a row a decider, and more rows below a line."""
     from rich.table import Table
     from rich.text import Text
 
-    columns = _distinct((s.scenario, s.kind, s.database) for s in summaries)
-    cells = {(s.decider, s.scenario, s.database): s for s in summaries}
     table = Table()
     table.add_column("Decider", no_wrap=True)
-    for scenario, kind, database in columns:
-        heading = f"{scenario.capitalize()}\n{_KINDS.get(kind, kind)} ({database})"
-        table.add_column(Text(heading), justify="right", no_wrap=True)
-    for (decider,) in _distinct((s.decider,) for s in summaries):
-        row = (_cell(cells.get((decider, scenario, base))) for scenario, _, base in columns)
-        table.add_row(Text(decider), *(Text(cell) for cell in row))
+    for title in titles:
+        table.add_column(Text(title), justify="right", no_wrap=True)
+    for name, row in rows.items():
+        table.add_row(Text(name), *map(Text, row))
+    table.add_section()
+    for name, row in below.items():
+        table.add_row(Text(name), *map(Text, row))
     return table
+
+
+def _share(shortcut: Shortcut) -> str:
+    return f"{100 * shortcut.share:.1f} ({shortcut.right}/{shortcut.questions})"
+
+
+def _references(
+    shortcuts: Sequence[Shortcut], chance: Sequence[Chance]
+) -> dict[str, dict[str, str]]:
+    """Return the rows of the best shortcut and of chance: a cell a scenario."""
+    best = {scenario: _share(found) for scenario, found in best_shortcuts(shortcuts).items()}
+    by_chance = {found.scenario: f"{100 * found.share:.1f}" for found in chance}
+    return {name: row for name, row in ((BEST, best), (CHANCE, by_chance)) if row}
+
+
+def scoring_lines(
+    summaries: Sequence[Summary],
+    shortcuts: Sequence[Shortcut],
+    otherwise: Sequence[Shortcut],
+    *,
+    strict_official: bool,
+) -> list[str]:
+    """Return what counts as right in a table, the figures by the other count, and its shortcuts.
+
+    Parameters
+    ----------
+    summaries
+        Of a run.
+    shortcuts, otherwise
+        How often each heuristic is right, by what counts and by the other count.
+    strict_official
+        Whether the official label alone counts.
+    """
+    counts, other = "Every tie of the best counts as right", "by the official label alone"
+    if strict_official:
+        counts, other = "Only the official label counts as right", "with every tie of the best"
+    others = [(s, s.with_ties if strict_official else s.by_label) for s in summaries]
+    told = [
+        f"{s.decider} {s.scenario}/{s.database} {100 * count / s.judged:.1f} ({count}/{s.judged})"
+        for s, count in others
+        if count != s.correct
+    ]
+    best = best_shortcuts(shortcuts)
+    told += [
+        f"{BEST.lower()} {found.scenario} {_share(found)}"
+        for found in otherwise
+        if best[found.scenario].name == found.name and best[found.scenario].right != found.right
+    ]
+    lines = [f"{counts}; {other}: {', '.join(told) or 'the same figures'}."]
+    if best:
+        named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
+        lines.append(f"{BEST}: {named}. One query each, without rules or model.")
+    return lines
 
 
 def _cell(summary: Summary | None) -> str:
@@ -83,6 +205,19 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
             f"{s.decider} {s.scenario}/{s.database} {100 * share:.1f}" for s, share in shares
         )
         lines.append(f"Normalised utility in %: {told}.")
+    return lines
+
+
+def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
+    """Return how often each heuristic is right, a line each, with the same by difficulty."""
+    lines = []
+    for found in shortcuts:
+        by = ", ".join(
+            f"{'no way' if count.steps is None else count.steps}: {count.right}/{count.questions}"
+            for count in found.by_steps
+        )
+        steps = f"; by steps to the answer {by}" if by else ""
+        lines.append(f"{found.scenario}: shortcut {found.name} is right in {_share(found)}{steps}")
     return lines
 
 

@@ -36,6 +36,25 @@ Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
 """Gives what a listing lists for a target, wherever the data are."""
 
 
+@dataclass(frozen=True, slots=True)
+class Heuristic:
+    """A query whose first row's first column is taken for the answer.
+
+    Attributes
+    ----------
+    name
+        What the decider is called that answers by it.
+    description
+        What it chooses, in one line.
+    statements
+        By kind of database: templates over a question's target and ``$candidates``.
+    """
+
+    name: str
+    description: str
+    statements: Mapping[Kind, Template]
+
+
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """A kind of decision question: its data, its rules and how its questions are made.
@@ -57,6 +76,8 @@ class Scenario:
         its target and ``$candidates``, filled with literals.
     outcome_queries
         By kind of database, the statement whose rows are a candidate and its outcome.
+    heuristics
+        Queries that answer without any calculation by the rules.
     folder
         What errors call the place where its files are.
     """
@@ -68,6 +89,7 @@ class Scenario:
     answer_form: str = ""
     contexts: Mapping[Kind, tuple[Template, ...]] = field(default_factory=dict)
     outcome_queries: Mapping[Kind, Template] = field(default_factory=dict)
+    heuristics: tuple[Heuristic, ...] = ()
     folder: str = ""
 
     @property

@@ -16,6 +16,14 @@ from dqa.scenarios.toml_lines import Place
 
 Problem = tuple[Place, str]
 
+HEURISTICS = "heuristics"
+"""What the heuristics are called in the document, and the folder of their statements."""
+
+
+def heuristic_file(name: str) -> str:
+    """Return the file of a heuristic's statement within its scenario's folder, without ending."""
+    return f"{HEURISTICS}/{name}"
+
 
 def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iterator[Problem]:
     """Yield what does not fit together, in the order of the document.
@@ -25,7 +33,8 @@ def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iter
     document
         Valid part by part.
     statements
-        Which of a scenario's files of statements are there: ``candidates`` and ``outcomes``.
+        Which of a scenario's files of statements are there: ``candidates``, ``outcomes`` and
+        those of heuristics, by their names without endings.
     """
     whole = _Whole(document)
     yield from whole.tables()
@@ -34,6 +43,7 @@ def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iter
     yield from whole.candidates(file=statements["candidates"])
     yield from whole.outcomes(file=statements["outcomes"])
     yield from whole.critical_values()
+    yield from whole.heuristics(statements)
     yield from whole.release()
 
 
@@ -158,6 +168,20 @@ class _Whole:
             if value.computed.beside is not None:
                 table, column = value.computed.beside
                 yield from self._all_columns((*there, "beside"), table, (column,))
+
+    def heuristics(self, files: Mapping[str, bool]) -> Iterator[Problem]:
+        """Yield heuristics without a file, files without a heuristic, and names used twice."""
+        names = [part.name for part in self._document.heuristics]
+        for index, name in enumerate(names):
+            here: Place = (HEURISTICS, index, "name")
+            if name in names[:index]:
+                yield here, f"the heuristic '{name}' is there twice; rename one"
+            if not files.get(heuristic_file(name), False):
+                yield here, f"there is no {heuristic_file(name)}.sql or .cypher; add one"
+        for stem in files:
+            prefix, _, name = stem.partition("/")
+            if prefix == HEURISTICS and name not in names:
+                yield (HEURISTICS,), f"a file {stem} is there, but no heuristic '{name}'; add it"
 
     def release(self) -> Iterator[Problem]:
         """Yield what is no name of a database: the question's number, or one parameter alone."""

@@ -220,6 +220,23 @@ class CriticalValue(Part):
         return self.table, self.column
 
 
+class HeuristicPart(Part):
+    """A heuristic: a query whose first row's first column is taken for the answer.
+
+    Its statements are ``heuristics/NAME.sql`` and ``heuristics/NAME.cypher``.
+
+    Attributes
+    ----------
+    name
+        What the decider is called that answers by it; no other decider has the name.
+    description
+        What it chooses, in one line.
+    """
+
+    name: PlainName
+    description: Name
+
+
 class ReleasePart(Part):
     """The files of a release that hold the scenario, below ``data/NAME``.
 
@@ -263,6 +280,8 @@ class ScenarioDocument(Part):
         What can be chosen, and what it leads to.
     critical_values
         What the analysis of a run looks for.
+    heuristics
+        Queries that answer without any calculation by the rules.
     release
         How a release's files hold it; None where no file of questions does.
     generator
@@ -282,6 +301,7 @@ class ScenarioDocument(Part):
     candidates: CandidatesPart
     outcomes: OutcomesPart
     critical_values: tuple[CriticalValue, ...] = ()
+    heuristics: tuple[HeuristicPart, ...] = ()
     release: ReleasePart | None = None
     generator: GeneratorPart | None = None
     scripts: dict[str, EntryPointText] = {}

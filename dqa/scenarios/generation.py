@@ -8,14 +8,19 @@ scenario and does the rest. Worlds of another kind plug in their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from dqa.core.errors import UsageError
+from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import Scenario
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def require(holds: bool, problem: str) -> None:
@@ -110,6 +115,19 @@ class Drawn(NamedTuple):
 
     situation: Situation
     questions: list[LabelledQuestion]
+
+
+@runtime_checkable
+class CountsSteps(Protocol):
+    """What a generator is, too, whose scenario knows how far a candidate is from the question."""
+
+    @property
+    def steps(self) -> Callable[[Situation, Question], NDArray[np.float64]]:
+        """Counts the steps from each candidate to what a question is about.
+
+        Gives shape (n,), in the order of the candidates; infinite where no way leads there.
+        """
+        ...
 
 
 @runtime_checkable

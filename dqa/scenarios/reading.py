@@ -14,10 +14,13 @@ The folder holds
 ``candidates.sql``, ``candidates.cypher``
     where a statement lists what can be chosen;
 ``outcomes.sql``, ``outcomes.cypher``
-    where a statement tells what each candidate leads to.
+    where a statement tells what each candidate leads to;
+``heuristics/NAME.sql``, ``heuristics/NAME.cypher``
+    of each heuristic that ``scenario.toml`` declares, a statement whose first row's first column
+    is its answer.
 
 Statements are templates over the target and, but for those of the candidates, ``$candidates``. Of
-candidates and outcomes one language is enough.
+candidates, outcomes and a heuristic one language is enough.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources.abc import Traversable
-from pathlib import Path
+from pathlib import Path, PurePath
 from string import Template
 from typing import Any, get_args
 
@@ -34,8 +37,14 @@ from pydantic_core import ErrorDetails
 
 from dqa.core.errors import ParseError
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
-from dqa.scenarios.base import Scenario
-from dqa.scenarios.checks import problems, unknown_places, unknown_word
+from dqa.scenarios.base import Heuristic, Scenario
+from dqa.scenarios.checks import (
+    HEURISTICS,
+    heuristic_file,
+    problems,
+    unknown_places,
+    unknown_word,
+)
 from dqa.scenarios.document import CandidatesPart, ScenarioDocument
 from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
@@ -54,7 +63,8 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
     """
     place: Traversable = Path(folder) if isinstance(folder, str) else folder
     document = _document(place)
-    files = {stem: _statements(place, stem) for stem in ("context", "candidates", "outcomes")}
+    stems = ("context", "candidates", "outcomes", *_heuristic_files(place, document))
+    files = {stem: _statements(place, stem) for stem in stems}
     _check(place, document, files)
     asked, _, answer_form = _text(place, "question.txt").partition("\n\n")
     candidates = _listing(document.candidates, files["candidates"])
@@ -66,6 +76,14 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
         answer_form=answer_form.strip(),
         contexts=files["context"],
         outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
+        heuristics=tuple(
+            Heuristic(
+                part.name,
+                part.description,
+                {kind: found[0] for kind, found in files[heuristic_file(part.name)].items()},
+            )
+            for part in document.heuristics
+        ),
         folder=str(place),
     )
 
@@ -141,13 +159,23 @@ def _refused(folder: Traversable, found: list[tuple[Place, str]]) -> ParseError:
 # --- statements and texts ---
 
 
+def _heuristic_files(folder: Traversable, document: ScenarioDocument) -> list[str]:
+    """Return the files of heuristics that are declared or there, without their endings."""
+    names = [part.name for part in document.heuristics]
+    home = folder / HEURISTICS
+    there = (PurePath(file.name) for file in home.iterdir()) if home.is_dir() else ()
+    found = sorted({file.stem for file in there if file.suffix in SUFFIXES.values()})
+    return [heuristic_file(name) for name in dict.fromkeys([*names, *found])]
+
+
 def _statements(folder: Traversable, stem: str) -> dict[Kind, tuple[Template, ...]]:
     found: dict[Kind, tuple[Template, ...]] = {}
     for kind, suffix in SUFFIXES.items():
-        file = folder / f"{stem}{suffix}"
+        name = f"{stem}{suffix}"
+        file = folder / name
         if not file.is_file():
             continue
-        _text(folder, file.name)
+        _text(folder, name)
         found[kind] = read_statements(file)
         if stem != "context" and len(found[kind]) != 1:
             raise ParseError(

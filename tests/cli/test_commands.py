@@ -192,4 +192,10 @@ def test_audit_gives_verdicts_totals_and_a_page(
     assert "<html" in page.read_text("utf-8")
     document = json.loads(dqa("audit", "--generated", generated, "--json").out)
     assert {label["verdict"] for label in document["labels"]} == {"every rule set"}
+    shortcuts = {found["name"]: found for found in document["shortcuts"]}
+    (near,) = (line for line in ran.out.splitlines() if "shortcut source-most-value" in line)
+    found = shortcuts["source-most-value"]
+    assert f"({found['right']}/{found['questions']})" in near
+    assert (found["scenario"], found["questions"]) == ("locating", 2)
+    assert sum(count["questions"] for count in found["by_steps"]) == 2
     assert dqa("audit", "--generated", generated, "--html", page).code == 2

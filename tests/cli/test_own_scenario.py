@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,10 +93,10 @@ def test_a_question_of_ones_own_is_asked_about_a_database(
 def test_a_folder_with_an_error_is_one_line(dqa: Command, tmp_path: Path) -> None:
     """File, line and field, and how to mend it."""
     folder = tmp_path / "shop"
-    folder.mkdir()
-    for file in SUPPLIERS.iterdir():
-        text = file.read_text("utf-8").replace('unit = "bill"', 'units = "bill"')
-        (folder / file.name).write_text(text, "utf-8")
+    shutil.copytree(SUPPLIERS, folder)
+    document = folder / "scenario.toml"
+    text = document.read_text("utf-8").replace('unit = "bill"', 'units = "bill"')
+    document.write_text(text, "utf-8")
     ran = dqa("eval", "--release", RELEASE, "--scenarios", folder, "--deciders", "first")
     assert ran.code == 1
     (line,) = ran.err.strip().splitlines()

@@ -104,13 +104,15 @@ class _Links(HTMLParser):
 
 
 def test_the_page_holds_every_label_and_needs_no_network(shared: ReleaseAudit) -> None:
-    """One row a label, no link to anything elsewhere."""
+    """One row a label and one a shortcut, no link to anything elsewhere."""
     page = render_audit(shared)
     parser = _Links()
     parser.feed(page)
     assert parser.links == []
     assert not re.search(r"https?://|@import|url\(", page)
-    assert parser.rows == len(shared.labels) + len(shared.totals) + 2
+    listed = (shared.labels, shared.totals, shared.shortcuts)
+    assert parser.rows == sum(map(len, listed)) + 3
+    assert all(f"<td>{shortcut.name}</td>" in page for shortcut in shared.shortcuts)
     assert all(page.count(label.reason) for label in shared.labels if "'" not in label.reason)
 
 

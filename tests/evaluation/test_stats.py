@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.stats import normalised_utility, summarise, wilson
+from dqa.evaluation.stats import kind_means, normalised_utility, summarise, wilson
 
 
 def result(number: int, outcome: Outcome, regret: float | None = None) -> Result:
@@ -123,3 +123,26 @@ def test_other_outcomes_have_no_normalised_utility() -> None:
     told = result(1, Outcome.CORRECT).changed(value=1.0, best_value=4.0, baseline=0.0)
     for other in (told.changed(goal="minimise"), told.changed(goal="maximise", baseline=0.5)):
         assert summarise([other])[0].normalised_utility is None
+
+
+def test_ties_and_the_official_label_are_counted_side_by_side() -> None:
+    """Whatever the run counted as right; a question without an official answer has its ties."""
+    tied = result(1, Outcome.CORRECT).changed(choice="b", ties=("a", "b"), official="a")
+    alone = result(2, Outcome.CORRECT).changed(choice="a", ties=("a",), official="a")
+    mine = result(3, Outcome.CORRECT).changed(choice="a", ties=("a", "c"))
+    failed = result(4, Outcome.INFRASTRUCTURE).changed(official="a")
+    mislabelled = result(5, Outcome.WRONG).changed(choice="x", ties=("a",), official="x")
+    (row,) = summarise([tied, alone, mine, failed, mislabelled])
+    assert (row.judged, row.with_ties, row.by_label) == (4, 3, 3)
+
+
+def test_a_mean_over_kinds_needs_both() -> None:
+    """Each kind counts the same; what was never judged is no accuracy."""
+    right, wrong = result(1, Outcome.CORRECT), result(2, Outcome.WRONG)
+    failed = result(1, Outcome.INFRASTRUCTURE)
+    graph = {"database": "ladybug", "kind": "graph"}
+    rows = [right, wrong, right.changed(**graph)]
+    (mean,) = kind_means(summarise(rows))
+    assert (mean.relational, mean.graph, mean.accuracy) == (0.5, 1.0, 0.75)
+    assert mean.to_json()["accuracy"] == 0.75
+    assert kind_means(summarise([right, failed.changed(**graph)])) == ()

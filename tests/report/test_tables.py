@@ -7,11 +7,22 @@ from io import StringIO
 from rich.console import Console
 
 from dqa.evaluation.results import Outcome
+from dqa.evaluation.shortcuts import Chance, Shortcut, StepCount
 from dqa.evaluation.stats import Summary
-from dqa.report.tables import accuracy_table, notes
+from dqa.report.tables import (
+    MEANS,
+    accuracy_table,
+    accuracy_tables,
+    as_text,
+    notes,
+    scoring_lines,
+    shortcut_lines,
+)
 
 
-def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summary:
+def summary(
+    decider: str, database: str, correct: int, failed: int = 0, by_label: int | None = None
+) -> Summary:
     """Return a row of 10 questions."""
     counts = {outcome.value: 0 for outcome in Outcome}
     counts |= {"correct": correct, "wrong": 10 - correct - failed, "infrastructure": failed}
@@ -23,6 +34,8 @@ def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summa
         kind="graph" if database == "ladybug" else "relational",
         model="none",
         questions=10,
+        with_ties=correct,
+        by_label=correct if by_label is None else by_label,
         accuracy=None if failed == 10 else correct / (10 - failed),
         low=low,
         high=low,
@@ -61,3 +74,70 @@ def test_other_outcomes_are_told_only_where_they_happened() -> None:
     (note,) = notes([summary("a", "sqlite", 5, failed=2)])
     assert note.startswith("2 runs that a failing server ended")
     assert "a locating/sqlite 2" in note
+
+
+SHORTCUTS = (
+    Shortcut(name="nearest", scenario="locating", questions=10, right=3),
+    Shortcut(name="largest", scenario="locating", questions=10, right=8),
+    Shortcut(name="dearest", scenario="locating", questions=10, right=8),
+)
+
+
+def test_no_table_stands_without_the_best_shortcut_and_chance() -> None:
+    """Their rows are the last, and a line names the heuristic: of equals the first."""
+    rows = [summary("a", "sqlite", 5), summary("a", "ladybug", 7)]
+    chance = (Chance(scenario="locating", questions=10, share=0.125),)
+    tables = accuracy_tables(rows, SHORTCUTS, chance)
+    for _, table in tables:
+        last = as_text(table).rstrip().splitlines()[-3:-1]
+        assert "Best shortcut" in last[0]
+        assert "80.0 (8/10)" in last[0]
+        assert "Chance" in last[1]
+        assert "12.5" in last[1]
+    *_, named = scoring_lines(rows, SHORTCUTS, SHORTCUTS, strict_official=False)
+    assert named == "Best shortcut: largest (locating). One query each, without rules or model."
+
+
+def test_the_mean_over_both_kinds_of_database_is_a_table_where_there_are_both() -> None:
+    """The paper's Table 4: each kind counts the same, however many databases it has."""
+    one = summary("a", "sqlite", 5)
+    assert len(accuracy_tables([one])) == 1
+    rows = [one, summary("a", "mysql", 7), summary("a", "ladybug", 8), summary("b", "sqlite", 1)]
+    _, (title, table) = accuracy_tables(rows)
+    assert title == MEANS
+    assert "70.0" in as_text(table)  # ((50 + 70) / 2 + 80) / 2
+    assert " b " not in as_text(table)
+
+
+def test_what_counts_is_said_with_the_figures_of_the_other_count() -> None:
+    """Of every decider, and of the best shortcut, where they differ."""
+    rows = [summary("a", "sqlite", 5, by_label=3), summary("b", "sqlite", 4)]
+    fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(right=6), SHORTCUTS[2])
+    line, _ = scoring_lines(rows, SHORTCUTS, fewer, strict_official=False)
+    assert line == (
+        "Every tie of the best counts as right; by the official label alone: a locating/sqlite "
+        "30.0 (3/10), best shortcut locating 60.0 (6/10)."
+    )
+    assert scoring_lines([summary("b", "sqlite", 4)], (), (), strict_official=False) == [
+        "Every tie of the best counts as right; by the official label alone: the same figures."
+    ]
+    strict = summary("a", "sqlite", 3).changed(with_ties=5)
+    (line,) = scoring_lines([strict], (), (), strict_official=True)
+    assert line == (
+        "Only the official label counts as right; with every tie of the best: a locating/sqlite "
+        "50.0 (5/10)."
+    )
+
+
+def test_shortcuts_are_told_by_difficulty() -> None:
+    """Steps to the answer, nearest first."""
+    steps = (
+        StepCount(steps=1, questions=8, right=3),
+        StepCount(steps=None, questions=2, right=0),
+    )
+    nearest, largest = shortcut_lines([SHORTCUTS[0].changed(by_steps=steps), SHORTCUTS[1]])
+    assert nearest == (
+        "locating: shortcut nearest is right in 30.0 (3/10); by steps to the answer 1: 3/8, "
+        "no way: 0/2"
+    )
+    assert largest == "locating: shortcut largest is right in 80.0 (8/10)"

@@ -168,3 +168,36 @@ def test_a_name_that_nothing_fills_in_is_found_at_once(
     assert words in str(caught.value)
     if "parameter '" in words:
         assert caught.value.line == line_of(folder, after, name)
+
+
+def test_heuristics_and_their_files_belong_together(folder: Path) -> None:
+    """A heuristic without a file, a file without a heuristic, a name that is used twice."""
+    (found,) = read_scenario(folder).heuristics
+    assert (found.name, [*found.statements]) == ("cheapest-piece", ["relational"])
+
+    file = folder / "heuristics" / "cheapest-piece.sql"
+    other = file.rename(file.with_name("dearest-piece.sql"))
+    line = line_of(folder, 'name = "cheapest-piece"')
+    with pytest.raises(ParseError, match=r"there is no heuristics/cheapest-piece\.sql") as refused:
+        read_scenario(folder)
+    assert refused.value.line == line
+    shutil.copy(other, file)
+    with pytest.raises(ParseError, match="heuristics/dearest-piece is there, but no heuristic"):
+        read_scenario(folder)
+    other.unlink()
+    twice = '[[heuristics]]\nname = "cheapest-piece"\ndescription = "again"\n\n[[heuristics]]'
+    change(folder, "[[heuristics]]", twice)
+    with pytest.raises(ParseError, match=r"heuristics\.1\.name: .*is there twice; rename one"):
+        read_scenario(folder)
+
+
+def test_a_heuristic_asks_about_what_a_question_tells(folder: Path) -> None:
+    """Its statement is one, over the scenario's parameters."""
+    name = "heuristics/cheapest-piece.sql"
+    change(folder, "$part", "$parts", name)
+    with pytest.raises(ParseError, match="did you mean 'part'") as refused:
+        read_scenario(folder)
+    assert refused.value.line == line_of(folder, "$parts", name)
+    change(folder, "LIMIT 1;", "LIMIT 1;\nSELECT 1;", name)
+    with pytest.raises(ParseError, match="it holds 2 statements; write exactly one"):
+        read_scenario(folder)

@@ -1,0 +1,296 @@
+"""How far shortcuts get: a scenario's heuristics and chance, on the questions that are scored.
+
+A heuristic (`dqa.deciders.heuristics`) is one query and calculates nothing by the rules. A score
+says little about decisions as long as a heuristic reaches it on the same questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from math import fsum, isfinite
+from typing import Literal
+
+from pydantic import Field
+
+from dqa import plugins
+from dqa.core.decider import Decider
+from dqa.core.question import Candidate, Question
+from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record
+from dqa.deciders.base import Settings
+from dqa.evaluation.results import Result
+from dqa.evaluation.score import Judge
+from dqa.scenarios.generation import CountsSteps
+
+Right = Mapping[str, Sequence[Candidate]]
+"""By a question's key, every answer that counts as right."""
+
+
+class ShortcutChoices(Record):
+    """A line of ``shortcuts.jsonl``: what the heuristics of its scenario answer to a question.
+
+    Attributes
+    ----------
+    question, scenario
+        The question's key, and its scenario.
+    candidates
+        How many there are to choose from; None where the question does not list them.
+    choices
+        By heuristic its answer; None where it names no candidate.
+    """
+
+    version: Literal[1] = 1
+    question: str
+    scenario: str
+    candidates: int | None = Field(ge=1)
+    choices: dict[str, Candidate | None]
+
+
+class StepCount(Record):
+    """How a heuristic did on the questions whose answer is as many steps away.
+
+    Attributes
+    ----------
+    steps
+        From the answer to what the question is about, as the scenario's generator counts them;
+        None where no way leads there.
+    """
+
+    steps: int | None
+    questions: int = Field(ge=1)
+    right: int = Field(ge=0)
+
+
+class Shortcut(Record):
+    """How often a heuristic is right.
+
+    Attributes
+    ----------
+    name
+        The heuristic, which is a decider by that name.
+    questions, right
+        Questions of its scenario, and how many of them it answers rightly.
+    by_steps
+        The same by difficulty, nearest first; empty where nothing counts steps.
+    """
+
+    name: str
+    scenario: str
+    questions: int = Field(ge=1)
+    right: int = Field(ge=0)
+    by_steps: tuple[StepCount, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The share of the questions that it answers rightly."""
+        return self.right / self.questions
+
+
+class Chance(Record):
+    """What answering at random gets right on average, of the questions of a scenario."""
+
+    scenario: str
+    questions: int = Field(ge=1)
+    share: float = Field(ge=0, le=1, description="mean share of right answers among the candidates")
+
+
+def choose_by_shortcuts(question_set: QuestionSet) -> tuple[ShortcutChoices, ...]:
+    """Let every heuristic answer the questions of its scenario, on SQLite in memory.
+
+    Returns
+    -------
+    tuple of ShortcutChoices
+        One a question, in the order of the set.
+
+    Raises
+    ------
+    DataError
+        A heuristic's statement cannot run.
+    PluginError
+        Two deciders have a heuristic's name.
+    """
+    by_situation: dict[tuple[str, int], list[Question]] = {}
+    for question in question_set.questions:
+        place = (question.scenario, id(question_set.situation_of(question)))
+        by_situation.setdefault(place, []).append(question)
+    found: dict[str, ShortcutChoices] = {}
+    for (scenario, _), asked in by_situation.items():
+        for question, choices in _chosen(question_set, scenario, asked):
+            found[question.key] = ShortcutChoices(
+                question=question.key,
+                scenario=scenario,
+                candidates=len(question.candidates) if question.candidates else None,
+                choices=choices,
+            )
+    return tuple(found[question.key] for question in question_set.questions)
+
+
+def _chosen(
+    question_set: QuestionSet, scenario: str, asked: Sequence[Question]
+) -> Iterator[tuple[Question, dict[str, Candidate | None]]]:
+    """Yield what the heuristics choose in the questions about one situation."""
+    known = plugins.find_scenario(scenario)
+    names = () if known is None else tuple(found.name for found in known.heuristics)
+    deciders: dict[str, Decider] = {name: plugins.decider(name)(None, Settings()) for name in names}
+    if not deciders:
+        yield from ((question, {}) for question in asked)
+        return
+    with closing(plugins.backend("sqlite").load(question_set.situation_of(asked[0]))) as database:
+        for question in asked:
+            yield (
+                question,
+                {name: made.decide(question, database).choice for name, made in deciders.items()},
+            )
+
+
+def right_answers(
+    results: Iterable[Result], strict_official: bool = False
+) -> dict[str, Sequence[Candidate]]:
+    """Return what counted as right in the questions that were judged, by key.
+
+    Parameters
+    ----------
+    results
+        Of a run.
+    strict_official
+        Whether only the official answer counts, and no tie.
+    """
+    return {
+        result.question: _counting(result.official, result.ties, strict_official)
+        for result in results
+        if result.outcome.judged
+    }
+
+
+def _counting(
+    official: Candidate | None, ties: Sequence[Candidate], strict_official: bool
+) -> Sequence[Candidate]:
+    return (official,) if strict_official and official is not None else ties
+
+
+def count_shortcuts(
+    choices: Iterable[ShortcutChoices], right: Right, steps: Mapping[str, int | None] | None = None
+) -> tuple[Shortcut, ...]:
+    """Count how often each heuristic is right.
+
+    Parameters
+    ----------
+    choices
+        What they answered.
+    right
+        The questions that count, with what is right.
+    steps
+        By a question's key how many steps its answer is away; a question that is missing has none.
+
+    Returns
+    -------
+    tuple of Shortcut
+        In the order in which scenarios and their heuristics first appear.
+    """
+    answered: dict[tuple[str, str], list[tuple[str, bool]]] = {}
+    for line in choices:
+        if line.question in right:
+            for name, choice in line.choices.items():
+                is_right = choice is not None and choice in right[line.question]
+                answered.setdefault((line.scenario, name), []).append((line.question, is_right))
+    return tuple(
+        Shortcut(
+            name=name,
+            scenario=scenario,
+            questions=len(found),
+            right=sum(is_right for _, is_right in found),
+            by_steps=_by_steps(found, steps or {}),
+        )
+        for (scenario, name), found in answered.items()
+    )
+
+
+def _by_steps(
+    answered: Sequence[tuple[str, bool]], steps: Mapping[str, int | None]
+) -> tuple[StepCount, ...]:
+    groups: dict[int | None, list[bool]] = {}
+    for question, is_right in answered:
+        if question in steps:
+            groups.setdefault(steps[question], []).append(is_right)
+    return tuple(
+        StepCount(steps=away, questions=len(groups[away]), right=sum(groups[away]))
+        for away in sorted(groups, key=lambda away: (away is None, away))
+    )
+
+
+def count_chance(choices: Iterable[ShortcutChoices], right: Right) -> tuple[Chance, ...]:
+    """Return what chance gets right in each scenario; the parameters are `count_shortcuts`'."""
+    shares: dict[str, list[float]] = {}
+    for line in choices:
+        if line.question in right and line.candidates is not None:
+            share = min(1.0, len(right[line.question]) / line.candidates)
+            shares.setdefault(line.scenario, []).append(share)
+    return tuple(
+        Chance(scenario=scenario, questions=len(found), share=fsum(found) / len(found))
+        for scenario, found in shares.items()
+    )
+
+
+def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
+    """Return the shortcut that is right most often, by scenario; of equals the first."""
+    best: dict[str, Shortcut] = {}
+    for found in shortcuts:
+        before = best.get(found.scenario)
+        if before is None or found.share > before.share:
+            best[found.scenario] = found
+    return best
+
+
+def measure_shortcuts(
+    question_set: QuestionSet, rule_set: str | None = None, strict_official: bool = False
+) -> tuple[Shortcut, ...]:
+    """Measure how often each heuristic of a set's scenarios is right, and at which difficulty.
+
+    Parameters
+    ----------
+    question_set
+        What is asked.
+    rule_set
+        What simulators count by; None for what the set says, or else the first of each.
+    strict_official
+        Whether only the official answer is right, and no tie.
+
+    Returns
+    -------
+    tuple of Shortcut
+        By scenario, in the order in which its ``scenario.toml`` declares them.
+
+    Raises
+    ------
+    UnknownNameError
+        A scenario's simulator has no such rule set.
+    DataError
+        A heuristic's statement cannot run.
+    """
+    judge = Judge(question_set, rule_set, strict_official)
+    right: dict[str, Sequence[Candidate]] = {}
+    for question in question_set.questions:
+        known = judge.unchosen(question)
+        right[question.key] = _counting(known.official, known.ties, strict_official)
+    return count_shortcuts(choose_by_shortcuts(question_set), right, _steps(question_set, right))
+
+
+def _steps(question_set: QuestionSet, right: Right) -> dict[str, int | None]:
+    """Return the steps from each question's answer to what it is about, where a generator counts.
+
+    The answer is the official one, or else the first that is right.
+    """
+    found: dict[str, int | None] = {}
+    generated = set(plugins.names("generator"))
+    for question, truth in question_set.labelled:
+        if question.scenario not in generated:
+            continue
+        generator: object = plugins.generator(question.scenario)
+        candidates = question.candidates or ()
+        answers = [a for a in (truth.official, *right[question.key]) if a in candidates]
+        if isinstance(generator, CountsSteps) and answers:
+            away = generator.steps(question_set.situation_of(question), question)
+            distance = float(away[candidates.index(answers[0])])
+            found[question.key] = int(distance) if isfinite(distance) else None
+    return found

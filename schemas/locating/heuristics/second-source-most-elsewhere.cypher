@@ -1,0 +1,6 @@
+// Of the nodes with a route to a node with a route to the home, the one with the highest outgoing
+// that does not go along that route already; of equals, the first by name.
+MATCH (n:Trade_node)-[g:source]->(m:Trade_node)-[f:source]->(h:Trade_node {name: $home})
+RETURN n.name AS source
+ORDER BY n.outgoing - g.flow DESC, n.name
+LIMIT 1;

@@ -1,0 +1,212 @@
+"""Heuristics of scenarios' folders are deciders: a query each, and nothing but a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa import plugins
+from dqa.core.decision import Ending
+from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameError, UsageError
+from dqa.core.question_set import QuestionSet
+from dqa.deciders.base import Settings
+from dqa.evaluation.spec import RunSpec
+from dqa.loaders.generator import generate
+from dqa.loaders.reading import read_questions
+from dqa.loaders.sources import GeneratedQuestions
+from dqa.scenarios import catalogue, register
+
+FIFTH = Path(__file__).parents[1] / "scenarios" / "fifth"
+EMBEDDED = ("sqlite", "duckdb", "ladybug")
+SHIPPED = [(found.name, h.name) for found in catalogue.scenarios() for h in found.heuristics]
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """Eight questions of each generated scenario on small worlds."""
+    return generate(("locating", "building"), count=8, seed=4)
+
+
+@pytest.mark.parametrize(("scenario", "name"), SHIPPED)
+def test_every_database_gives_a_heuristic_the_same_answer(
+    questions: QuestionSet, scenario: str, name: str
+) -> None:
+    """Each is a candidate, and its one statement is kept as evidence."""
+    decider = plugins.decider(name)(None, Settings())
+    chosen: dict[str, list[object]] = {database: [] for database in EMBEDDED}
+    for question in questions.select((scenario,)).questions:
+        for database, choices in chosen.items():
+            situation = questions.situation_of(question)
+            with closing(plugins.backend(database).load(situation)) as opened:
+                decision = decider.decide(question, opened)
+            assert decision.ending is Ending.ANSWERED
+            assert decision.choice in (question.candidates or ())
+            assert len(decision.evidence) == 1
+            assert decision.usage.calls == 0
+            choices.append(decision.choice)
+    assert chosen["sqlite"] == chosen["duckdb"] == chosen["ladybug"]
+
+
+def test_what_the_official_benchmark_gives_away(release_dir: Path) -> None:
+    """By one query each: about 163 of 200 Locating and 93 of 101 Building questions."""
+    read = read_questions(release_dir)
+    counts = {}
+    for name in ("source-most-elsewhere", "maker-most-per-level"):
+        (scenario,) = plugins.decider(name).scenarios
+        asked = read.select((scenario,))
+        run = dqa.evaluate(asked, name, databases=["sqlite"], strict_official=True)
+        counts[scenario] = sum(result.choice == result.official for result in run.results)
+    part = len(read.select(("locating",)).questions)
+    if part == 150:
+        assert counts == {"locating": 123, "building": 68}
+    else:
+        assert counts == {"locating": 163, "building": 93}
+
+
+def test_a_failing_database_is_no_wrong_answer(
+    questions: QuestionSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends the decision as infrastructure, which is never judged."""
+    question = questions.select(("locating",)).questions[0]
+    with closing(plugins.backend("sqlite").load(questions.situation_of(question))) as opened:
+
+        def fail(*_: object) -> None:
+            raise DatabaseUnavailableError("gone")
+
+        monkeypatch.setattr(type(opened), "query", fail)
+        decider = plugins.decider("source-most-value")(None, Settings())
+        assert decider.decide(question, opened).ending is Ending.INFRASTRUCTURE
+
+
+def test_a_question_without_any_row_names_no_candidate(questions: QuestionSet) -> None:
+    """Goods that nobody makes have no maker to choose."""
+    question = questions.select(("building",)).questions[0]
+    unmade = replace(question, target={**question.target, "goods": "no such goods"})
+    with closing(plugins.backend("sqlite").load(questions.situation_of(question))) as opened:
+        decision = plugins.decider("maker-most-supply")(None, Settings()).decide(unmade, opened)
+    assert (decision.ending, decision.answer, decision.choice) == (Ending.ANSWERED, "", None)
+
+
+def test_a_heuristic_decides_its_scenario_alone(
+    dqa_eval: Callable[..., dqa.Run], questions: QuestionSet
+) -> None:
+    """The others' questions are left to the other deciders, and a line says so."""
+    run = dqa_eval(questions, ["first", "maker-most-supply", "source-most-value"])
+    asked = {(result.decider, result.scenario) for result in run.results}
+    assert asked == {
+        ("first", "locating"),
+        ("first", "building"),
+        ("maker-most-supply", "building"),
+        ("source-most-value", "locating"),
+    }
+    assert run.planned == len(run.results) == 8 * 4
+
+
+@pytest.fixture
+def dqa_eval() -> Callable[..., dqa.Run]:
+    """Evaluate on SQLite."""
+    return lambda questions, names: dqa.evaluate(questions, names, databases=["sqlite"])
+
+
+def test_what_is_left_out_is_one_line_and_nothing_to_decide_an_error() -> None:
+    """Those of one scenario together."""
+    spec = RunSpec(
+        questions=GeneratedQuestions(count=1, scenarios=("locating",)),
+        deciders=("first", "maker-most-supply", "maker-lowest-level"),
+    )
+    with spec.build() as built:
+        assert built.setup.size == 2
+        (line,) = built.warnings
+        assert line == (
+            "maker-most-supply, maker-lowest-level: decided on questions of building alone; those "
+            "of locating are left out."
+        )
+    with pytest.raises(
+        UsageError,
+        match=r"no question for any of these deciders: maker-most-supply decides building, and "
+        r"its questions are of locating\. Name others\.",
+    ):
+        spec.changed(deciders=("maker-most-supply",)).build()
+
+
+def test_a_question_of_another_scenario_is_refused(questions: QuestionSet) -> None:
+    """Where somebody hands it over all the same."""
+    question = questions.select(("locating",)).questions[0]
+    decider = plugins.decider("maker-most-supply")(None, Settings())
+    with pytest.raises(UsageError, match="a heuristic of the scenario 'building': it cannot"):
+        decider.check(question)
+
+
+# --- a stranger's ---
+
+
+@pytest.fixture
+def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget, after each test, what it registered."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+
+
+@pytest.mark.usefixtures("nothing_registered")
+@pytest.mark.parametrize("database", EMBEDDED)
+def test_a_strangers_heuristic_is_a_decider_once_its_folder_is_named(database: str) -> None:
+    """One language is enough: a database of the other kind is copied."""
+    with pytest.raises(UnknownNameError):
+        plugins.decider("cheapest-piece")
+    register(FIFTH / "suppliers")
+    read = read_questions(FIFTH / "release", strict=True)
+    run = dqa.evaluate(read, "cheapest-piece", databases=[database])
+    cheapest = {r.question: r.choice for r in run.results}
+    assert cheapest == {
+        "suppliers/1": "Arnold",
+        "suppliers/2": "Arnold",
+        "suppliers/3": "Castle",
+    }
+
+
+@pytest.mark.usefixtures("nothing_registered")
+def test_a_spec_that_names_a_folder_knows_its_heuristics() -> None:
+    """In a process that has not heard of it, too."""
+    written = RunSpec(
+        questions=dqa.ReleaseFolder(
+            folder=FIFTH / "release", scenarios=(str(FIFTH / "suppliers"),)
+        ),
+        deciders="cheapest-piece",
+        databases="sqlite",
+    ).to_json()
+    assert [r.choice for r in dqa.evaluate(RunSpec.from_json(written)).results][2] == "Castle"
+
+
+@pytest.mark.usefixtures("nothing_registered")
+def test_a_name_that_is_there_twice_is_refused_with_both_places(tmp_path: Path) -> None:
+    """In another scenario, or as a package's decider."""
+    register(FIFTH / "suppliers")
+    for name, other in (
+        ("cheapest-piece", "suppliers has a heuristic"),
+        ("first", r"dqa\.deciders\.baselines:FIRST is registered"),
+    ):
+        folder = tmp_path / name
+        copied(folder, scenario=f"other-{name}", heuristic=name)
+        register(folder)
+        with pytest.raises(PluginError, match=rf"'{name}' is there 2 times: .*{other}.*Rename"):
+            plugins.decider(name)
+        with pytest.raises(PluginError, match=str(folder)):
+            plugins.decider(name)
+        described = {entry.name: entry.description for entry in dqa.list_deciders()}
+        assert described[name].startswith("cannot be loaded")
+    assert "planrag" in {made.name for made in plugins.deciders()}
+
+
+def copied(folder: Path, scenario: str, heuristic: str) -> None:
+    """Copy the stranger's scenario under other names."""
+    source = FIFTH / "suppliers"
+    (folder / "heuristics").mkdir(parents=True)
+    for file in (file for file in source.iterdir() if file.is_file()):
+        text = file.read_text("utf-8").replace('"cheapest-piece"', f'"{heuristic}"')
+        (folder / file.name).write_text(text.replace('"suppliers"', f'"{scenario}"'), "utf-8")
+    statement = (source / "heuristics" / "cheapest-piece.sql").read_text("utf-8")
+    (folder / "heuristics" / f"{heuristic}.sql").write_text(statement, "utf-8")

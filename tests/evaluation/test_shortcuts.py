@@ -1,0 +1,143 @@
+"""How far heuristics and chance get is counted on the questions that are scored, and no other."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.errors import DataError
+from dqa.core.question_set import QuestionSet
+from dqa.evaluation.shortcuts import (
+    Chance,
+    Shortcut,
+    ShortcutChoices,
+    StepCount,
+    best_shortcuts,
+    choose_by_shortcuts,
+    count_chance,
+    count_shortcuts,
+    measure_shortcuts,
+)
+from dqa.loaders.generator import generate
+from dqa.loaders.reading import read_questions
+from dqa.scenarios import catalogue, register
+from dqa.scenarios.generation import Difficulty
+
+FIFTH = Path(__file__).parents[1] / "scenarios" / "fifth"
+
+
+def line(number: int, candidates: int | None = 4, **choices: str | int | None) -> ShortcutChoices:
+    """Return what the heuristics chose in a question of the scenario "shops"."""
+    return ShortcutChoices(
+        question=f"shops/{number}", scenario="shops", candidates=candidates, choices=choices
+    )
+
+
+LINES = (line(1, near="a", far="b"), line(2, near="a", far=None), line(3, near="c", far="c"))
+RIGHT = {"shops/1": ("a", "b"), "shops/2": ("c",)}
+
+
+def test_only_questions_that_were_judged_count() -> None:
+    """Any right answer will do; naming no candidate is wrong."""
+    near, far = count_shortcuts(LINES, RIGHT)
+    assert near == Shortcut(name="near", scenario="shops", questions=2, right=1)
+    assert far == Shortcut(name="far", scenario="shops", questions=2, right=1)
+    assert best_shortcuts([near, far, far.changed(right=2)]) == {"shops": far.changed(right=2)}
+    assert best_shortcuts([near, far]) == {"shops": near}
+
+
+def test_difficulty_is_told_nearest_first() -> None:
+    """Answers that no way leads to come last."""
+    (near, _) = count_shortcuts(LINES, RIGHT, {"shops/1": None, "shops/2": 2})
+    assert near.by_steps == (
+        StepCount(steps=2, questions=1, right=0),
+        StepCount(steps=None, questions=1, right=1),
+    )
+
+
+def test_chance_is_the_mean_share_of_right_answers() -> None:
+    """A question that does not list its candidates has none."""
+    lines = (*LINES, line(4, candidates=None))
+    right = RIGHT | {"shops/4": ("a",)}
+    assert count_chance(lines, right) == (Chance(scenario="shops", questions=2, share=0.375),)
+
+
+def test_the_shared_release_gives_way_to_one_query(release_dir: Path) -> None:
+    """About 163 of 200 Locating and 93 of 101 Building labels; ties accepted, three more."""
+    read = read_questions(release_dir)
+    by_label = {found.name: found for found in measure_shortcuts(read, strict_official=True)}
+    locating, building = by_label["source-most-elsewhere"], by_label["maker-most-per-level"]
+    assert locating.share == pytest.approx(163 / 200, abs=0.01)
+    assert building.share == pytest.approx(93 / 101, abs=0.01)
+    with_ties = {found.name: found for found in measure_shortcuts(read)}
+    assert with_ties["source-most-elsewhere"].right > locating.right
+    assert [(count.steps, count.questions) for count in building.by_steps] == [
+        (1, building.questions)
+    ]
+
+
+def test_far_answers_are_out_of_the_near_heuristics_reach_and_not_of_the_far_ones() -> None:
+    """Which is why proportions matter: a set of far answers alone has shortcuts of its own."""
+    made = generate(count=15, seed=1, difficulty=Difficulty(hops=2))
+    found = {shortcut.name: shortcut for shortcut in measure_shortcuts(made)}
+    assert found["source-most-elsewhere"].right == found["maker-most-per-level"].right == 0
+    assert found["second-source-most-elsewhere"].share > 0.2
+    assert found["input-maker-least-met"].share > 0.2
+    assert all(min(c.steps or 9 for c in shortcut.by_steps) >= 2 for shortcut in found.values())
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """Four questions of each generated scenario."""
+    return generate(count=4, seed=2)
+
+
+def test_a_run_keeps_what_the_shortcuts_chose_and_counts_it(
+    questions: QuestionSet, tmp_path: Path
+) -> None:
+    """Read back it says the same; a decider of the same name has the same score."""
+    name = "maker-most-per-level"
+    run = dqa.evaluate(questions, ["first", name], databases=["sqlite"], out=tmp_path / "run")
+    assert run.shortcuts == tuple(s.changed(by_steps=()) for s in measure_shortcuts(questions))
+    scored = {s.decider: s.correct for s in run.summaries if s.scenario == "building"}
+    assert scored[name] == {s.name: s.right for s in run.shortcuts}[name]
+    again = dqa.read_run(tmp_path / "run")
+    assert (again.shortcuts, again.chance) == (run.shortcuts, run.chance)
+    assert again.report() == run.report()
+    assert {found.name for found in run.figures().shortcuts} >= {name}
+    assert not (tmp_path / "run" / "shortcuts.jsonl").read_text("utf-8").count("ties")
+
+
+def test_a_run_of_an_earlier_version_has_no_shortcuts(
+    questions: QuestionSet, tmp_path: Path
+) -> None:
+    """Its table stands alone."""
+    dqa.evaluate(questions, "first", databases=["sqlite"], out=tmp_path / "run")
+    (tmp_path / "run" / "shortcuts.jsonl").unlink()
+    assert "Best shortcut" not in dqa.read_run(tmp_path / "run").report()
+
+
+def test_a_heuristic_that_cannot_run_stops_a_run_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is named, and the folder is free for the next start."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    folder = tmp_path / "suppliers"
+    shutil.copytree(FIFTH / "suppliers", folder)
+    statement = folder / "heuristics" / "cheapest-piece.sql"
+    statement.write_text("SELECT no_such_column FROM offer;", "utf-8")
+    register(folder)
+    read = read_questions(FIFTH / "release", strict=True)
+    with pytest.raises(DataError, match=r"heuristics/cheapest-piece\.sql cannot run: "):
+        dqa.evaluate(read, "first", databases=["sqlite"], out=tmp_path / "run")
+    assert not [*(tmp_path / "run").iterdir()]
+
+
+def test_scenarios_without_heuristics_have_chance_alone() -> None:
+    """And nothing is loaded for them."""
+    made = generate(("agriculture",), count=2, seed=1)
+    assert measure_shortcuts(made) == ()
+    assert [found.choices for found in choose_by_shortcuts(made)] == [{}, {}]

@@ -104,9 +104,8 @@ class Agent(Decider):
             lambda plan: prompting.task(question, database, plan, language, samples),
             recorder,
         )
-        told = prompting.instructions(
-            recipe, settings.protocol, [tool.name for tool in tools], settings.max_steps, added
-        )
+        bounds = prompting.Bounds(settings.limits, settings.max_steps)
+        told = prompting.instructions(recipe, settings.protocol, bounds, added)
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
         task = HumanMessage(prompting.task(question, database, None, language, samples))

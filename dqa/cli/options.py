@@ -64,8 +64,8 @@ RuleSet = Annotated[
     typer.Option(
         "--rule-set",
         metavar="NAME",
-        help="What a simulator counts by, e.g. 'released' or 'paper'; by default what the "
-        "questions' answers follow.",
+        help="What a simulator counts by, e.g. 'released' or 'paper', which the simulator of every "
+        "scenario asked about must have; by default what the questions' answers follow.",
     ),
 ]
 Policy = Annotated[

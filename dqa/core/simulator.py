@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
@@ -18,10 +18,17 @@ if TYPE_CHECKING:
 Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of an outcome is better."""
 
+ROUNDING = 1e-12
+"""Values that differ by no more than this share of themselves differ by rounding alone: it is some
+thousand times what one operation rounds."""
+
 
 @dataclass(frozen=True)
 class Outcomes:
     """What every candidate of a question leads to.
+
+    Values within `ROUNDING` of one another count as equal: which of them is larger hangs on the
+    order in which a sum is added up, and on nothing that anybody decides.
 
     Attributes
     ----------
@@ -33,16 +40,12 @@ class Outcomes:
         Whether more or less is better.
     baseline
         The value where nothing is decided; None where nothing tells it.
-    decided_by_last_bit
-        Whether the best differs from the next by no more than rounding, so that the answer hangs
-        on the order of summation.
     """
 
     candidates: tuple[Candidate, ...]
     values: NDArray[np.float64]
     goal: Goal
     baseline: float | None = None
-    decided_by_last_bit: bool = False
 
     def __post_init__(self) -> None:
         if len(self.candidates) != len(self.values) or not len(self.values):
@@ -53,27 +56,34 @@ class Outcomes:
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
-        losses: NDArray[np.float64] = (
-            self.values.max() - self.values
-            if self.goal == "maximise"
-            else self.values - self.values.min()
-        )
-        return losses
+        """What each candidate gives away against the best, shape (n,); 0 within rounding."""
+        away = abs(self.values - self.best)
+        away[away <= ROUNDING * abs(self.best)] = 0.0
+        return away
 
     @cached_property
     def ties(self) -> tuple[Candidate, ...]:
-        """Every candidate with exactly the best value, in table order."""
+        """Every candidate as good as the best up to rounding, in table order."""
         return tuple(self.candidates[i] for i in (self._losses == 0.0).nonzero()[0])
 
-    @property
+    @cached_property
     def best(self) -> float:
         """The value that the answer leads to."""
         return float(self.values.max() if self.goal == "maximise" else self.values.min())
 
-    @property
+    @cached_property
     def answer(self) -> Candidate:
-        """The best candidate; of ties the first in table order."""
-        return self.ties[0]
+        """The best candidate to the last bit; of equal ones the first in table order.
+
+        It says what published labels follow; whoever chooses among `ties` decides as well.
+        """
+        return self.candidates[int((self.values == self.best).argmax())]
+
+    @cached_property
+    def decided_by_last_bit(self) -> bool:
+        """Whether ties differ by rounding, so that the answer hangs on the order of summation."""
+        tied = self.values[self._losses == 0.0]
+        return bool((tied != self.best).any())
 
     @cached_property
     def margin(self) -> float:
@@ -86,7 +96,7 @@ class Outcomes:
         return float(self.values[self._index(candidate)])
 
     def regret(self, candidate: Candidate) -> float:
-        """How much value `candidate` gives away against the best (>= 0, same unit)."""
+        """How much value `candidate` gives away against the best (same unit); 0 for ties."""
         return float(self._losses[self._index(candidate)])
 
     def relative_regret(self, candidate: Candidate) -> float | None:
@@ -102,11 +112,12 @@ class Outcomes:
         if regret == 0.0:
             return 0.0
         gain = abs(self.best - self.baseline)
-        return regret / gain if gain > 0.0 else float("inf")
+        return regret / gain if gain > ROUNDING * abs(self.best) else float("inf")
 
     def rank(self, candidate: Candidate) -> int:
-        """1 for the best; ties share the better rank."""
-        return 1 + int((self._losses < self.regret(candidate)).sum())
+        """1 for the best; candidates that are equal up to rounding share the better rank."""
+        rounding = ROUNDING * abs(self.value(candidate))
+        return 1 + int((self._losses < self.regret(candidate) - rounding).sum())
 
     def _index(self, candidate: Candidate) -> int:
         try:
@@ -117,6 +128,44 @@ class Outcomes:
     @cached_property
     def _positions(self) -> dict[Candidate, int]:
         return {candidate: i for i, candidate in enumerate(self.candidates)}
+
+
+class StatedRule(NamedTuple):
+    """A rule that a simulator counts by, as the scenario's rules text has to state it.
+
+    Attributes
+    ----------
+    heading
+        What its numbered paragraph begins with, e.g. ``Demand`` for ``4. Demand. ...``.
+    figures
+        The constants and words that the paragraph has to hold.
+    """
+
+    heading: str
+    figures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CountingRules:
+    """What a simulator counts by, said as data for checks and for people.
+
+    Attributes
+    ----------
+    stated
+        The rules that the scenario's rules text has to state.
+    text
+        The rule set that counts by that text and by nothing else.
+    described
+        By rule set, what it is, in a sentence.
+    grounds
+        By rule set, what its outcomes rest on where those of another may not, in a few words,
+        e.g. ``double counting``. Rule sets that share a ground name it alike.
+    """
+
+    stated: tuple[StatedRule, ...]
+    text: str
+    described: Mapping[str, str]
+    grounds: Mapping[str, tuple[str, ...]]
 
 
 @runtime_checkable
@@ -150,3 +199,22 @@ class Simulator(Protocol):
     ) -> Situation:
         """Return the full state after `decision` (None: after deciding nothing)."""
         ...
+
+
+@runtime_checkable
+class DeclaringSimulator(Simulator, Protocol):
+    """A simulator that declares what it counts by.
+
+    Attributes
+    ----------
+    counting
+        The declaration. A rules text that lacks what it names is refused when the simulator is
+        loaded, and an audit says by it what labels rest on.
+    """
+
+    counting: CountingRules
+
+
+def counting_of(simulator: Simulator) -> CountingRules | None:
+    """Return what a simulator declares that it counts by; None where it declares nothing."""
+    return simulator.counting if isinstance(simulator, DeclaringSimulator) else None

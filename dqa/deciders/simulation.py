@@ -22,7 +22,7 @@ from dqa.core.display import DEFAULT_DISPLAY, Display, dump_row, round_rows
 from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import Outcomes, Simulator
+from dqa.core.simulator import ROUNDING, Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.rows import collect
 from dqa.deciders.answers import read_answer
@@ -33,8 +33,6 @@ from dqa.scenarios.outcomes import StatedOutcomes
 
 _TOLD = 5
 """Most names that an error says are wrong."""
-_SAME = 1e-12
-"""Relative difference up to which outcomes differ by rounding alone."""
 _FEW = 2
 """Candidates that change nothing, up to which each has a row of its own."""
 _NAMED = 10
@@ -204,7 +202,7 @@ class Simulation:
                 seconds=perf_counter() - started,
                 tool=tool,
             )
-        best_first = sorted(chosen, key=outcomes.regret)
+        best_first = sorted(chosen, key=lambda c: (outcomes.regret(c), c != outcomes.answer))
         alike = _unmoved(outcomes, best_first) if display.fold else []
         closing = "\n".join([*_folded(alike), self._closing(outcomes, display)])
         left_out = set(alike[1:])
@@ -264,7 +262,7 @@ def _unmoved(outcomes: Outcomes, candidates: list[Candidate]) -> list[Candidate]
     baseline = outcomes.baseline
     if baseline is None:
         return []
-    found = [c for c in candidates if isclose(outcomes.value(c), baseline, rel_tol=_SAME)]
+    found = [c for c in candidates if isclose(outcomes.value(c), baseline, rel_tol=ROUNDING)]
     return found if len(found) > _FEW else []
 
 

@@ -5,11 +5,13 @@ Each check yields the place of a field, and what is wrong there and how to mend 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from string import Formatter, Template
 
 from dqa.core.errors import DataError
+from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import Listing, ScenarioDocument
 from dqa.scenarios.formula import Formula
 from dqa.scenarios.toml_lines import Place
@@ -71,6 +73,33 @@ def unknown_places(template: Template, known: Iterable[str]) -> str | None:
     for place in template.get_identifiers():
         if place not in names:
             return unknown_word("parameter", place, names)
+    return None
+
+
+def unstated_rule(rules: str, counting: CountingRules) -> str | None:
+    """Return what to say of a text of rules that lacks one a simulator counts by; None of a whole.
+
+    Parameters
+    ----------
+    rules
+        Numbered rules, each a paragraph that begins with its heading: ``4. Demand. ...``.
+    counting
+        What the simulator declares.
+    """
+    numbered = re.split(r"^\d+\.\s+", rules, flags=re.MULTILINE)[1:]
+    texts = {text.partition(".")[0].strip(): " ".join(text.split()) for text in numbered}
+    for heading, figures in counting.stated:
+        if heading not in texts:
+            return (
+                f"it lacks the rule '{heading}', by which the simulator counts; "
+                f"add a numbered rule that begins with '{heading}.'"
+            )
+        for figure in figures:
+            if figure not in texts[heading]:
+                return (
+                    f"the rule '{heading}' lacks '{figure}', by which the simulator counts; "
+                    "say it there"
+                )
     return None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
-from dqa.core.simulator import Outcomes
+from dqa.core.simulator import Goal, Outcomes
 
 
 def profits(*values: float, baseline: float = 1.0) -> Outcomes:
@@ -20,6 +20,45 @@ def test_the_best_is_the_first_of_the_ties() -> None:
     assert outcomes.ties == ("b", "c")
     assert outcomes.answer == "b"
     assert outcomes.margin == 2.0
+
+
+def test_values_that_differ_by_rounding_tie() -> None:
+    """The answer is the best to the last bit; what rounding puts behind it is as good."""
+    last_bit = float(np.nextafter(3.0, 4.0))
+    outcomes = profits(3.0, 1.0, last_bit, 3.0 - 1e-11)
+    assert (outcomes.answer, outcomes.best) == ("c", last_bit)
+    assert outcomes.ties == ("a", "c")
+    assert outcomes.decided_by_last_bit
+    assert [outcomes.rank(c) for c in "abcd"] == [1, 4, 1, 3]
+    assert (outcomes.regret("a"), outcomes.relative_regret("a")) == (0.0, 0.0)
+    assert outcomes.margin == pytest.approx(1e-11, rel=1e-3)
+
+
+@pytest.mark.parametrize("goal", ["maximise", "minimise"])
+def test_a_question_that_nothing_moves_is_a_tie_of_all(goal: Goal) -> None:
+    """Candidates that differ by rounding alone all tie, and none leads."""
+    values = np.array([7.1 * (1.0 + 1e-15 * i) for i in range(210)])
+    outcomes = Outcomes(tuple(range(210)), values, goal, baseline=7.1)
+    assert outcomes.ties == tuple(range(210))
+    assert (outcomes.margin, outcomes.rank(209), outcomes.regret(100)) == (0.0, 1, 0.0)
+    assert outcomes.relative_regret(0) == 0.0
+
+
+def test_behind_the_best_rounding_does_not_rank() -> None:
+    """Two that lose equally, up to the last bit, share a rank."""
+    outcomes = profits(5.0, 2.0, float(np.nextafter(2.0, 3.0)), 1.0)
+    assert [outcomes.rank(c) for c in "abcd"] == [1, 2, 2, 4]
+
+
+def test_exact_ties_are_not_decided_by_the_last_bit() -> None:
+    """Equal to the last bit, only table order picks among them."""
+    assert not profits(3.0, 3.0).decided_by_last_bit
+
+
+def test_a_gain_of_rounding_is_no_gain() -> None:
+    """A best that betters doing nothing by a last bit leaves no share to measure regret by."""
+    outcomes = profits(float(np.nextafter(1.0, 2.0)), 0.5)
+    assert outcomes.relative_regret("b") == float("inf")
 
 
 def test_a_price_is_best_where_it_is_lowest() -> None:

@@ -1,7 +1,8 @@
 """Algorithms 1 and 2 of PlanRAG in plain Python, written for reading.
 
-The oracle of the fast simulators: one candidate after another, one row after another, sums in the
-order of the tables. Nothing here is shared with the code under test.
+One oracle of the fast simulators, and the one that knows every rule set: one candidate after
+another, one row after another, sums in the order of the tables. Nothing here is shared with the
+code under test.
 """
 
 from __future__ import annotations
@@ -30,11 +31,14 @@ def rows(situation: Situation, table: str) -> list[tuple[Any, ...]]:
     return list(situation[table].rows())
 
 
-def trading_power(base: float, merchant: bool, inland: bool, development: float) -> float:
+def trading_power(
+    base: float, merchant: bool, inland: bool, development: float, rules: str
+) -> float:
     """Power of a country at a node."""
     if not merchant:
         return base
-    bonus = max(50.0, development) if inland else 0.0
+    worth = development / 3 if rules == "paper" else development
+    bonus = max(50.0, worth) if inland else 0.0
     return 1.05 * (base + 2 + bonus)
 
 
@@ -50,11 +54,13 @@ def leads_to(flows: list[tuple[str, str]], start: str, goal: str) -> bool:
     return goal in reached
 
 
-def supported_flow(flows: list[tuple[str, str]], node: str, home: str) -> tuple[str, str] | None:
+def supported_flow(
+    flows: list[tuple[str, str]], node: str, home: str, rules: str
+) -> tuple[str, str] | None:
     """Find the flow that a merchant at `node` supports for a country whose home is `home`."""
     if (node, home) in flows:
         return node, home
-    for source, dest in flows:
+    for source, dest in sorted(flows) if rules == "paper" else flows:
         if source == node and leads_to(flows, dest, home):
             return source, dest
     return None
@@ -95,11 +101,11 @@ def locating(
     for node, owner, is_home, has_merchant, base, _ in rows(situation, "node_country"):
         merchant = has_merchant or (owner == country and node == merchant_at)
         home, development = countries[owner]
-        power[node, owner] = trading_power(base, merchant, inland[node], development)
+        power[node, owner] = trading_power(base, merchant, inland[node], development, rules)
         total[node] += power[node, owner]
         if not is_home:
             away[node] += power[node, owner]
-            supported = supported_flow(flows, node, home) if merchant else None
+            supported = supported_flow(flows, node, home, rules) if merchant else None
             if supported is not None:
                 support[supported] += power[node, owner]
 

@@ -60,7 +60,7 @@ def refusal(situation: Situation, question: Question = ASK, rules: str = "paper"
 
 
 def test_profits_worked_out_by_hand() -> None:
-    """Both rule sets on a world of four nodes."""
+    """A clean run and the released program on a world of four nodes."""
     outcomes = ask(small())
     assert outcomes.candidates == ("far", "mid", "side")
     # Nobody is away from home in far, so mid has its own 10, all of it leaves, half goes home.
@@ -75,42 +75,65 @@ def test_profits_worked_out_by_hand() -> None:
     assert released.value("mid") == pytest.approx((3 + 10.5) * (1 - 2 / 16) * 6 / 16)
 
 
-def test_the_state_after_a_decision_shows_what_it_does() -> None:
+@pytest.mark.parametrize(("rules", "bonus"), [("paper", 60.0), ("clean", 180.0)])
+def test_the_state_after_a_decision_shows_what_it_does(rules: str, bonus: float) -> None:
     """The merchant, its power with the inland bonus, and what each flow carries."""
-    after = SIMULATOR.simulate(small(), ASK, "mid", "paper")
+    situation = small(countries=[("A", "home", 180.0), COUNTRIES[1]])
+    after = SIMULATOR.simulate(situation, ASK, "mid", rules)
     rows = after["node_country"]
     assert rows["has_merchant"].tolist() == [False, False, True, False, False]
-    assert rows["calculated_trading_power"][2] == pytest.approx(1.05 * (1 + 2 + 80))
-    assert after["trade_node"]["total_power"][1] == pytest.approx(1.05 * 83 + 3)
+    assert rows["calculated_trading_power"][2] == pytest.approx(1.05 * (1 + 2 + bonus))
+    assert after["trade_node"]["total_power"][1] == pytest.approx(1.05 * (3 + bonus) + 3)
     assert after["flow"]["flow"].tolist() == pytest.approx([0.0, 0.0, 10.0])
     assert after["trade_node"]["ingoing"].tolist() == pytest.approx([0.0, 0.0, 10.5, 0.0])
-    assert not small()["node_country"]["has_merchant"].any()
+    assert not situation["node_country"]["has_merchant"].any()
 
 
-def test_a_small_country_gets_the_least_inland_bonus() -> None:
-    """At an inland node a development below 50 counts as 50."""
-    situation = small(countries=[("A", "home", 10.0), COUNTRIES[1]])
-    after = SIMULATOR.simulate(situation, ASK, "mid", "paper")
-    assert after["node_country"]["calculated_trading_power"][2] == pytest.approx(1.05 * 53)
+@pytest.mark.parametrize(
+    ("rules", "development", "bonus"),
+    [
+        ("paper", 149.0, 50.0),
+        ("paper", 151.5, 50.5),
+        ("clean", 10.0, 50.0),
+        ("clean", 51.0, 51.0),
+        ("released", 51.0, 51.0),
+    ],
+)
+def test_a_small_country_gets_the_least_inland_bonus(
+    rules: str, development: float, bonus: float
+) -> None:
+    """At an inland node less than 50, by the text of a third of the development, counts as 50."""
+    situation = small(countries=[("A", "home", development), COUNTRIES[1]])
+    after = SIMULATOR.simulate(situation, ASK, "mid", rules)
+    power = after["node_country"]["calculated_trading_power"][2]
+    assert power == pytest.approx(1.05 * (3 + bonus))
 
 
-def test_a_merchant_supports_the_first_flow_that_leads_home() -> None:
-    """Without a straight flow, table order picks among those that lead home; others get nothing."""
+@pytest.mark.parametrize(("rules", "chosen"), [("paper", "Zoo"), ("clean", "mid")])
+def test_a_merchant_supports_the_first_flow_that_leads_home(rules: str, chosen: str) -> None:
+    """Without a straight flow the dest's name decides, in the released program table order.
+
+    Names are compared by code points, so a capital comes first; flows that do not lead home get
+    nothing.
+    """
     situation = small(
-        nodes=[*NODES, ("detour", 0.0, False)],
-        flows=[("far", "side"), ("far", "mid"), ("far", "detour"), ("mid", "home"),
-               ("detour", "home")],
+        nodes=[*NODES, ("Zoo", 0.0, False), ("Ararat", 0.0, False)],
+        flows=[("far", "side"), ("far", "Ararat"), ("far", "mid"), ("far", "Zoo"),
+               ("mid", "home"), ("Zoo", "home")],
         presence=[*PRESENCE, ("far", "A", False, False, 1.0)],
     )  # fmt: skip
-    carried = SIMULATOR.simulate(situation, ASK, "far", "paper")["flow"]["flow"]
-    assert carried[1] > 0
-    assert carried[[0, 2]].tolist() == [0.0, 0.0]
+    flow = SIMULATOR.simulate(situation, ASK, "far", rules)["flow"]
+    carried = dict(zip(flow["dest"][:4], flow["flow"][:4], strict=True))
+    assert carried.pop(chosen) > 0
+    assert {*carried.values()} == {0.0}
 
 
-def test_a_straight_flow_comes_before_an_earlier_one() -> None:
-    """The flow straight home is supported though another that leads there stands above it."""
-    situation = small(flows=[("mid", "side"), ("side", "home"), ("mid", "home")])
-    assert SIMULATOR.simulate(situation, ASK, "mid", "paper")["flow"]["flow"][2] == 10.0
+@pytest.mark.parametrize("rules", SIMULATOR.rule_sets)
+def test_a_straight_flow_comes_before_an_earlier_one(rules: str) -> None:
+    """The flow straight home is supported though another that leads there comes first."""
+    flows = [("mid", "alley"), ("alley", "home"), ("mid", "home")]
+    situation = small(nodes=[*NODES, ("alley", 0.0, False)], flows=flows)
+    assert SIMULATOR.simulate(situation, ASK, "mid", rules)["flow"]["flow"][2] == pytest.approx(10)
 
 
 def test_a_merchant_that_cannot_reach_home_supports_nothing() -> None:
@@ -294,7 +317,7 @@ def test_more_than_64_homes_are_told_apart() -> None:
 
 
 def test_near_ties_are_settled_in_table_order() -> None:
-    """Of two alike nodes the order in which arriving value is summed decides, and it is said."""
+    """Of two alike nodes the order of summation picks the answer; both tie, and it is said."""
     values = {"n0": 1.3, "n1": 7.6, "n2": 1.3, "n3": 2.4}
     situation = world(
         countries=[("A", "home", 1.0), ("B", "n0", 1.0)],
@@ -310,7 +333,8 @@ def test_near_ties_are_settled_in_table_order() -> None:
     plain = [reference.profit(situation, "A", "home", name, "paper") for name in values]
     assert outcomes.values.tolist() == plain
     assert plain[0] != plain[2] == pytest.approx(plain[0], rel=1e-15)
-    assert outcomes.ties == ("n0",)
+    assert outcomes.answer == "n0"
+    assert outcomes.ties == ("n0", "n2")
     assert outcomes.decided_by_last_bit
 
 

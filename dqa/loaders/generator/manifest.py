@@ -30,7 +30,7 @@ __all__ = [
     "write_generated",
 ]
 
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 """Raised whenever the same seed and options would give other questions."""
 
 

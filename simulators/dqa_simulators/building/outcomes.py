@@ -1,20 +1,23 @@
 """Ground truth of the Building scenario: which building to expand for the lowest price.
 
-The rules (PlanRAG, section 3.2, figure 7 and algorithm 2; quantities and prices have the game's
-own units):
+Rule set ``paper`` counts by ``schemas/building/rules.md``, whose rules are those of PlanRAG's
+section 3.2, Figure 7 and Algorithm 2 (quantities and prices have the game's own units); with
+nothing decided it reproduces every released price to the last bit:
 
-1. Raising a building's level by 5 multiplies its max_demand and max_supply by (level + 5) / level.
+1. Raising a building's level by 5 (appendix A.2) multiplies its max_demand and max_supply by
+   (level + 5) / level.
 2. Demand of goods (Eq. 4) = pop_demand + sum of max_demand. Supply (Eq. 5) starts as the sum of
    max_supply.
-3. Ten cycles: current_input = max_demand * supply / demand; current_output = max_supply * mean
-   over the building's inputs of min(current_input, max_demand) / max_demand; supply = sum of
-   current_output. A building without inputs keeps the current_output that its table has.
+3. Ten cycles (cycle_cnt): current_input = max_demand * supply / demand; current_output =
+   max_supply * mean over the building's inputs of min(current_input, max_demand) / max_demand;
+   supply = sum of current_output. A building without inputs keeps the current_output that its
+   table has.
 4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
-Rule set ``paper`` is exactly that; with nothing decided it reproduces every released price to the
-last bit. Rule set ``released`` is what the published answers follow: sums of max_demand and of
-current_output go on from what the tables hold, so that demand counts twice throughout, and supply
-in the first cycle.
+Rule set ``released`` is what the published answers follow: sums of max_demand and of current_output
+go on from what the tables hold, so that demand counts twice throughout, and supply in the first
+cycle. There is no rule set ``clean`` as Locating has it: but for double counting the released
+program follows the text, so it would be ``paper`` again.
 
 What the rules leave open is defined here:
 
@@ -26,9 +29,9 @@ What the rules leave open is defined here:
 
 Order of summation: rows of `supply` and `demand` in table order. All candidates are screened with
 vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the
-building; those within 1e-12 of the best are then recomputed in exactly that order. Both look only
-at goods within ten steps up the chains of inputs from those asked about; a building that neither
-makes nor needs any of these stands for doing nothing.
+building; those within `ROUNDING` of the best are then recomputed in exactly that order. Both look
+only at goods within ten steps up the chains of inputs from those asked about; a building that
+neither makes nor needs any of these stands for doing nothing.
 """
 
 from __future__ import annotations
@@ -40,19 +43,40 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import Outcomes
+from dqa.core.simulator import ROUNDING, CountingRules, Outcomes, StatedRule
 from dqa.core.situation import Situation
 from dqa_simulators.building.economy import LEVEL_INCREASE, NOTHING, RULE_SETS, Economy
 from dqa_simulators.building.screen import screen
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 
-_NEAR = 1e-12
-"""Prices this close, relative to the best, are recomputed: some thousand times what one rounding
-changes. Where they still differ then, rounding decides."""
-
 _BLOCK = 2_000_000
 """Most cells of an array over rows and candidates: 16 MB."""
+
+_COUNTING = CountingRules(
+    stated=(
+        StatedRule("Goods", ("base_price", "pop_demand")),
+        StatedRule("Buildings", ("max_demand", "max_supply")),
+        StatedRule("Level", ("L + 5", "(L + 5) / L", "max_demand", "max_supply")),
+        StatedRule("Demand", ("pop_demand", "max_demand")),
+        StatedRule("Input", ("max_demand * supply / demand",)),
+        StatedRule("Output", ("max_supply", "mean", "min(current_input / max_demand, 1)")),
+        StatedRule("Constant output", ("keeps", "current_output")),
+        StatedRule("Supply", ("current_output", "max_supply")),
+        StatedRule("Rounds", ("ten rounds",)),
+        StatedRule("Price", ("0.75", "(demand - supply) / max(demand, supply)", "base_price")),
+        StatedRule("Calculation", ("once",)),
+    ),
+    text="paper",
+    described={
+        "released": (
+            "What the published labels follow: demand and supply go on from tables that already "
+            "hold the result of a simulation, so they count twice."
+        ),
+        "paper": "The paper's text: one clean simulation a candidate.",
+    },
+    grounds={"released": ("double counting",), "paper": ("one clean run",)},
+)
 
 _economy = PerSituation(Economy.of)
 
@@ -62,6 +86,7 @@ class BuildingSimulator:
 
     scenario = "building"
     rule_sets: tuple[str, ...] = RULE_SETS
+    counting = _COUNTING
 
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
@@ -90,17 +115,16 @@ class BuildingSimulator:
         goods = _goods(situation, questions)
         values, baselines = _screened(economy, goods, rules)
         judged = [_judged(situation, question, buildings) for question in questions]
-        last_bit = _settle_near_ties(economy, goods, values, judged, rules)
+        _settle_near_ties(economy, goods, values, judged, rules)
         return [
             Outcomes(
                 candidates=buildings if rows is None else question.candidates or (),
                 values=prices if rows is None else prices[rows],
                 goal="minimise",
                 baseline=baseline,
-                decided_by_last_bit=decided,
             )
-            for question, prices, rows, baseline, decided in zip(
-                questions, values, judged, baselines.tolist(), last_bit, strict=True
+            for question, prices, rows, baseline in zip(
+                questions, values, judged, baselines.tolist(), strict=True
             )
         ]
 
@@ -201,8 +225,8 @@ def _settle_near_ties(
     values: FloatArray,
     judged: Sequence[IntArray | None],
     rules: str,
-) -> list[bool]:
-    """Recompute, in place, prices that rounding may order; return whether it did, by question.
+) -> None:
+    """Recompute, in place, prices that rounding may order.
 
     Parameters
     ----------
@@ -219,7 +243,6 @@ def _settle_near_ties(
             counts[rows] = True
     near = _near_best(values, counting)
     contested = np.flatnonzero(near.sum(axis=1) > 1)
-    decided = np.zeros(len(goods), np.bool_)
     if contested.size:
         near = near[contested]
         candidates = np.flatnonzero(near.any(axis=0))
@@ -227,16 +250,12 @@ def _settle_near_ties(
         exact = _exact(economy, goods[contested], candidates, rules)
         settled[:, candidates] = np.where(near[:, candidates], exact, settled[:, candidates])
         values[contested] = settled
-        close = _near_best(settled, counting[contested])
-        least = np.where(close, settled, np.inf).min(axis=1, keepdims=True)
-        decided[contested] = (close & (settled > least)).any(axis=1)
-    return decided.tolist()
 
 
 def _near_best(values: FloatArray, counting: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which of the values that count are within rounding of the least of their row."""
     least = values.min(axis=1, keepdims=True, where=counting, initial=np.inf)
-    near: NDArray[np.bool_] = values <= least * (1.0 + _NEAR)
+    near: NDArray[np.bool_] = values <= least * (1.0 + ROUNDING)
     return near & counting
 
 

@@ -96,6 +96,7 @@ class FlowGraph:
         self, names: Sequence[str], sources: IntArray, targets: IntArray, situation: str
     ) -> None:
         self.n = len(names)
+        self._names = names
         self.rows, self.starts = Grouped.by(sources, self.n)
         self.out_degree = np.diff(self.starts)
         self.sources = np.repeat(np.arange(self.n), self.out_degree)
@@ -202,13 +203,13 @@ class FlowGraph:
         found = csgraph.breadth_first_order(self._reversed, home, return_predecessors=False)
         return np.asarray(found, np.intp)
 
-    def steered_edges(self, nodes: IntArray, homes: IntArray) -> IntArray:
+    def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
         """Return the edge each merchant supports: from ``nodes[i]`` towards ``homes[i]``.
 
-        The edge that leads straight home, or else the first in table order from whose end home
-        can be reached, or -1; shape (k,).
+        The edge that leads straight home, or else the first from whose end home can be reached:
+        by the end's name (its code points), or in table order. -1 where there is none; shape (k,).
         """
-        chosen = np.full(len(nodes), _NO_EDGE, np.intp)
+        chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)
         block_of = home_of // 64
         for number, (block, bits) in enumerate(self._reaching(distinct)):
@@ -216,18 +217,26 @@ class FlowGraph:
             if not pairs.size:
                 continue
             edges, counts = self.out_edges(nodes[pairs])
-            starts = np.cumsum(counts) - counts
             ends = self.targets[edges]
             bit = np.repeat((home_of[pairs] - 64 * number).astype(np.uint64), counts)
             leads = (bits[ends] >> bit) & np.uint64(1) == 1
             straight = ends == np.repeat(block[home_of[pairs] - 64 * number], counts)
-            # A straight edge sorts before every other.
-            preference = np.where(leads, edges, _NO_EDGE)
-            preference[straight] -= len(self.sources)
-            chosen[pairs] = np.minimum.reduceat(preference, starts)
-        chosen[chosen < 0] += len(self.sources)
-        chosen[chosen == _NO_EDGE] = -1
+            # A straight edge sorts before every other, and one that leads elsewhere after all.
+            preference = np.full(len(edges), _NO_EDGE, np.intp)
+            preference[leads] = self._alphabetical(ends[leads]) if by_name else edges[leads]
+            preference[straight] = -1
+            pair = np.repeat(np.arange(len(pairs)), counts)
+            first = np.lexsort((preference, pair))[np.cumsum(counts) - counts]
+            chosen[pairs] = np.where(preference[first] < _NO_EDGE, edges[first], -1)
         return chosen
+
+    def _alphabetical(self, nodes: IntArray) -> IntArray:
+        """Return each node's place among these nodes by name; shape (k,)."""
+        distinct, which = np.unique(nodes, return_inverse=True)
+        names = [self._names[node] for node in distinct.tolist()]
+        place = np.empty(len(names), np.intp)
+        place[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        return place[which]
 
 
 def _circle(

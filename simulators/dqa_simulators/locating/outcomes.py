@@ -1,21 +1,26 @@
 """Ground truth of the Locating scenario: where a merchant brings its country the most profit.
 
-The rules (PlanRAG, section 3.1, figure 7 and algorithm 1; powers and values have the game's own
-units):
+Rule set ``paper`` counts by ``schemas/locating/rules.md``, whose rules are those of PlanRAG's
+section 3.1, Figure 7 and Algorithm 1 (powers and values have the game's own units):
 
-1. Power. A country's trading power at a node is its base_trading_power b, with a merchant
-   1.05 * (b + 2), and with a merchant at an inland node 1.05 * (b + 2 + max(50, development)).
-   total_power is the sum over countries (TP_total).
+1. Power (Figure 7). A country's trading power at a node is its base_trading_power b, with a
+   merchant 1.05 * (b + 2), and with a merchant at an inland node
+   1.05 * (b + 2 + max(development / 3, 50)). total_power is the sum over countries (TP_total).
 2. Flow (Eq. 1, 2), in topological order: outgoing = (local_value + ingoing) * power of the
    countries not at home there / total_power. A merchant away from home supports the flow that
-   leads straight home, or else the first in table order from which home can be reached. Flows
-   share outgoing in proportion to the power that supports them, equally where nothing supports
-   any. The dest's ingoing gains 1.05 * flow.
+   leads straight home, or else, of those from which home can be reached, the one to the first
+   dest by name. Flows share outgoing in proportion to the power that supports them, equally where
+   nothing supports any. The dest's ingoing gains 1.05 * flow.
 3. Profit (Eq. 3) at home h = (local_value + ingoing) * the country's power / total_power.
 
-Rule set ``paper`` computes this from scratch. Rule set ``released`` is what the published answers
-follow: total_power and ingoing go on from what the tables hold, so both count twice, and
-profit = (local_value - outgoing + ingoing) * power / total_power.
+The other rule sets count as the released program does, in two steps (its source is not at hand;
+the published answers tell):
+
+- ``clean``: one clean run as in ``paper``, with the program's bonus max(development, 50), and with
+  the first flow in table order where ``paper`` goes by name.
+- ``released``, which the published answers follow: as ``clean``, but total_power and ingoing go on
+  from what the tables hold, so both count twice, and
+  profit = (local_value - outgoing + ingoing) * power / total_power.
 
 What the rules leave open is defined here:
 
@@ -30,7 +35,8 @@ What the rules leave open is defined here:
 
 Order of summation: powers in the order of `node_country`, what arrives at a node in the order of
 `flow`. All candidates are screened by one forward and one backward solution of a triangular system
-(`State`); those within 1e-12 of the best are then recomputed in exactly that order.
+(`State`); those within `ROUNDING` of the best are then recomputed in exactly that order. Rows in
+another order change outcomes of ``paper`` by rounding alone, and no answer that leads by more.
 """
 
 from __future__ import annotations
@@ -43,28 +49,60 @@ import numpy as np
 
 from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import Outcomes
+from dqa.core.simulator import ROUNDING, CountingRules, Outcomes, StatedRule
 from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
 from dqa_simulators.locating.replay import Placement, Replay
 from dqa_simulators.locating.world import ARRIVAL, RULE_SETS, State, World
 
-_NEAR = 1e-12
-"""Values this close, relative to the best, are recomputed: some thousand times what one rounding
-changes. Where they still differ then, rounding decides."""
-
 _BLOCK = 4_000_000
 """Most cells of a (nodes, homes) array: 32 MB."""
+
+_PROGRAM_BONUS = "the program's inland bonus"
+
+_COUNTING = CountingRules(
+    stated=(
+        StatedRule("Value", ("local_value", "ingoing")),
+        StatedRule("Presence", ("node_country", "home_node", "is_home")),
+        StatedRule("Power", ("1.05", "+ 2", "development / 3", "50", "inland", "total_power")),
+        StatedRule("Merchants", ("changes nothing",)),
+        StatedRule("Profit", ("(local_value + ingoing)", "total_power", "not subtracted")),
+        StatedRule("Leaving", ("outgoing", "total_power", "elsewhere")),
+        StatedRule("Steering", ("straight", "alphabetical")),
+        StatedRule("Sharing", ("in proportion", "the same")),
+        StatedRule("Arrival", ("1.05 * flow",)),
+        StatedRule("Calculation", ("once", "upstream")),
+    ),
+    text="paper",
+    described={
+        "released": (
+            "What the published labels follow: powers and values go on from tables that already "
+            "hold the result of a simulation, so they count twice, and a merchant's inland bonus "
+            "is the released program's, max(development, 50)."
+        ),
+        "clean": "One clean simulation a candidate, by the program's bonus.",
+        "paper": (
+            "The paper's text, which is every question's: one clean simulation a candidate, by the "
+            "text's bonus, max(development / 3, 50)."
+        ),
+    },
+    grounds={
+        "released": ("double counting", _PROGRAM_BONUS),
+        "clean": ("one clean run", _PROGRAM_BONUS),
+        "paper": ("one clean run", "the text's inland bonus"),
+    },
+)
 
 _world = PerSituation(World)
 
 
 class LocatingSimulator:
-    """Outcomes of placing a merchant, under the rule sets ``released`` and ``paper``."""
+    """Outcomes of placing a merchant, under ``released``, ``clean`` and ``paper``."""
 
     scenario = "locating"
-    rule_sets: tuple[str, ...] = RULE_SETS
+    rule_sets: tuple[str, ...] = tuple(RULE_SETS)
+    counting = _COUNTING
 
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
@@ -117,11 +155,12 @@ class LocatingSimulator:
         if decision is not None:
             situation = _with_merchant(situation, question, decision)
         world = World(situation) if decision is not None else _world(situation)
-        flows = Replay(world.state(rules)).run()
+        state = world.state(rules)
+        flows = Replay(state).run()
         return situation.replace(
-            node_country=situation["node_country"].replace(calculated_trading_power=world.power),
+            node_country=situation["node_country"].replace(calculated_trading_power=state.power),
             trade_node=situation["trade_node"].replace(
-                total_power=world.state(rules).total,
+                total_power=state.total,
                 outgoing=flows.outgoing,
                 ingoing=flows.ingoing,
             ),
@@ -173,10 +212,10 @@ def _screen(state: State, targets: Sequence[tuple[int, int]]) -> list[_Screened]
     question = np.repeat(np.arange(len(targets)), counts)
     node, home = world.row_node[rows], column[question]
     steers_to = np.repeat([world.home(country) for country, _ in targets], counts)
-    edges = np.where(world.at_home[rows], -1, graph.steered_edges(node, steers_to))
+    edges = np.where(world.at_home[rows], -1, state.steered_edges(node, steers_to))
 
-    power = world.power_with_merchant(rows)
-    added = np.where(world.merchant[rows], 0.0, power - world.power[rows])
+    power = state.power_with_merchant(rows)
+    added = np.where(world.merchant[rows], 0.0, power - state.power[rows])
     away = np.where(world.at_home[rows], 0.0, added)
     total = state.total[node] + added
     ratio = np.divide(state.away[node] + away, total, out=np.zeros(len(rows)), where=total > 0.0)
@@ -196,7 +235,7 @@ def _screen(state: State, targets: Sequence[tuple[int, int]]) -> list[_Screened]
     return [
         _Screened(
             home=own_home,
-            power=_power_at(world, rows[start:end], own_home),
+            power=_power_at(state, rows[start:end], own_home),
             baseline=float(ingoing[own_home]),
             rows=rows[start:end][counts_for[start:end]],
             edges=edges[start:end][counts_for[start:end]],
@@ -208,9 +247,9 @@ def _screen(state: State, targets: Sequence[tuple[int, int]]) -> list[_Screened]
     ]
 
 
-def _power_at(world: World, rows: IntArray, node: int) -> float:
+def _power_at(state: State, rows: IntArray, node: int) -> float:
     """Return the power in those of a country's rows that are about `node`; 0 if none is."""
-    return float(world.power[rows[world.row_node[rows] == node]].sum())
+    return float(state.power[rows[state.world.row_node[rows] == node]].sum())
 
 
 def _settle(state: State, replay: Replay, question: Question, screened: _Screened) -> Outcomes:
@@ -219,7 +258,7 @@ def _settle(state: State, replay: Replay, question: Question, screened: _Screene
     home, rows, values = screened.home, screened.rows, screened.values.copy()
     baseline = screened.baseline
     best = float(values.max(initial=baseline))
-    bound = best - _NEAR * (best + float(world.local[home]))
+    bound = best - ROUNDING * (best + float(world.local[home]))
     near = values >= bound
     # Candidates that change nothing all have the baseline's value, exactly.
     if np.count_nonzero(near) + (baseline >= bound) > 1 and near.any():
@@ -230,14 +269,11 @@ def _settle(state: State, replay: Replay, question: Question, screened: _Screene
     at_nodes = np.full(world.n, baseline)
     at_nodes[world.row_node[rows]] = values
     candidates, chosen = _candidates(world, question, home)
-    profits = state.profit(at_nodes[chosen], home, screened.power)
-    top = profits.max(initial=0.0)
     return Outcomes(
         candidates=candidates,
-        values=profits,
+        values=state.profit(at_nodes[chosen], home, screened.power),
         goal="maximise",
         baseline=float(state.profit(np.array([baseline]), home, screened.power)[0]),
-        decided_by_last_bit=bool(((profits < top) & (profits >= top - _NEAR * top)).any()),
     )
 
 

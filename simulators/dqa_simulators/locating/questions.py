@@ -62,4 +62,5 @@ GENERATOR = SimulatedGenerator(
     name="q{first}",  # the name that the release's layout gives it
     year=1450,
     release=(200, 7),
+    rules=("paper", "clean", "released"),
 )

@@ -53,7 +53,7 @@ class Replay:
 
     @cached_property
     def _supports(self) -> list[float]:
-        values: list[float] = self._state.world.supports.tolist()
+        values: list[float] = self._state.supports.tolist()
         return values
 
     @cached_property
@@ -161,15 +161,14 @@ class Replay:
 
     def _support_with(self, placement: Placement) -> float:
         """Return the power behind the placed merchant's flow, summed in row order."""
-        rows, edges = self._state.world.steering
+        rows, edges = self._state.steering
         beside = rows[edges == placement.edge].tolist()
         return _sum(self._power_of(row, placement.row) for row in sorted([*beside, placement.row]))
 
     def _power_of(self, row: int, placed: int) -> float:
-        world = self._state.world
         if row == placed:
-            return float(world.power_with_merchant(np.array([row]))[0])
-        return float(world.power[row])
+            return float(self._state.power_with_merchant(np.array([row]))[0])
+        return float(self._state.power[row])
 
 
 class _Overlay:

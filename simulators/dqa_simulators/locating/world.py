@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,6 @@ from dqa_simulators.checks import (
     FloatArray,
     IntArray,
     amounts,
-    chosen_rules,
     index,
     positions,
     sums,
@@ -23,22 +25,47 @@ from dqa_simulators.checks import (
 )
 from dqa_simulators.locating.graph import FlowGraph, Grouped
 
-RULE_SETS = ("released", "paper")
+
+class RuleSet(NamedTuple):
+    """One way of counting.
+
+    Attributes
+    ----------
+    continues
+        Whether total_power and ingoing go on from what the tables hold, so that both count twice,
+        and what leaves home is subtracted.
+    per_bonus
+        How much development is worth one of a merchant's inland bonus.
+    by_name
+        Whether a merchant without a route straight home takes the first by its dest's name, and
+        not the first in table order.
+    """
+
+    continues: bool
+    per_bonus: float
+    by_name: bool
+
+
+RULE_SETS: Mapping[str, RuleSet] = MappingProxyType(
+    {
+        "released": RuleSet(continues=True, per_bonus=1.0, by_name=False),
+        "clean": RuleSet(continues=False, per_bonus=1.0, by_name=False),
+        "paper": RuleSet(continues=False, per_bonus=3.0, by_name=True),
+    }
+)
+"""By name; what each of them stands for is in `dqa_simulators.locating.outcomes`."""
 
 ARRIVAL = 1.05
 """What arrives at the end of a route, per unit that leaves (PlanRAG, Eq. 2)."""
 
+MERCHANT = 1.05
+"""What a merchant multiplies its country's power by (PlanRAG, figure 7)."""
 
-def merchant_power(
-    base: FloatArray, inland: NDArray[np.bool_], development: FloatArray
-) -> FloatArray:
-    """Return the trading power with a merchant, from the power without one; shape (k,).
+ADDED = 2.0
+"""What a merchant adds to its country's power before that (PlanRAG, figure 7)."""
 
-    1.05 * (base + 2), and at an inland node 1.05 * (base + 2 + max(50, development)), with the
-    country's development (PlanRAG, figure 7; the released data).
-    """
-    coast: FloatArray = base + 2.0
-    return 1.05 * np.where(inland, coast + np.maximum(50.0, development), coast)
+INLAND = 50.0
+"""The least that it adds at an inland node besides (PlanRAG, figure 7)."""
 
 
 class World:
@@ -52,10 +79,10 @@ class World:
         The flow graph.
     row_node, row_country : arrays of shape (r,)
         What each row of `node_country` is about, as rows of the two tables.
-    power : array of shape (r,)
-        Trading power, with the merchants that the table has.
-    supports : array of shape (m,)
-        Power of the merchants that steer along each flow.
+    base : array of shape (r,)
+        Trading power without merchants.
+    at_home, merchant : arrays of shape (r,)
+        The columns is_home and has_merchant of `node_country`.
 
     Raises
     ------
@@ -85,8 +112,6 @@ class World:
         self.base = amounts(situation, "node_country", "base_trading_power")
         self.at_home: NDArray[np.bool_] = rows["is_home"]
         self.merchant: NDArray[np.bool_] = rows["has_merchant"]
-        self.power = self._powers()
-        self.supports = self._supports()
         self._states: dict[str, State] = {}
 
     def _ends(self, table: str, column: str) -> IntArray:
@@ -96,20 +121,6 @@ class World:
         sources, targets = self._ends("flow", "source"), self._ends("flow", "dest")
         unique_pairs(self.situation, "flow", sources, targets, self.n)
         return FlowGraph(self.names, sources, targets, self.situation.name)
-
-    def _powers(self) -> FloatArray:
-        power = np.array(self.base)
-        rows = np.flatnonzero(self.merchant)
-        power[rows] = self.power_with_merchant(rows)
-        return power
-
-    def power_with_merchant(self, rows: IntArray) -> FloatArray:
-        """Return the power that rows of `node_country` have once a merchant is there."""
-        return merchant_power(
-            self.base[rows],
-            self.inland[self.row_node[rows]],
-            self.development[self.row_country[rows]],
-        )
 
     def home(self, country: int) -> int:
         """Return a country's home node; `SituationError` where it is no node of the world."""
@@ -125,20 +136,11 @@ class World:
 
     @cached_property
     def steering(self) -> tuple[IntArray, IntArray]:
-        """Rows of merchants away from home that support a flow, and the flow each supports.
-
-        A merchant from whose node no flow leads home supports none.
-        """
+        """Rows of merchants away from home, and the home that each of them steers to."""
         rows = np.flatnonzero(self.merchant & ~self.at_home)
         owners, owner = np.unique(self.row_country[rows], return_inverse=True)
         homes = np.array([self.home(country) for country in owners.tolist()], np.intp)
-        edges = self.graph.steered_edges(self.row_node[rows], homes[owner])
-        found = edges >= 0
-        return rows[found], edges[found]
-
-    def _supports(self) -> FloatArray:
-        rows, edges = self.steering
-        return sums(edges, self.power[rows], len(self.graph.sources))
+        return rows, homes[owner]
 
     @cached_property
     def rows_of_country(self) -> Grouped:
@@ -152,7 +154,6 @@ class World:
 
     def state(self, rules: str) -> State:
         """Return powers and flows under a rule set, computed once."""
-        chosen_rules(rules, RULE_SETS)
         if rules not in self._states:
             self._states[rules] = State(self, rules)
         return self._states[rules]
@@ -171,6 +172,10 @@ class State:
 
     Attributes
     ----------
+    power : array of shape (r,)
+        Trading power of each row of `node_country`, with the merchants that the table has.
+    supports : array of shape (m,)
+        Power of the merchants that steer along each flow.
     total, away : arrays of shape (n,)
         Power of all countries at each node (with what `released` starts from), and of those that
         are not at home there.
@@ -185,24 +190,57 @@ class State:
     """
 
     def __init__(self, world: World, rules: str) -> None:
-        self.world, self.rules = world, rules
+        self.world, self.rules = world, RULE_SETS[rules]
         graph, n = world.graph, world.n
+        self.power = np.array(world.base)
+        merchants = np.flatnonzero(world.merchant)
+        self.power[merchants] = self.power_with_merchant(merchants)
+        rows, edges = self.steering
+        self.supports = sums(edges, self.power[rows], len(graph.sources))
         self.start_power, self.start_ingoing = np.zeros(n), np.zeros(n)
-        if rules == "released":
+        if self.rules.continues:
             self.start_power = amounts(world.situation, "trade_node", "total_power")
             self.start_ingoing = amounts(world.situation, "trade_node", "ingoing")
         self.total = sums(  # the table's own total comes first
             np.concatenate((np.arange(n), world.row_node)),
-            np.concatenate((self.start_power, world.power)),
+            np.concatenate((self.start_power, self.power)),
             n,
         )
-        self.away = sums(world.row_node, np.where(world.at_home, 0.0, world.power), n)
+        self.away = sums(world.row_node, np.where(world.at_home, 0.0, self.power), n)
         self.ratio = np.divide(self.away, self.total, out=np.zeros(n), where=self.total > 0.0)
-        self.steered = sums(graph.sources, world.supports, n)
+        self.steered = sums(graph.sources, self.supports, n)
         support = np.repeat(self.steered, graph.out_degree)
         degree = np.repeat(graph.out_degree, graph.out_degree)
-        self.share = np.divide(world.supports, support, out=1.0 / degree, where=support > 0.0)
+        self.share = np.divide(self.supports, support, out=1.0 / degree, where=support > 0.0)
         self.value = self._solve_forward(world.local + self.start_ingoing)
+
+    def power_with_merchant(self, rows: IntArray) -> FloatArray:
+        """Return the power that rows of `node_country` have once a merchant is there; shape (k,).
+
+        1.05 * (base + 2), and at an inland node 1.05 * (base + 2 + bonus), with a bonus of
+        max(development / 3, 50) (PlanRAG, figure 7) or, in the released program,
+        max(development, 50).
+        """
+        world = self.world
+        development = world.development[world.row_country[rows]]
+        bonus = np.maximum(development / self.rules.per_bonus, INLAND)
+        coast: FloatArray = world.base[rows] + ADDED
+        return MERCHANT * np.where(world.inland[world.row_node[rows]], coast + bonus, coast)
+
+    @cached_property
+    def steering(self) -> tuple[IntArray, IntArray]:
+        """Rows of merchants away from home that support a flow, and the flow each supports.
+
+        A merchant from whose node no flow leads home supports none.
+        """
+        rows, homes = self.world.steering
+        edges = self.steered_edges(self.world.row_node[rows], homes)
+        found = edges >= 0
+        return rows[found], edges[found]
+
+    def steered_edges(self, nodes: IntArray, homes: IntArray) -> IntArray:
+        """Return the flow that a merchant supports from each node towards a home, or -1."""
+        return self.world.graph.steered_edges(nodes, homes, by_name=self.rules.by_name)
 
     @cached_property
     def _system(self) -> sparse.csr_array:
@@ -269,14 +307,13 @@ class State:
     def profit(self, ingoing: FloatArray, home: int, power: float) -> FloatArray:
         """Return the profit at home from what arrives there and the country's power there.
 
-        ``paper``: (local_value + ingoing) * power / total_power (PlanRAG, Eq. 1 and 3).
-        ``released`` subtracts what leaves home: local_value - outgoing + ingoing. 0 at a home
-        without power.
+        (local_value + ingoing) * power / total_power (PlanRAG, Eq. 1 and 3); ``released``
+        subtracts what leaves home: local_value - outgoing + ingoing. 0 at a home without power.
         """
         if not self.total[home] > 0.0:
             return np.zeros_like(ingoing)
         local = self.world.local[home]
         kept = local + ingoing
-        if self.rules == "released":
+        if self.rules.continues:
             kept = local - kept * self.ratio[home] + ingoing
         return np.asarray(kept * (power / self.total[home]))

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
+    from dqa.core.display import Display
     from dqa.core.endings import EXPECTED_FAILURES
     from dqa.core.errors import (
         CrashError,
@@ -120,6 +121,7 @@ __all__ = [
     "Decision",
     "Defect",
     "Difficulty",
+    "Display",
     "DqaError",
     "Ending",
     "Entry",
@@ -219,6 +221,7 @@ _MODULES = {
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),
+    "dqa.core.display": ("Display",),
     "dqa.core.errors": (
         "CrashError",
         "DataError",

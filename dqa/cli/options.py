@@ -126,6 +126,24 @@ RowLimit = Annotated[
     int,
     typer.Option("--row-limit", metavar="N", min=1, help="Most rows that one statement returns."),
 ]
+Digits = Annotated[
+    int,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        min=0,
+        help="Significant digits of the fractions that a model is shown; 0 for all that there are.",
+    ),
+]
+Samples = Annotated[
+    int,
+    typer.Option(
+        "--samples",
+        metavar="N",
+        min=0,
+        help="Values of each text and boolean column that stand in the schema.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -212,11 +230,14 @@ class DecidingOptions:
     seed: Seed = 0
     max_steps: MaxSteps = 20
     row_limit: RowLimit = 200
+    digits: Digits = 6
+    samples: Samples = 0
     settings: Settings = None
 
     def fields(self, rule_set: str | None) -> DecidingFields:
         """Return what a spec has of these; `UsageError` for a planner's address alone."""
         from dqa.core.database import Limits
+        from dqa.core.display import Display
         from dqa.evaluation.spec import ModelSpec
 
         if self.planner is None and self.planner_base_url is not None:
@@ -233,4 +254,5 @@ class DecidingOptions:
             "seed": self.seed,
             "max_steps": self.max_steps,
             "limits": Limits(rows=self.row_limit),
+            "display": Display(self.digits, self.samples),
         }

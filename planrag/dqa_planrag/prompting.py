@@ -20,6 +20,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.plans import read_plan
 from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
+from dqa.deciders.samples import sampled_schema
 from dqa_planrag.recipes import Recipe
 
 _HEADING = re.compile(r"^<!-- (\w+) -->\n", re.MULTILINE)
@@ -206,7 +207,11 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
 
 
 def task(
-    question: Question, database: Database, plan: str | None = None, language: str | None = None
+    question: Question,
+    database: Database,
+    plan: str | None = None,
+    language: str | None = None,
+    samples: int = 0,
 ) -> str:
     """Return the task as a model reads it.
 
@@ -220,12 +225,14 @@ def task(
         The plan to carry out, where somebody else made it.
     language
         What the task says that statements are written in, instead of the database's own.
+    samples
+        How many values of each text and boolean column stand in the schema.
     """
     filled = _template(_read("task")).render(
         question=question,
         kind=database.kind,
         language=language or database.language,
-        schema=database.schema().to_text(),
+        schema=sampled_schema(database, samples).to_text(),
         plan=plan,
     )
     return filled.strip()

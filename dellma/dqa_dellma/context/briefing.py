@@ -7,6 +7,7 @@ from typing import Self
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
@@ -59,13 +60,15 @@ class Briefing:
     states_form: bool = False
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913  (each is a question of its own to the decider)
         cls,
         question: Question,
         actions: tuple[Candidate, ...],
         database: Database,
         recorder: Recorder,
+        *,
         limits: Limits = DEFAULT_LIMITS,
+        display: Display = DEFAULT_DISPLAY,
     ) -> Self:
         """Run the question's own queries, or its scenario's; `recorder` keeps what they return.
 
@@ -77,7 +80,10 @@ class Briefing:
             The database failed.
         """
         queries = _queries(question, database.kind)
-        found = [_retrieve(query, database, recorder, limits) for query in queries]
+        found: list[Evidence] = []
+        for query in queries:
+            found.append(observe(database, query, limits, display, actions))
+            recorder.add_evidence(found[-1])
         told = tuple(one.observation for one in found if one.error is None)
         if not told:
             first = found[0]
@@ -198,13 +204,6 @@ def _without_actions(question: Question) -> UsageError:
         f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
         "list them with --candidates."
     )
-
-
-def _retrieve(query: str, database: Database, recorder: Recorder, limits: Limits) -> Evidence:
-    """Run a statement and record what came back, also where it cannot run."""
-    found = observe(database, query, limits)
-    recorder.add_evidence(found)
-    return found
 
 
 def _queries(question: Question, kind: Kind) -> tuple[str, ...]:

@@ -54,8 +54,8 @@ class Reading:
 NOTHING = Reading()
 """What a statement reads that failed, brought no data, or that nobody can parse."""
 
-_HELD = re.compile(r'\\"(\w+)\\": (?!null\b)')
-"""A property with a value, in a cell that holds a node or relationship as JSON text."""
+_HELD = re.compile(r'\\?"(\w+)\\?": (?!null\b)')
+"""A property with a value, in a cell that holds a node or relationship, also as JSON text."""
 _BY_KIND: dict[Kind, tuple[str, ...]] = {
     "relational": ("mysql", "sqlite", "postgres", "duckdb", "ansi"),
     "graph": ("neo4j", "ladybug"),

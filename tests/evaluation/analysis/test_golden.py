@@ -14,6 +14,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
+from dqa.core.display import Display
 from dqa.core.question import Question
 from dqa.core.situation import Situation, Table
 from dqa.deciders.tools import observe
@@ -65,7 +66,8 @@ def test_every_statement_returns_what_the_run_says(
     """Rows, errors and cuts, to the letter."""
     database = databases[run["world"], run["database"]]
     for asked in run["evidence"]:
-        found = observe(database, "\n".join(asked["statement"]), Limits(rows=run["row_limit"]))
+        limits, whole = Limits(rows=run["row_limit"]), Display(digits=0)
+        found = observe(database, "\n".join(asked["statement"]), limits, whole)
         assert found.observation == "\n".join(asked["observation"])
         told = (asked["row_count"], asked["error"], asked["cut"])
         assert (found.row_count, found.error, found.cut) == told

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
+    from dqa.core.display import Display
     from dqa.core.endings import EXPECTED_FAILURES
     from dqa.core.errors import (
         CrashError,
@@ -122,6 +123,7 @@ __all__ = [
     "Decision",
     "Defect",
     "Difficulty",
+    "Display",
     "DqaError",
     "Ending",
     "Entry",
@@ -225,6 +227,7 @@ _MODULES = {
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),
+    "dqa.core.display": ("Display",),
     "dqa.core.errors": (
         "CrashError",
         "DataError",

@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
+from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
@@ -261,7 +261,19 @@ def _simulator(scenario: Scenario) -> Simulator:
     found = _named(scenario, "simulator", scenario.outcomes.python or "")
     _expect(_is_instance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
     checked: Simulator = found
+    _expect_rules(scenario, checked)
     return checked
+
+
+def _expect_rules(scenario: Scenario, simulator: Simulator) -> None:
+    """Hold a scenario's text of rules against what its simulator declares that it counts by."""
+    from dqa.core.simulator import counting_of
+    from dqa.scenarios.checks import unstated_rule
+
+    counting = counting_of(simulator)
+    problem = unstated_rule(scenario.rules, counting) if counting is not None else None
+    if problem is not None:
+        raise ParseError(f"{scenario.folder}/rules.md", None, problem)
 
 
 def generator(name: str) -> Generator:

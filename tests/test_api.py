@@ -25,7 +25,7 @@ PUBLIC = tuple(
     """
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
-    Database DatabaseHealth Decider DeciderFactory Decision Defect DqaError Ending Entry
+    Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError
     Question QuestionSet ReleaseAudit ReleaseFolder Result Rows Run RunOptions RunSpec
@@ -151,7 +151,7 @@ class Last(dqa.Decider):
     def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
         choice = (question.candidates or ())[-1]
         rows = database.query("SELECT 1")
-        evidence = (dqa.Evidence("SELECT 1", rows.to_text(), len(rows.rows)),)
+        evidence = (dqa.Evidence.of("SELECT 1", rows),)
         return dqa.Decision(dqa.Ending.ANSWERED, str(choice), choice, evidence)
 
 

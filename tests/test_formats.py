@@ -15,6 +15,7 @@ from dqa.api.formats import format_names, json_schema
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError
 from dqa.core.events import CORE_EVENTS, kinds_of
+from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
 
 def run(*arguments: object, code: int = 0) -> str:
@@ -55,6 +56,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "evaluation": [json.loads(evaluation)],
         "loaded": json.loads(loaded),
         "manifest": [json.loads((generated / "manifest.json").read_text("utf-8"))],
+        "replay": [json.loads(run("dellma", "replay", "--release", _release(folder), "--json"))],
         "question": [
             json.loads(run("show", "building/1", "--generated", generated, "--json")),
             json.loads(run("show", "agriculture/1", "--generate", "1", "--json")),
@@ -69,6 +71,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             json.loads(asked),
         ],
     }
+
+
+def _release(folder: Path) -> Path:
+    """Write a small release of DeLLMa's layout."""
+    write_tables(folder / "release")
+    write_decision(folder / "release", "cot", '{"decision": "kiwi"}')
+    write_rankings(folder / "release", [(["fig", "kiwi"] * 2, {"rank": [2, 4, 1, 3]})] * 3)
+    return folder / "release"
 
 
 def _at(file: Path) -> tuple[object, ...]:

@@ -71,7 +71,11 @@ class ProblemDecider(Decider):
             if len(actions) == 1:
                 chosen = _only(actions[0], recorder)
             else:
-                briefing = Briefing.of(question, actions, database, recorder, settings.limits)
+                briefing = Briefing.of(
+                    *(question, actions, database, recorder),
+                    limits=settings.limits,
+                    display=settings.display,
+                )
                 chosen = self._choose(briefing, question.key, conversation)
         except EXPECTED_FAILURES as failure:
             return recorder.failed(failure)

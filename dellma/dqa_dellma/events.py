@@ -78,20 +78,26 @@ class FactorsEvent(Finding):
     ----------
     factors
         The values of each, k factors of about l values.
+    about
+        By factor, the actions that it alone bears on; factors that are not in it bear on all.
     asked
         How many were asked for.
     left_out, values_left_out
         What was named beyond that: factors, and values by factor.
     unusable
         Entries that are no factor.
+    unplaced
+        Factors that did not say which of the actions they bear on, and so are taken to bear on all.
     """
 
     kind: Literal["factors"] = "factors"
     factors: Mapping[str, tuple[str, ...]]
+    about: Mapping[str, tuple[Candidate, ...]] = {}
     asked: AskedFor = AskedFor()
     left_out: tuple[str, ...] = ()
     values_left_out: Mapping[str, tuple[str, ...]] = {}
     unusable: Number = 0
+    unplaced: Number = 0
 
 
 class Likelihood(_Told):
@@ -143,6 +149,8 @@ class RankingEvent(Finding):
         The minibatch: numbers of all items that it could have ranked, in the order shown.
     items
         Those that it ranks, best first, each once.
+    tied
+        Groups of them that share a rank: each stands together in `items`.
     omitted, repeated, invented
         How many items were left out, how many places named an item again, and how many named none.
     problem
@@ -152,10 +160,18 @@ class RankingEvent(Finding):
     kind: Literal["ranking"] = "ranking"
     shown: tuple[Number, ...]
     items: tuple[Number, ...]
+    tied: tuple[tuple[Number, ...], ...] = ()
     omitted: Number = 0
     repeated: Number = 0
     invented: Number = 0
     problem: str = ""
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each of `items`, from 1; those that are equal have the same."""
+        rank = {item: place for place, item in enumerate(self.items, start=1)}
+        rank |= {item: rank[group[0]] for group in self.tied for item in group}
+        return tuple(rank[item] for item in self.items)
 
     @property
     def oddities(self) -> str:
@@ -167,6 +183,12 @@ class RankingEvent(Finding):
     def _check(self) -> Self:
         if not set(self.items) <= set(self.shown):
             raise ValueError("a ranking ranks what it was not shown")
+        starts = [self.items.index(group[0]) if group else 0 for group in self.tied]
+        for start, group in zip(starts, self.tied, strict=True):
+            if len(group) < 2 or self.items[start : start + len(group)] != group:
+                raise ValueError("equal items have to stand together in a ranking, two at least")
+        if len(set(starts)) < len(starts):
+            raise ValueError("an item is in two groups of equal ones")
         return self
 
 

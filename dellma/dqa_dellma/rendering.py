@@ -65,7 +65,8 @@ def _context(event: ContextEvent) -> Iterator[str]:
 
 def _factors(event: FactorsEvent) -> Iterator[str]:
     for name, values in event.factors.items():
-        yield f"{name}: {'; '.join(values)}"
+        about = f" (of {_listed(event.about[name])})" if name in event.about else ""
+        yield f"{name}{about}: {'; '.join(values)}"
     yield f"asked for {event.asked.factors} factors of {event.asked.values} values each"
     if event.left_out:
         yield f"left out: {_listed(event.left_out)}"
@@ -73,6 +74,8 @@ def _factors(event: FactorsEvent) -> Iterator[str]:
         yield f"values left out of {name}: {'; '.join(values)}"
     if event.unusable:
         yield f"without a name or values, or named twice: {event.unusable}"
+    if event.unplaced:
+        yield f"that did not say which actions they bear on: {event.unplaced}"
 
 
 def _forecast(event: ForecastEvent) -> Iterator[str]:
@@ -87,7 +90,8 @@ def _pairs(event: PairsEvent) -> Iterator[str]:
 
 
 def _ranking(event: RankingEvent) -> Iterator[str]:
-    yield f"{len(event.items)} of {len(event.shown)} items ranked{event.oddities}"
+    equal = f", {sum(map(len, event.tied))} equal to others" if event.tied else ""
+    yield f"{len(event.items)} of {len(event.shown)} items ranked{equal}{event.oddities}"
     if event.problem:
         yield event.problem
 

@@ -15,6 +15,8 @@ Attitude: TypeAlias = Literal["mean", "cvar", "exponential"]
 """What of an action's utilities decides."""
 Scale: TypeAlias = Literal["all", "action"]
 Rule: TypeAlias = Literal["paper", "posterior"]
+Draws: TypeAlias = Literal["stratified", "sobol", "independent"]
+"""How states are drawn from beliefs; see `dqa_dellma.utilities.beliefs.sample_states`."""
 
 _Samples = Annotated[
     int,
@@ -53,14 +55,25 @@ class VotingSettings(DirectSettings):
 class DellmaSettings(DirectSettings):
     """What a DeLLMa run does; the defaults are those of DeLLMa-Pairs."""
 
-    factors: int = Field(
-        default=0,
+    general: int = Field(
+        default=2,
         ge=0,
-        description="k, how many latent factors are asked for; 0 for two general ones and two an "
-        "action, at most 16",
+        description="how many latent factors that bear on all actions are asked for",
+    )
+    own: int = Field(
+        default=2, ge=0, description="how many of each action's own latent factors are asked for"
+    )
+    factors: int = Field(
+        default=16, ge=1, description="k, the most latent factors that are asked for in all"
     )
     values: int = Field(default=3, ge=2, description="l, how many values each factor has")
     samples: _Samples = 64
+    draws: Draws = Field(
+        default="stratified",
+        description="how states are drawn from the beliefs: each value as often as it is believed "
+        "(stratified), combinations of values evened out as well (sobol), or each state by itself "
+        "(independent, as in the paper)",
+    )
     batch: int = Field(
         default=32, ge=2, description="items of a minibatch, where states are shared"
     )
@@ -69,6 +82,11 @@ class DellmaSettings(DirectSettings):
         ge=0.0,
         lt=1.0,
         description="proportion of a minibatch that the next one shares",
+    )
+    ties: bool = Field(
+        default=True,
+        description="whether a ranking may call items equal; false asks for a strict order, as in "
+        "the paper",
     )
     elicitation: Elicitation = Field(default="pairs", description="how rankings become preferences")
     shared: bool = Field(
@@ -121,6 +139,10 @@ class DellmaSettings(DirectSettings):
             raise ValueError(
                 "rule=posterior needs scale=all: the posterior has no estimate of utilities scaled "
                 "within each action."
+            )
+        if not self.general and not self.own:
+            raise ValueError(
+                "general=0 and own=0 ask for no factor, and a state needs one at least."
             )
         if self.confidence < 1.0 and not self.shared:
             raise ValueError(

@@ -64,8 +64,8 @@ RuleSet = Annotated[
     typer.Option(
         "--rule-set",
         metavar="NAME",
-        help="What a simulator counts by, e.g. 'released' or 'paper'; by default what the "
-        "questions' answers follow.",
+        help="What a simulator counts by, e.g. 'released' or 'paper', which the simulator of every "
+        "scenario asked about must have; by default what the questions' answers follow.",
     ),
 ]
 Policy = Annotated[
@@ -126,6 +126,24 @@ MaxSteps = Annotated[
 RowLimit = Annotated[
     int,
     typer.Option("--row-limit", metavar="N", min=1, help="Most rows that one statement returns."),
+]
+Digits = Annotated[
+    int,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        min=0,
+        help="Significant digits of the fractions that a model is shown; 0 for all that there are.",
+    ),
+]
+Samples = Annotated[
+    int,
+    typer.Option(
+        "--samples",
+        metavar="N",
+        min=0,
+        help="Values of each text and boolean column that stand in the schema.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -256,6 +274,8 @@ class DecidingOptions:
     seed: Seed = 0
     max_steps: MaxSteps = 20
     row_limit: RowLimit = 200
+    digits: Digits = 6
+    samples: Samples = 0
     settings: Settings = None
 
     def fields(self, rule_set: str | None, *, reads: bool = False) -> DecidingFields:
@@ -264,6 +284,7 @@ class DecidingOptions:
         Only where the command `reads` questions may a set's name stand among the settings.
         """
         from dqa.core.database import Limits
+        from dqa.core.display import Display
         from dqa.evaluation.spec import ModelSpec
 
         if self.planner is None and self.planner_base_url is not None:
@@ -282,4 +303,5 @@ class DecidingOptions:
             "seed": self.seed,
             "max_steps": self.max_steps,
             "limits": Limits(rows=self.row_limit),
+            "display": Display(self.digits, self.samples),
         }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
+from dqa.core.display import DEFAULT_DISPLAY, Value, dump_row, round_rows
 from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
-from dqa.core.situation import Cell
 
 Kind: TypeAlias = Literal["relational", "graph"]
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
@@ -28,8 +28,8 @@ class Limits:
     seconds
         Most seconds; a longer statement is stopped and raises `StatementTimeoutError`.
     cell
-        Most characters of one cell's text; a longer one is cut and says how long it was, so that
-        one huge cell hides neither its row nor the others.
+        Most characters of one cell's text; a longer one, or a longer list or map, is cut and says
+        how long it was, so that one huge cell hides neither its row nor the others.
 
     Raises
     ------
@@ -62,7 +62,8 @@ class Rows:
     columns
         Column names as the database gave them.
     rows
-        Plain Python values; what no `Cell` can hold (a list, a node, a date) is JSON text.
+        Plain Python values, lists and maps of such included; what is none (a date, a binary) is
+        text.
     cut
         Which limit ended the result before the database did, or None where it is whole.
     seconds
@@ -70,54 +71,47 @@ class Rows:
     translated
         The statement as it ran, where it was written in another dialect; None where it ran as it
         was written.
+    total
+        How many rows there were, where a limit on rows or bytes cut them; None where the result is
+        whole, or nobody counted to its end.
+    counted
+        How many rows there were at least, where nobody counted to the end.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
     cut: Cut | None = None
     seconds: float = 0.0
     translated: str | None = None
+    total: int | None = None
+    counted: int = 0
 
-    def to_text(self) -> str:
+    def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
+        """Return the result with numbers as a model is shown them; see `round_rows`."""
+        return replace(self, rows=round_rows(self.rows, digits, kept))
+
+    def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
         """Return the text a model reads: one JSON array a line, the header first.
 
         The same rows give the same text everywhere: nothing depends on a terminal, and JSON's
-        escapes keep what a cell says inside its cell.
+        escapes keep what a cell says inside its cell. Numbers have `digits` significant digits, 0
+        for all, as `Display` says it.
         """
-        lines = [dump_row(self.columns), *(dump_row(row) for row in self.rows)]
-        count = f"{len(self.rows)} row{'' if len(self.rows) == 1 else 's'}"
+        shown = round_rows(self.rows, digits)
+        return "\n".join([dump_row(self.columns), *map(dump_row, shown), self._closing()])
+
+    def _closing(self) -> str:
+        shown = len(self.rows)
+        count = f"{shown:,} row{'' if shown == 1 else 's'}"
+        if self.cut is None:
+            return f"({count})"
         if self.cut == "cells":
-            lines.append(f"({count}; long cells were cut: select a part of them, e.g. SUBSTRING)")
-        elif self.cut is not None:
-            lines.append(
-                f"({len(self.rows)} rows shown, more were cut by the limit on {self.cut}; "
-                "aggregate, filter or use LIMIT)"
-            )
-        else:
-            lines.append(f"({count})")
-        return "\n".join(lines)
-
-
-def dump_row(row: tuple[Cell, ...]) -> str:
-    """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
-
-    U+2028 and other line separators of other alphabets are escaped too, so a row is one line
-    whoever splits it.
-    """
-    try:
-        text = _JSON.encode(row)
-    except ValueError:  # not every number is one
-        text = _JSON.encode([_spelled(cell) if isinstance(cell, float) else cell for cell in row])
-    return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
-
-
-def _spelled(cell: float) -> float | str:
-    return cell if cell - cell == 0.0 else str(cell)
-
-
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-"""Made once: `json.dumps` would make one a row."""
-_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
+            return f"({count}; long cells were cut: select a part of them, e.g. SUBSTRING)"
+        least = f"more than {max(self.counted, shown):,}"
+        return (
+            f"(only the first {shown:,} of {least if self.total is None else f'{self.total:,}'} "
+            f"rows are shown, by the limit on {self.cut}; aggregate, filter or use LIMIT)"
+        )
 
 
 @runtime_checkable

@@ -118,6 +118,9 @@ class ReplanEvent(Event):
     text: str
 
 
+_OF_EVIDENCE = frozenset(Evidence.__slots__)
+
+
 class _Asked(Event):
     statement: str
     observation: str
@@ -127,11 +130,14 @@ class _Asked(Event):
     seconds: float = 0.0
     translated: str | None = None
     tool: str
+    total: int | None = None
 
     @classmethod
     def of(cls, evidence: Evidence, step: int) -> Self:
-        """Return the event of one evidence."""
-        fields = {name: getattr(evidence, name) for name in Evidence.__slots__}
+        """Return the event of one evidence; full values stand in the evidence alone."""
+        fields = {
+            name: getattr(evidence, name) for name in _Asked.model_fields if name in _OF_EVIDENCE
+        }
         return cls(step=step, **fields)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 STEP_NUMBER = re.compile(
     r"""^(?P<indent>[ \t]*+)
@@ -26,8 +29,26 @@ _MARKER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Whatever else begins a step where there is a plan for sure."""
-_INLINE = re.compile(r"(?:^|(?<=\s))\(?(\d{1,3})[.)]\s+")
-_SENTENCE = re.compile(r"(?<=[.;!?])\s+|(?<=[\u3002\uff1b\uff01\uff1f])\s*")
+_INLINE = re.compile(
+    r"""(?:^|(?<=[\s,;\[\uff0c\uff1b\u3002]))[*_]{0,3}
+    (?:step[ ]?(?P<step>\d{1,3})[*_]{0,3}(?:[ ]?[:.)]|[ ][-\u2013\u2014](?=[ ]))
+      | \u7b2c(?P<nth>\d{1,3})\u6b65[:\uff1a]?
+      | \(?(?P<number>\d{1,3})(?:[.)](?=\s)|[\u3001\uff0e\uff09]))
+    [*_]{0,3}\s*+""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A number that begins a step in the middle of a line, where the numbers run 1, 2, 3."""
+_SENTENCE = re.compile(
+    r"""(?<=[.;!?])\s+ | (?<=[\u3002\uff1b\uff01\uff1f])\s* | (?<!\s)\s*+(?:[-=]>|\u2192)\s*""",
+    re.VERBOSE,
+)
+_THEN = re.compile(
+    r"""(?<=,)\s+(?=(?:and\s+)?(?:then|finally|dann|puis|luego)\b) | (?<=\w)\s+(?=and\s+then\b)
+    | (?<=\uff0c)\s*(?=\u7136\u540e|\u6700\u540e|\u63a5\u7740)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|when|unless|once|where|wenn|si)\b|\u5982\u679c", re.IGNORECASE)
+"""What makes the "then" behind it a consequence and no next step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +86,46 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
     return read_plan(plan).steps
 
 
+def list_in(text: str) -> str | None:
+    """Return a text from the first step of a numbered list on; None where it has no such list.
+
+    It tells a plan from a remark about one: lines that begin with a number, or numbers that run
+    1, 2, 3 within a line.
+    """
+    line = STEP_NUMBER.search(text)
+    if line is not None:
+        return text[line.start() :]
+    marks = _inline_marks(text)
+    if not marks:
+        return None
+    begin = marks[0].start()
+    return text[begin - text[:begin].endswith("[") :]
+
+
 def read_plan(plan: str) -> PlanText:
     """Return a plan's steps, and what stands beside them.
 
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
     numbered plan, bullets, letters, dotted and further indented numbers are sub-steps. Other lines
-    go on with their step, or, behind a blank line, belong to no step. Where nothing is marked, each
-    line is a step, and each sentence of a single line.
+    go on with their step, or, behind a blank line, belong to no step. Numbers that run 1, 2, 3 in
+    the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``. A
+    list in JSON is its entries. Where nothing is marked, each line is a step, and on a single line
+    each sentence, and what follows a ``, then`` in it.
 
     Parameters
     ----------
     plan
         As a model wrote it.
     """
-    lines = [line.rstrip().expandtabs(4) for line in plan.split("\n")]
+    listed = _listed(plan.strip())
+    if listed is not None:
+        return PlanText(_as_steps(listed))
+    lines = [line.rstrip().expandtabs(4) for line in _unbracketed(plan).split("\n")]
     marks = [_mark(line) for line in lines]
+    if not _is_whole([mark for mark in marks if mark]):
+        running = _running(lines)
+        if running is not None:
+            return running
     if not _is_list(lines, marks):
         return PlanText(_unmarked([line for line in lines if line.strip()]))
     numbered = any(mark and mark["number"] for mark in marks)
@@ -107,6 +153,69 @@ def read_plan(plan: str) -> PlanText:
 
 def _mark(line: str) -> re.Match[str] | None:
     return STEP_NUMBER.match(line) or _MARKER.match(line)
+
+
+def _listed(plan: str) -> list[str] | None:
+    """Return the entries of a plan that is a JSON list of texts."""
+    if not plan.startswith("["):
+        return None
+    try:
+        entries = json.loads(plan)
+    except (ValueError, RecursionError):
+        return None
+    texts = [entry for entry in entries if isinstance(entry, str)]
+    return texts if texts and len(texts) == len(entries) else None
+
+
+def _unbracketed(plan: str) -> str:
+    """Return a plan without the one pair of square brackets around all of it."""
+    bare = plan.strip()
+    if not (bare.startswith("[") and bare.endswith("]")):
+        return plan
+    depth = 0
+    for letter in bare[:-1]:
+        depth += (letter == "[") - (letter == "]")
+        if not depth:
+            return plan
+    return re.sub(r",[ \t]*$", "", bare[1:-1], flags=re.MULTILINE)
+
+
+def _is_whole(marks: list[re.Match[str]]) -> bool:
+    """Whether the marks at the start of lines leave no number out that a line might hold."""
+    numbers = [mark["number"] for mark in marks]
+    if len(marks) < 2 or not all(number and number.isdecimal() for number in numbers):
+        return len(marks) > 1
+    return all(int(b) - int(a) < 2 for a, b in pairwise(numbers))
+
+
+def _running(lines: list[str]) -> PlanText | None:
+    """Return the plan whose numbers run on within a paragraph; None where there is none."""
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
+    for place, paragraph in enumerate(paragraphs):
+        before, steps = _inline(paragraph)
+        if steps:
+            around = (*paragraphs[:place], before, *paragraphs[place + 1 :])
+            return PlanText(_as_steps(steps), tuple(filter(None, around)))
+    return None
+
+
+def _inline_marks(text: str) -> list[re.Match[str]]:
+    """Return the numbers in a text that run 1, 2, 3; none where they do not."""
+    marks = list(_INLINE.finditer(text))
+    numbers = [int(mark["step"] or mark["nth"] or mark["number"]) for mark in marks]
+    run = list(range(1, len(marks) + 1))
+    return marks if len(marks) > 1 and numbers == run else []
+
+
+def _inline(text: str) -> tuple[str, list[str]]:
+    """Return what stands before numbers that run 1, 2, 3, and the texts behind each of them."""
+    marks = _inline_marks(text)
+    if not marks:
+        return text, []
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    parts = [text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]
+    before = text[: marks[0].start()].strip(" [")
+    return before, [part.rstrip(" ,;]" if "[" not in part else " ,;") for part in parts]
 
 
 def _is_list(lines: list[str], marks: list[re.Match[str] | None]) -> bool:
@@ -140,15 +249,25 @@ def _is_nested(mark: re.Match[str], indent: int, *, numbered: bool) -> bool:
 
 def _unmarked(lines: list[str]) -> tuple[PlanStep, ...]:
     if len(lines) != 1:
-        return tuple(PlanStep(_one_line(line)) for line in lines)
-    marks = list(_INLINE.finditer(lines[0]))
-    if len(marks) > 1 and [int(mark[1]) for mark in marks] == list(range(1, len(marks) + 1)):
-        ends = [*(mark.start() for mark in marks[1:]), len(lines[0])]
-        parts = [lines[0][m.end() : end] for m, end in zip(marks, ends, strict=True)]
-    else:
-        mark = _mark(lines[0])
-        parts = _SENTENCE.split(lines[0][mark.end() :] if mark else lines[0])
-    return tuple(PlanStep(_one_line(part)) for part in parts if part.strip())
+        return _as_steps(lines)
+    mark = _mark(lines[0])
+    sentences = _SENTENCE.split(lines[0][mark.end() :] if mark else lines[0])
+    return _as_steps(part for sentence in sentences for part in _clauses(sentence))
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Return what a sentence lists one after the other."""
+    parts: list[str] = []
+    for part in _THEN.split(sentence):
+        if parts and _CONDITION.search(parts[-1]):
+            parts[-1] += f" {part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _as_steps(texts: Iterable[str]) -> tuple[PlanStep, ...]:
+    return tuple(PlanStep(_one_line(text)) for text in texts if text.strip())
 
 
 def _one_line(text: str) -> str:

@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dqa.core.display import Value, dump_row
 from dqa.core.situation import Schema
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column or property: its name and its type in the database's own words."""
+    """A column or property: its name, its type in the database's own words, and some values."""
 
     name: str
     type: str
+    samples: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ class DatabaseSchema:
 
 def _field(field: Field, spelled: Callable[[str], str], key: str | None = None) -> str:
     kind = f": {field.type}" if field.type else ""
-    return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}"
+    some = f" e.g. {dump_row(field.samples)}" if field.samples else ""
+    return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}{some}"
 
 
 def sql_name(name: str, quote: str = '"') -> str:

@@ -155,6 +155,8 @@ class CountingRules:
         The rules that the scenario's rules text has to state.
     text
         The rule set that counts by that text and by nothing else.
+    described
+        By rule set, what it is, in a sentence.
     grounds
         By rule set, what its outcomes rest on where those of another may not, in a few words,
         e.g. ``double counting``. Rule sets that share a ground name it alike.
@@ -162,6 +164,7 @@ class CountingRules:
 
     stated: tuple[StatedRule, ...]
     text: str
+    described: Mapping[str, str]
     grounds: Mapping[str, tuple[str, ...]]
 
 

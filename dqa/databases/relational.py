@@ -140,7 +140,7 @@ class PooledDatabase(GuardedDatabase):
         cursor = connection.cursor()
         try:
             cursor.execute(statement)
-            return fetch_rows(cursor, limits, started)
+            return fetch_rows(cursor, limits, started, self._driver_error)
         finally:
             cursor.close()
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from dqa.core.database import Cut, Limits, Rows, dump_row
+from dqa.core.database import Cut, Limits, Rows
+from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
-from dqa.core.situation import Cell
 
 _CELLS = frozenset({str, int, float, bool, type(None)})
-_CLOSING_LINE = 120
+_CLOSING_LINE = 140
 """Bytes kept free for the line that `Rows.to_text` ends with."""
+MOST_COUNTED = 10_000
+"""Rows up to which those of a result that was cut are counted."""
+_COUNTING = 0.5
+"""Share of a statement's time within which they are."""
+_LEAST_PART = 40
+"""Characters below which no part of a list's or map's item is worth to be shown."""
 _BATCH = 256
 """Rows fetched at once: enough for most results, few enough to stop early."""
 
@@ -33,31 +39,57 @@ class DriverCursor(Protocol):
         ...
 
 
-def fetch_rows(cursor: DriverCursor, limits: Limits, started: float) -> Rows:
-    """Fetch rows from a driver's cursor until they end or a limit does; see `collect`."""
+def fetch_rows(
+    cursor: DriverCursor,
+    limits: Limits,
+    started: float,
+    failures: type[Exception],
+    is_json: Callable[[Any], bool] | None = None,
+) -> Rows:
+    """Fetch rows from a driver's cursor until they end or a limit does; see `collect`.
+
+    `is_json` says of a column's type whether its driver gives JSON as text.
+    """
     if cursor.description is None:
         raise StatementError("The statement returned no rows; write a query that does.")
     columns = [column[0] for column in cursor.description]
     size = min(limits.rows + 1, _BATCH)
     batches = iter(lambda: cursor.fetchmany(size) or [], [])
-    return collect(columns, (row for batch in batches for row in batch), limits, started)
+    rows: Iterable[Sequence[Any]] = (row for batch in batches for row in batch)
+    if is_json is not None:
+        places = {n for n, column in enumerate(cursor.description) if is_json(column[1])}
+        rows = (_parsed(row, places) for row in rows) if places else rows
+    return collect(columns, rows, limits, started, failures=failures)
 
 
-def collect(
+def _parsed(row: Sequence[Any], places: set[int]) -> Sequence[Any]:
+    return [
+        json.loads(value) if n in places and isinstance(value, str) else value
+        for n, value in enumerate(row)
+    ]
+
+
+def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     limits: Limits,
     started: float,
     convert: Callable[[Any], Any] | None = None,
+    *,
+    total: int | None = None,
+    failures: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
+
+    Where a limit on rows or bytes cuts them, the others are counted as far as that is cheap: up to
+    a fixed number, and within half the statement's time.
 
     Parameters
     ----------
     columns
         Column names.
     rows
-        Rows as the driver gives them; no more are fetched than are needed to know of a cut.
+        Rows as the driver gives them; of those that are cut, no more are fetched than are counted.
     limits
         At most ``limits.rows`` rows are kept, and as many whole rows as fit ``limits.bytes`` of
         result text; text longer than ``limits.cell`` characters is cut.
@@ -65,13 +97,18 @@ def collect(
         When the statement began, as `time.perf_counter` told it.
     convert
         What a backend does to its own kinds of values before `plain` does.
+    total
+        How many rows there are, where the engine knows.
+    failures
+        What the driver may raise; while rows are counted that ends the counting alone.
     """
     names = tuple(columns)
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
-    kept: list[tuple[Cell, ...]] = []
+    kept: list[tuple[Value, ...]] = []
     cut: Cut | None = None
     shortened = False
-    for row in rows:
+    left = iter(rows)
+    for row in left:
         if len(kept) >= limits.rows:
             cut = "rows"
             break
@@ -79,7 +116,7 @@ def collect(
             value if type(value) in _CELLS else plain(convert(value) if convert else value)
             for value in row
         )
-        if any(type(cell) is str and len(cell) > limits.cell for cell in cells):
+        if any(_length(cell) > limits.cell for cell in cells):
             cells = tuple(_shortened(cell, limits.cell) for cell in cells)
             shortened = True
         room -= len(dump_row(cells).encode(errors="surrogatepass")) + 1
@@ -87,22 +124,84 @@ def collect(
             cut = "bytes"
             break
         kept.append(cells)
-    if cut is None and shortened:
-        cut = "cells"
-    return Rows(names, tuple(kept), cut, perf_counter() - started)
+    counted = 0
+    if cut is not None and total is None:
+        until = started + limits.seconds * _COUNTING
+        total, counted = _count(left, len(kept) + 1, until, failures)
+    elif cut is None:
+        cut, total = "cells" if shortened else None, None
+    seconds = perf_counter() - started
+    return Rows(names, tuple(kept), cut, seconds, total=total, counted=counted)
 
 
-def _shortened(cell: Cell, most: int) -> Cell:
-    if not isinstance(cell, str) or len(cell) <= most:
+def _count(
+    left: Iterator[object],
+    seen: int,
+    until: float,
+    failures: type[Exception] | tuple[type[Exception], ...],
+) -> tuple[int | None, int]:
+    """Return how many rows there are, or None and how many at least.
+
+    What "at least" says never hangs on how far a slow database came, so that the same statement
+    is answered in the same words.
+    """
+    try:
+        for _ in left:
+            seen += 1
+            if seen > MOST_COUNTED:
+                return None, MOST_COUNTED
+            if perf_counter() > until:
+                return None, 0
+    except failures:
+        return None, 0  # the rows that are shown were there before
+    return seen, seen
+
+
+def _length(cell: Value) -> int:
+    """Return how many characters a text has, or a list or map as JSON; 0 for what is short."""
+    if isinstance(cell, str):
+        return len(cell)
+    return len(_dumped(cell)) if isinstance(cell, (list, dict)) else 0
+
+
+def _dumped(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shortened(cell: Value, most: int) -> Value:
+    """Return a cell in about `most` characters, and what a longer one had."""
+    if _length(cell) <= most:
         return cell
-    return f"{cell[:most]}... [{len(cell)} characters]"
+    if isinstance(cell, str):
+        return f"{cell[:most]}... [{len(cell)} characters]"
+    if isinstance(cell, list):
+        items = [item for _, item in _leading(((0, item) for item in cell), most)]
+        return [*items, f"... [{len(cell)} items]"]
+    if isinstance(cell, dict):
+        return dict(_leading(cell.items(), most)) | {"...": f"[{len(cell)} entries]"}
+    return cell
 
 
-def plain(value: Any) -> Cell:  # noqa: ANN401  (drivers return what they like)
-    """Return any value of a driver as a `Cell`; the same value always becomes the same cell.
+_Key = TypeVar("_Key", str, int)
 
-    Numbers stay numbers as long as nothing is lost, binary is hexadecimal text, a list or map is
-    JSON text, dates and times are ISO 8601, anything else is its own text.
+
+def _leading(items: Iterable[tuple[_Key, Value]], room: int) -> Iterator[tuple[_Key, Value]]:
+    """Yield the first items that fit, and of the next one what does."""
+    for key, item in items:
+        size = len(_dumped(item)) + len(str(key)) + 2
+        if size > room:
+            if room > _LEAST_PART and isinstance(item, (str, list, dict)):
+                yield key, _shortened(item, room - _LEAST_PART)
+            return
+        room -= size
+        yield key, item
+
+
+def plain(value: Any) -> Value:  # noqa: ANN401, PLR0911  (drivers return what they like)
+    """Return any value of a driver as a `Value`; the same value always becomes the same one.
+
+    Numbers stay numbers as long as nothing is lost, binary is hexadecimal text, dates and times are
+    ISO 8601, lists and maps hold such values, and anything else is its own text.
     """
     if type(value) in _CELLS:
         return value  # type: ignore[no-any-return]
@@ -112,9 +211,17 @@ def plain(value: Any) -> Cell:  # noqa: ANN401  (drivers return what they like)
         return f"0x{bytes(value).hex()}"
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
-    if isinstance(value, (list, tuple, dict)):
-        return json.dumps(_jsonable(value), ensure_ascii=False)
+    if isinstance(value, dict):
+        return {str(key): _inner(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_inner(item) for item in value]
     return str(value)
+
+
+def _inner(value: Any) -> Value:  # noqa: ANN401
+    """Return a value within a list or map, where JSON has no word for what is no number."""
+    cell = plain(value)
+    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
 
 
 def _number(value: Decimal) -> int | float | str:
@@ -124,12 +231,3 @@ def _number(value: Decimal) -> int | float | str:
         if Decimal(repr(float(value))) == value:
             return float(value)
     return str(value)
-
-
-def _jsonable(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, dict):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
-    cell = plain(value)
-    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell

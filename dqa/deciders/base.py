@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.core.decider import Decider
+from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.settings import SettingInfo, read_settings, setting_infos
@@ -72,6 +73,8 @@ class Settings:
         run ends as `UNPARSABLE`.
     limits
         What each statement may cost.
+    display
+        What models are shown of values: digits of numbers, samples of columns.
     calls
         How models are called: retries, rates and budget; hand it to `dqa.models.calling`.
     protocol
@@ -93,6 +96,7 @@ class Settings:
     max_steps: int = 20
     max_parse_failures: int = 3
     limits: Limits = DEFAULT_LIMITS
+    display: Display = DEFAULT_DISPLAY
     calls: CallPolicy = DEFAULT_POLICY
     protocol: ProtocolName = "react"
     rules: str | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
+from dqa.core.display import cell_of
 from dqa.core.errors import DataError, InfrastructureError, QueryError, UsageError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
@@ -58,17 +59,8 @@ class HeuristicDecider(Decider):
             rows, statement = self._query(question, database)
         except InfrastructureError as error:
             return recorder.failed(error)
-        recorder.add_evidence(
-            Evidence(
-                statement=statement,
-                observation=rows.to_text(),
-                row_count=len(rows.rows),
-                cut=rows.cut,
-                seconds=rows.seconds,
-                translated=rows.translated,
-            )
-        )
-        cell = rows.rows[0][0] if rows.rows else None
+        recorder.add_evidence(Evidence.of(statement, rows))
+        cell = cell_of(rows.rows[0][0]) if rows.rows else None
         return recorder.answered("" if cell is None else str(cell), _choice(cell, question))
 
     def check(self, question: Question) -> None:

@@ -11,25 +11,32 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import isclose
 from threading import Lock
 from time import perf_counter
 from typing import Self
 
 from dqa import plugins
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.core.display import DEFAULT_DISPLAY, Display, dump_row, round_rows
 from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import Outcomes, Simulator
+from dqa.core.simulator import ROUNDING, Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.rows import collect
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of
 from dqa.loaders.readback import read_situation
+from dqa.scenarios.base import Scenario
 from dqa.scenarios.outcomes import StatedOutcomes
 
 _TOLD = 5
 """Most names that an error says are wrong."""
+_FEW = 2
+"""Candidates that change nothing, up to which each has a row of its own."""
+_NAMED = 10
+"""Most of the others that are named."""
 
 
 class Simulation:
@@ -43,7 +50,7 @@ class Simulation:
         self, question: Question, database: Database, simulator: Simulator, rules: str
     ) -> None:
         scenario = plugins.scenario(question.scenario)
-        self.noun, self.unit = scenario.candidate_noun, scenario.unit
+        self.column, self.unit = _column_of(scenario, database.kind), scenario.unit
         self._nouns = nouns_of(question)
         self.rules = rules
         self._question = question
@@ -115,7 +122,12 @@ class Simulation:
         (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
         return outcomes
 
-    def simulate(self, decision: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
+    def simulate(
+        self,
+        decision: str,
+        limits: Limits = DEFAULT_LIMITS,
+        display: Display = DEFAULT_DISPLAY,
+    ) -> Evidence:
         """Return the outcome of one decision as a model is shown it.
 
         Parameters
@@ -124,6 +136,8 @@ class Simulation:
             The candidate, as the model wrote it (see `dqa.deciders.answers`).
         limits
             What the answer may cost.
+        display
+            What is shown of a number.
 
         Returns
         -------
@@ -135,10 +149,13 @@ class Simulation:
         DataError, InfrastructureError, UnknownNameError
             As `outcomes` does: nothing that the model could mend.
         """
-        return self._evidence(SIMULATE, decision, [decision], limits)
+        return self._evidence(SIMULATE, decision, [decision], limits, display)
 
     def compare(
-        self, candidates: Sequence[str] | None = None, limits: Limits = DEFAULT_LIMITS
+        self,
+        candidates: Sequence[str] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        display: Display = DEFAULT_DISPLAY,
     ) -> Evidence:
         """Return the outcomes of several decisions, best first, as a model is shown them.
 
@@ -150,12 +167,15 @@ class Simulation:
             one out unsaid would mislead.
         limits
             What the answer may cost; rows beyond are cut, the worst first.
+        display
+            What is shown of a number, and whether candidates that change nothing share a row.
 
         Returns
         -------
         Evidence
             With a row for each candidate, ties in table order, or with what was wrong and how to
-            mend it.
+            mend it. Of several that change nothing the first has a row, in its place among the
+            others, and a line below tells of the rest.
 
         Raises
         ------
@@ -163,9 +183,11 @@ class Simulation:
             As `outcomes` does: nothing that the model could mend.
         """
         names = [candidates] if isinstance(candidates, str) else list(candidates or ())
-        return self._evidence(COMPARE, ", ".join(names) or "all", names, limits)
+        return self._evidence(COMPARE, ", ".join(names) or "all", names, limits, display)
 
-    def _evidence(self, tool: str, statement: str, names: list[str], limits: Limits) -> Evidence:
+    def _evidence(
+        self, tool: str, statement: str, names: list[str], limits: Limits, display: Display
+    ) -> Evidence:
         started = perf_counter()
         try:
             outcomes = self.outcomes()
@@ -180,19 +202,16 @@ class Simulation:
                 seconds=perf_counter() - started,
                 tool=tool,
             )
-        closing = self._closing(outcomes)
-        rows = self._rows(outcomes, chosen, _leaving(limits, closing), started)
-        return Evidence(
-            statement=statement,
-            observation=f"{rows.to_text()}\n{closing}",
-            row_count=len(rows.rows),
-            cut=rows.cut,
-            seconds=rows.seconds,
-            tool=tool,
-        )
+        best_first = sorted(chosen, key=lambda c: (outcomes.regret(c), c != outcomes.answer))
+        alike = _unmoved(outcomes, best_first) if display.fold else []
+        closing = "\n".join([*_folded(alike), self._closing(outcomes, display)])
+        left_out = set(alike[1:])
+        shown = [candidate for candidate in best_first if candidate not in left_out]
+        rows = self._rows(outcomes, shown, _leaving(limits, closing), started)
+        return Evidence.of(statement, rows, display, closing=closing, tool=tool)
 
     def _rows(
-        self, outcomes: Outcomes, chosen: list[Candidate], limits: Limits, started: float
+        self, outcomes: Outcomes, best_first: list[Candidate], limits: Limits, started: float
     ) -> Rows:
         baseline = outcomes.baseline
 
@@ -200,17 +219,17 @@ class Simulation:
             value = outcomes.value(candidate)
             return (candidate, value) if baseline is None else (candidate, value, value - baseline)
 
-        best_first = sorted(chosen, key=outcomes.regret)
-        columns: tuple[str, ...] = (self.noun, self.unit)
+        columns: tuple[str, ...] = (self.column, self.unit)
         if baseline is not None:
-            columns = (*columns, "change from deciding nothing")
-        return collect(columns, map(row, best_first), limits, started)
+            columns = (*columns, "change")
+        return collect(columns, map(row, best_first), limits, started, total=len(best_first))
 
-    def _closing(self, outcomes: Outcomes) -> str:
+    def _closing(self, outcomes: Outcomes, display: Display) -> str:
         better = "higher" if outcomes.goal == "maximise" else "lower"
         closing = f"a {better} {self.unit} is better"
         if outcomes.baseline is not None:
-            closing += f"; deciding nothing: {float(outcomes.baseline)!r}"
+            ((baseline,),) = round_rows([(float(outcomes.baseline),)], display.digits)
+            closing += f"; change is from deciding nothing, which leads to {baseline!r}"
         return f"({closing})"
 
     def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -226,6 +245,35 @@ class Simulation:
             problems = " ".join(error.problem for error in wrong[:_TOLD])
             raise QueryError(f"{problems} {wrong[0].advice}")
         return [candidate for candidate in candidates if candidate in chosen]
+
+
+def _column_of(scenario: Scenario, kind: Kind) -> str:
+    """Return what the schema calls candidates, or their noun where no column lists them."""
+    table, column = scenario.listing.table, scenario.listing.column
+    if column is None or kind == "relational":
+        return column or scenario.candidate_noun
+    nodes = (node for node in scenario.schema.nodes if node.table == table)
+    names = (name for node in nodes for name, held in node.properties if held == column)
+    return next(names, column)
+
+
+def _unmoved(outcomes: Outcomes, candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates that change nothing, where there are several."""
+    baseline = outcomes.baseline
+    if baseline is None:
+        return []
+    found = [c for c in candidates if isclose(outcomes.value(c), baseline, rel_tol=ROUNDING)]
+    return found if len(found) > _FEW else []
+
+
+def _folded(alike: list[Candidate]) -> list[str]:
+    """Return the line that tells of all candidates but the first that change nothing."""
+    if not alike:
+        return []
+    first, *others = (dump_row([candidate])[1:-1] for candidate in alike)
+    left = len(others) - _NAMED
+    named = ", ".join(others[:_NAMED]) + (f" and {left} more" if left > 0 else "")
+    return [f"({len(others)} others change nothing, like {first}: {named})"]
 
 
 @dataclass(frozen=True, slots=True)

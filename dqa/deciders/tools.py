@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,10 +21,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, UnparsableReplyError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
-from dqa.core.question import Question
+from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
+from dqa.deciders.samples import sampled_schema
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
@@ -89,7 +91,13 @@ class _NoArguments(BaseModel):
     pass
 
 
-def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS) -> Evidence:
+def observe(
+    database: Database,
+    statement: str,
+    limits: Limits = DEFAULT_LIMITS,
+    display: Display = DEFAULT_DISPLAY,
+    candidates: Iterable[Candidate] = (),
+) -> Evidence:
     """Run a statement and return what happened as a model is shown it.
 
     Parameters
@@ -100,6 +108,10 @@ def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS)
         As the model wrote it.
     limits
         What it may cost.
+    display
+        What is shown of a number.
+    candidates
+        What can be chosen, which is shown as it is.
 
     Returns
     -------
@@ -122,21 +134,20 @@ def observe(database: Database, statement: str, limits: Limits = DEFAULT_LIMITS)
             cut="seconds" if isinstance(error, StatementTimeoutError) else None,
             seconds=perf_counter() - started,
         )
-    return Evidence(
-        statement=statement,
-        observation=rows.to_text(),
-        row_count=len(rows.rows),
-        cut=rows.cut,
-        seconds=rows.seconds,
-        translated=rows.translated,
-    )
+    return Evidence.of(statement, rows, display, kept=numbers_in(candidates))
 
 
-def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> StructuredTool:
-    """Return the tool ``query_database(statement)``."""
+def query_tool(
+    database: Database,
+    limits: Limits = DEFAULT_LIMITS,
+    display: Display = DEFAULT_DISPLAY,
+    candidates: Iterable[Candidate] = (),
+) -> StructuredTool:
+    """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
+    chosen_from = tuple(candidates)
 
     def run(statement: str) -> tuple[str, Evidence]:
-        evidence = observe(database, statement, limits)
+        evidence = observe(database, statement, limits, display, chosen_from)
         return evidence.observation, evidence
 
     return StructuredTool(
@@ -152,11 +163,14 @@ def query_tool(database: Database, limits: Limits = DEFAULT_LIMITS) -> Structure
     )
 
 
-def schema_tool(database: Database) -> StructuredTool:
-    """Return the tool ``describe_database()``, whose content is the schema as text."""
+def schema_tool(database: Database, samples: int = 0) -> StructuredTool:
+    """Return the tool ``describe_database()``, whose content is the schema as text.
+
+    `samples` values of each text and boolean column stand in it; see `sampled_schema`.
+    """
 
     def describe() -> str:
-        return database.schema().to_text()
+        return sampled_schema(database, samples).to_text()
 
     return StructuredTool(
         func=describe,
@@ -167,16 +181,16 @@ def schema_tool(database: Database) -> StructuredTool:
 
 
 def simulation_tools(
-    simulation: Simulation, limits: Limits = DEFAULT_LIMITS
+    simulation: Simulation, limits: Limits = DEFAULT_LIMITS, display: Display = DEFAULT_DISPLAY
 ) -> tuple[StructuredTool, StructuredTool]:
     """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
 
     def simulate(decision: str) -> tuple[str, Evidence]:
-        evidence = simulation.simulate(decision, limits)
+        evidence = simulation.simulate(decision, limits, display)
         return evidence.observation, evidence
 
     def compare(candidates: Sequence[str] = ()) -> tuple[str, Evidence]:
-        evidence = simulation.compare(candidates, limits)
+        evidence = simulation.compare(candidates, limits, display)
         return evidence.observation, evidence
 
     return (

@@ -111,16 +111,15 @@ def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Ann
 
 def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rule_set: str) -> Annotation:
     question, official = labelled.question, labelled.truth.official
-    ties = outcomes.ties
     return Annotation(
         scenario=question.scenario,
         question=int(question.id) if question.id.isdecimal() else question.id,
         rule_set=rule_set,
-        answer=ties[0],
-        ties=ties,
+        answer=outcomes.answer,
+        ties=outcomes.ties,
         value=outcomes.best,
         margin=outcomes.margin,
         official=official,
-        agrees=None if official is None else official == ties[0],
+        agrees=None if official is None else official == outcomes.answer,
         decided_by_last_bit=outcomes.decided_by_last_bit,
     )

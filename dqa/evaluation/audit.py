@@ -1,14 +1,15 @@
 """What every official label of a release rests on, label by label.
 
-A label is judged under every rule set that its scenario's simulator has. The DQA release's are
-``released``, which continues from tables that already hold one simulation's results, and
-``paper``, one clean simulation a candidate.
+A label is judged under every rule set that its scenario's simulator has. Where the simulator
+declares which of them counts by the text of the rules, and what the others rest on
+(`dqa.core.simulator.CountingRules`), a label is right by the text, or rests on what the rule sets
+under which it is best have and the others lack: a sum that counts twice, or another constant.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 from pydantic import Field
@@ -17,14 +18,15 @@ from dqa import plugins
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import Record
-from dqa.core.simulator import Outcomes
+from dqa.core.simulator import CountingRules, Outcomes, counting_of
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.annotate import simulate_all
 from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
-EVERY, NONE = "every rule set", "no rule set"
-"""What a label rests on; of several that hold, the first. Others are ``only NAME`` of rule sets."""
+EVERY, NONE, BY_TEXT = "every rule set", "no rule set", "right by the text"
+"""What a label rests on; of several that hold, the first. Others are ``rests on ...``, what rule
+sets count by, or ``only NAME`` of rule sets whose simulator declares nothing."""
 
 
 class LabelAudit(Record):
@@ -41,16 +43,16 @@ class LabelAudit(Record):
     reason
         The same in a sentence.
     best
-        By rule set the best candidate, of ties the first in table order; empty where the label
-        cannot be judged. Rule sets are in the simulator's order.
+        By rule set the best candidate to the last bit; empty where the label cannot be judged.
+        Rule sets are in the simulator's order.
     agrees
         By rule set, whether the label is that candidate.
     regret, rank
         By rule set what the label gives away (same unit as the outcome) and its rank.
     tie_of
-        How many candidates are exactly the best under the first rule set; 1 where it is unique.
+        How many candidates are best, up to rounding, under the first rule set; 1 where one is.
     decided_by_last_bit
-        Whether rounding decides between the best and the next under the first rule set.
+        Whether rounding decides among these.
     defects
         What was wrong in the label's files and what was done about it.
     """
@@ -74,6 +76,8 @@ class Totals(Record):
 
     Attributes
     ----------
+    rule_sets
+        By rule set, what it is in a sentence; empty where the simulator does not say.
     agree
         By rule set, the labels that are best.
     only_first
@@ -82,6 +86,7 @@ class Totals(Record):
 
     scenario: str
     labels: int
+    rule_sets: dict[str, str]
     agree: dict[str, int]
     only_first: int
     ties: int
@@ -114,17 +119,19 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         A situation that breaks what its scenario needs.
     """
     outcomes = _outcomes(question_set)
+    counting = _counting({labelled.question.scenario for labelled in question_set.labelled})
     labels = tuple(
         _label(
             labelled,
             outcomes[labelled.question.key],
+            counting.get(labelled.question.scenario),
             _defects_of(labelled.question, question_set.defects),
         )
         for labelled in question_set.labelled
     )
-    scenarios = dict.fromkeys(label.scenario for label in labels)
     totals = tuple(
-        _totals(s, [label for label in labels if label.scenario == s]) for s in scenarios
+        _totals([label for label in labels if label.scenario == s], counting.get(s))
+        for s in dict.fromkeys(label.scenario for label in labels)
     )
     return ReleaseAudit(
         name=question_set.name,
@@ -134,6 +141,13 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         defects=tuple(map(str, question_set.defects)),
         found=question_set.defects,
     )
+
+
+def _counting(scenarios: Iterable[str]) -> dict[str, CountingRules]:
+    """Return by scenario what its simulator declares, where it declares something."""
+    simulated = set(plugins.names("simulator")).intersection(scenarios)
+    found = {name: counting_of(plugins.simulator(name)) for name in simulated}
+    return {name: counting for name, counting in found.items() if counting is not None}
 
 
 def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
@@ -160,7 +174,10 @@ def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...
 
 
 def _label(
-    labelled: LabelledQuestion, by_rules: Mapping[str, Outcomes], defects: tuple[str, ...]
+    labelled: LabelledQuestion,
+    by_rules: Mapping[str, Outcomes],
+    counting: CountingRules | None,
+    defects: tuple[str, ...],
 ) -> LabelAudit:
     question, official = labelled.question, labelled.truth.official
     first = next(iter(by_rules.values()))
@@ -177,13 +194,13 @@ def _label(
             ),
             defects=defects,
         )
-    verdict = _verdict(official, by_rules)
+    verdict = _verdict(official, by_rules, counting)
     return LabelAudit(
         scenario=question.scenario,
         question=question.id,
         official=official,
         verdict=verdict,
-        reason=_reason(verdict, official, by_rules),
+        reason=_reason(verdict, official, by_rules, counting),
         best={name: outcomes.answer for name, outcomes in by_rules.items()},
         agrees={name: official == outcomes.answer for name, outcomes in by_rules.items()},
         regret={name: outcomes.regret(official) for name, outcomes in by_rules.items()},
@@ -194,48 +211,87 @@ def _label(
     )
 
 
-def _verdict(official: Candidate, by_rules: Mapping[str, Outcomes]) -> str:
+def _verdict(
+    official: Candidate, by_rules: Mapping[str, Outcomes], counting: CountingRules | None
+) -> str:
     first = next(iter(by_rules.values()))
-    if official in first.ties:
-        if len(first.ties) > 1:
-            return TIE
-        if first.decided_by_last_bit:
-            return LAST_BIT
-    agreeing = [name for name, outcomes in by_rules.items() if official == outcomes.answer]
+    if official in first.ties and len(first.ties) > 1:
+        some = len(first.ties) < len(first.candidates)
+        return LAST_BIT if some and first.decided_by_last_bit else TIE
+    agreeing, others = _parted(official, by_rules)
     if not agreeing:
         return NONE
-    return EVERY if len(agreeing) == len(by_rules) else f"only {' and '.join(agreeing)}"
+    if not others:
+        return EVERY
+    if counting is None:
+        return f"only {' and '.join(agreeing)}"
+    if counting.text in agreeing:
+        return BY_TEXT
+    return f"rests on {_grounds(agreeing, others, counting)}"
 
 
-def _reason(verdict: str, official: Candidate, by_rules: Mapping[str, Outcomes]) -> str:
+def _parted(
+    official: Candidate, by_rules: Mapping[str, Outcomes]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rule sets under which the label is best, up to rounding, and the others."""
+    agreeing = tuple(name for name, outcomes in by_rules.items() if official in outcomes.ties)
+    return agreeing, tuple(name for name in by_rules if name not in agreeing)
+
+
+def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
+    """Return what all of those rule sets count by and none of the others; if nothing, all of it."""
+    first, *rest = (counting.grounds[name] for name in those)
+    shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
+    elsewhere = {ground for name in others for ground in counting.grounds[name]}
+    return " and ".join([ground for ground in shared if ground not in elsewhere] or shared)
+
+
+def _reason(
+    verdict: str,
+    official: Candidate,
+    by_rules: Mapping[str, Outcomes],
+    counting: CountingRules | None,
+) -> str:
     (name, first), *others = by_rules.items()
-    elsewhere = " ".join(_under(other, official, outcomes) for other, outcomes in others)
+    agreeing, disagreeing = _parted(official, by_rules)
+    if verdict == EVERY:
+        return "The label is the best decision under every rule set."
     if verdict == TIE:
-        every = len(first.ties) == len(first.candidates)
-        who = "All" if every else f"{len(first.ties)} of the"
-        place = "the first" if official == first.answer else "not the first"
-        said = (
-            f"{who} {len(first.candidates)} candidates are exactly as good; the label is "
-            f"{place} of them in table order."
-        )
+        said = _tied(official, first)
     elif verdict == LAST_BIT:
         said = (
             f"Under {name} the best and the next differ by no more than rounding, so the order "
             "of summation decides."
         )
-    elif verdict == EVERY:
-        return "The label is the best decision under every rule set."
-    else:
+    elif counting is None or verdict == NONE:
         said = _under(name, official, first)
-    return f"{said} {elsewhere}".strip()
+    else:
+        others = [*by_rules.items()]
+        if verdict == BY_TEXT:
+            text = _grounds((counting.text,), disagreeing, counting)
+            said = f"The label is best by what the text of the rules says: {text}."
+        else:
+            text = _grounds((counting.text,), agreeing, counting)
+            said = f"The label {verdict}; the text of the rules says otherwise: {text}."
+    return " ".join((said, *(_under(other, official, found) for other, found in others)))
+
+
+def _tied(official: Candidate, outcomes: Outcomes) -> str:
+    ties, every = len(outcomes.ties), len(outcomes.candidates)
+    who = f"All {every}" if ties == every else f"{ties} of the {every}"
+    if outcomes.decided_by_last_bit:
+        return f"{who} candidates are as good up to rounding, and the order of summation decides."
+    place = "the first" if official == outcomes.answer else "not the first"
+    return f"{who} candidates are exactly as good; the label is {place} of them in table order."
 
 
 def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     if official == outcomes.answer:
         return f"Under {name} the label is best."
     if official in outcomes.ties:
-        ties = len(outcomes.ties)
-        return f"Under {name} it is one of {ties} ties, of which {outcomes.answer} is first."
+        ties, how = len(outcomes.ties), "by the last bit" if outcomes.decided_by_last_bit else ""
+        first = " ".join(("first", how)).strip()
+        return f"Under {name} it is one of {ties} ties, of which {outcomes.answer} is {first}."
     best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
     share = outcomes.relative_regret(official)
     if share is None:
@@ -245,11 +301,12 @@ def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     return f"{best} and gives away {share:.1%} of what the best gains."
 
 
-def _totals(scenario: str, labels: Sequence[LabelAudit]) -> Totals:
+def _totals(labels: Sequence[LabelAudit], counting: CountingRules | None) -> Totals:
     rules = tuple(dict.fromkeys(name for label in labels for name in label.agrees))
     return Totals(
-        scenario=scenario,
+        scenario=labels[0].scenario,
         labels=len(labels),
+        rule_sets={name: counting.described[name] if counting else "" for name in rules},
         agree={name: sum(label.agrees.get(name, False) for label in labels) for name in rules},
         only_first=sum(
             [name for name, agrees in label.agrees.items() if agrees] == [*rules[:1]]

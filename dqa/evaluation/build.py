@@ -239,6 +239,7 @@ def connect(
         max_steps=deciding.max_steps,
         max_parse_failures=deciding.max_parse_failures,
         limits=deciding.limits,
+        display=deciding.display,
         calls=calls.policy(deciding.seed, spent),
         protocol=deciding.protocol,
         planner=None if deciding.planning is None else chats.get(deciding.planning),

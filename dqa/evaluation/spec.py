@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from dqa.core.database import Limits
+from dqa.core.display import Display
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
@@ -104,6 +105,7 @@ class DecidingFields(TypedDict, total=False):
     max_steps: int
     max_parse_failures: int
     limits: Limits
+    display: Display
 
 
 class RunFields(DecidingFields, total=False):
@@ -144,6 +146,8 @@ class Deciding(Record):
         Most replies in a row that may break the format.
     limits
         What each statement may cost.
+    display
+        What models are shown of values: digits of numbers, samples of columns.
     """
 
     model: _Model = ModelSpec(name="scripted:analyst")
@@ -155,6 +159,7 @@ class Deciding(Record):
     max_steps: Annotated[int, Field(ge=1)] = 20
     max_parse_failures: Annotated[int, Field(ge=1)] = 3
     limits: Limits = Limits()
+    display: Display = Display()
 
     if TYPE_CHECKING:
 

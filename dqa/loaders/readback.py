@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UnknownNameError
@@ -67,7 +68,7 @@ def _read_rows(database: Database, _schema: Schema, table: TableSchema) -> Table
     names = (quote(database.dialect, name) for name in table.column_names)
     columns = ", ".join(f"{source}.{name}" for name in names)
     order = _row_order(database)
-    rows = database.query(f"SELECT {columns} FROM {source} ORDER BY {order}", _ALL).rows  # noqa: S608
+    rows = _all_rows(database, f"SELECT {columns} FROM {source} ORDER BY {order}")  # noqa: S608
     return _table(table, table.column_names, rows)
 
 
@@ -111,12 +112,17 @@ def _in_order(
     kept = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
     if kept is None:
         order = _row_order(database).format(element)
-        return database.query(f"{statement} ORDER BY {order}", _ALL).rows
-    rows = database.query(statement, _ALL).rows
+        return _all_rows(database, f"{statement} ORDER BY {order}")
+    rows = _all_rows(database, statement)
     try:
         return restore_order(rows, kept)
     except ValueError as error:
         raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
+
+
+def _all_rows(database: Database, statement: str) -> Sequence[tuple[Cell, ...]]:
+    # No column of a situation holds a list; where one does, `Table` says that it is no column's.
+    return cast("Sequence[tuple[Cell, ...]]", database.query(statement, _ALL).rows)
 
 
 def _table(table: TableSchema, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:

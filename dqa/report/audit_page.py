@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dqa.evaluation.audit import DATA_DEFECT, EVERY, LAST_BIT, NONE, TIE, ReleaseAudit
+from dqa.evaluation.audit import (
+    BY_TEXT,
+    DATA_DEFECT,
+    EVERY,
+    LAST_BIT,
+    NONE,
+    TIE,
+    ReleaseAudit,
+)
 from dqa.report.pages import rendered
 
 _MEANINGS = {
     DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
-    TIE: "several candidates are exactly as good as the label; table order picked it",
+    TIE: "several candidates are as good as the label, or all up to rounding",
     LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
     EVERY: "best under every rule set",
-    "only released": "best only where sums count twice",
-    "only paper": "best only in a clean simulation",
+    BY_TEXT: "best by what the rules say, though not under every rule set",
     NONE: "best under no rule set",
 }
 
@@ -24,6 +31,7 @@ def render_audit(audit: ReleaseAudit) -> str:
         "audit_page.html",
         audit=audit,
         verdicts=tuple(dict.fromkeys((*_MEANINGS, *found))),
-        meanings=_MEANINGS | {name: "best there alone" for name in found if name not in _MEANINGS},
+        meanings=_MEANINGS
+        | {name: "not best elsewhere" for name in found if name not in _MEANINGS},
         rules=tuple(dict.fromkeys(name for totals in audit.totals for name in totals.agree)),
     )

@@ -5,11 +5,13 @@ Each check yields the place of a field, and what is wrong there and how to mend 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from string import Formatter, Template
 
 from dqa.core.errors import DataError
+from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import Listing, ScenarioDocument
 from dqa.scenarios.formula import Formula
 from dqa.scenarios.toml_lines import Place
@@ -43,6 +45,7 @@ def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iter
     yield from whole.candidates(file=statements["candidates"])
     yield from whole.outcomes(file=statements["outcomes"])
     yield from whole.critical_values()
+    yield from whole.matters()
     yield from whole.heuristics(statements)
     yield from whole.release()
 
@@ -71,6 +74,33 @@ def unknown_places(template: Template, known: Iterable[str]) -> str | None:
     for place in template.get_identifiers():
         if place not in names:
             return unknown_word("parameter", place, names)
+    return None
+
+
+def unstated_rule(rules: str, counting: CountingRules) -> str | None:
+    """Return what to say of a text of rules that lacks one a simulator counts by; None of a whole.
+
+    Parameters
+    ----------
+    rules
+        Numbered rules, each a paragraph that begins with its heading: ``4. Demand. ...``.
+    counting
+        What the simulator declares.
+    """
+    numbered = re.split(r"^\d+\.\s+", rules, flags=re.MULTILINE)[1:]
+    texts = {text.partition(".")[0].strip(): " ".join(text.split()) for text in numbered}
+    for heading, figures in counting.stated:
+        if heading not in texts:
+            return (
+                f"it lacks the rule '{heading}', by which the simulator counts; "
+                f"add a numbered rule that begins with '{heading}.'"
+            )
+        for figure in figures:
+            if figure not in texts[heading]:
+                return (
+                    f"the rule '{heading}' lacks '{figure}', by which the simulator counts; "
+                    "say it there"
+                )
     return None
 
 
@@ -160,6 +190,15 @@ class _Whole:
         for index, value in enumerate(self._document.critical_values):
             here: Place = ("critical_values", index)
             yield from self._all_columns((*here, "column"), value.table, (value.column,))
+            for table, column in value.solved:
+                yield from self._all_columns((*here, "solved"), table, (column,))
+            if value.spared is not None:
+                names = [other.name for other in self._document.critical_values]
+                if value.spared.by not in names:
+                    wrong = unknown_word("critical value", value.spared.by, names)
+                    yield (*here, "spared", "by"), wrong
+                for table, column in value.spared.beside:
+                    yield from self._all_columns((*here, "spared", "beside"), table, (column,))
             if value.computed is None:
                 continue
             there = (*here, "computed")
@@ -168,6 +207,22 @@ class _Whole:
             if value.computed.beside is not None:
                 table, column = value.computed.beside
                 yield from self._all_columns((*there, "beside"), table, (column,))
+
+    def matters(self) -> Iterator[Problem]:
+        """Yield what is no parameter that names a node, or no label of an edge."""
+        given = self._document.matters
+        if given is None:
+            return
+        here: Place = ("matters",)
+        yield from self._parameter((*here, "parameter"), given.parameter)
+        parameter = self._document.parameters.get(given.parameter)
+        if parameter is not None and all(n.table != parameter.table for n in self._document.nodes):
+            mend = "name a parameter whose table is one of the nodes"
+            yield (*here, "parameter"), f"'{given.parameter}' names no node; {mend}"
+        labels = [edge.label for edge in self._document.edges]
+        for label in given.along:
+            if label not in labels:
+                yield (*here, "along"), unknown_word("edge", label, labels)
 
     def heuristics(self, files: Mapping[str, bool]) -> Iterator[Problem]:
         """Yield heuristics without a file, files without a heuristic, and names used twice."""

@@ -6,6 +6,7 @@ import threading
 import weakref
 
 from dqa.core.database import Database, Kind, Limits, Rows
+from dqa.core.display import cell_of
 from dqa.core.errors import DataError, QueryError
 from dqa.core.situation import Cell, Situation
 
@@ -93,4 +94,4 @@ def first_column(
     The parameters, and what it raises, are those of `whole_rows`.
     """
     rows = whole_rows(database, statement, limits, called).rows
-    return tuple(dict.fromkeys(row[0] for row in rows if row and row[0] is not None))
+    return tuple(dict.fromkeys(cell_of(row[0]) for row in rows if row and row[0] is not None))

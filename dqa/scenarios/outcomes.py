@@ -13,6 +13,7 @@ from string import Template
 import numpy as np
 
 from dqa.core.database import Database, Kind
+from dqa.core.display import cell_of
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.schema import cypher_name, sql_name
@@ -180,7 +181,7 @@ class QueriedOutcomes(StatedOutcomes):
                 f"{called} returns {len(rows.columns)} columns: return two, the candidate and its "
                 "value."
             )
-        return [(row[0], row[1]) for row in rows.rows]
+        return [(cell_of(row[0]), cell_of(row[1])) for row in rows.rows]
 
 
 class FormulaOutcomes(StatedOutcomes):

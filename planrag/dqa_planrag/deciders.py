@@ -21,7 +21,7 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.core.question import Question
+from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Example, Settings
 from dqa.deciders.candidates import candidates_of
@@ -94,20 +94,21 @@ class Agent(Decider):
         language: str | None = None,
     ) -> State:
         recipe, settings = self._recipe, self._settings
-        tools, added = self._tools(question, database)
+        samples = settings.display.samples
+        candidates = candidates_of(question, database)
+        tools, added = self._tools(question, database, candidates or ())
         run = Run(
             question,
-            candidates_of(question, database),
+            candidates,
             Toolbox((*tools, *added)),
-            lambda plan: prompting.task(question, database, plan, language),
+            lambda plan: prompting.task(question, database, plan, language, samples),
             recorder,
         )
-        told = prompting.instructions(
-            recipe, settings.protocol, [tool.name for tool in tools], settings.max_steps, added
-        )
+        bounds = prompting.Bounds(settings.limits, settings.max_steps)
+        told = prompting.instructions(recipe, settings.protocol, bounds, added)
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
-        task = HumanMessage(prompting.task(question, database, language=language))
+        task = HumanMessage(prompting.task(question, database, None, language, samples))
         if recipe.planner_apart:
             planning = [SystemMessage(prompting.planner_instructions(settings.protocol)), task]
             note_prompt(recorder, "planner", planning)
@@ -122,14 +123,14 @@ class Agent(Decider):
         return cast("State", final)
 
     def _tools(
-        self, question: Question, database: Database
+        self, question: Question, database: Database, candidates: tuple[Candidate, ...]
     ) -> tuple[tuple[BaseTool, ...], tuple[BaseTool, ...]]:
         """Return the tools that the recipe has, and those that plug-ins add."""
-        limits = self._settings.limits
-        tools: tuple[BaseTool, ...] = (query_tool(database, limits),)
+        limits, display = self._settings.limits, self._settings.display
+        tools: tuple[BaseTool, ...] = (query_tool(database, limits, display, candidates),)
         if self._recipe.simulates:
             simulation = Simulation.of(question, database, self._settings.rules)
-            tools += simulation_tools(simulation, limits)
+            tools += simulation_tools(simulation, limits, display)
         return tools, plugin_tools(question, database, self._settings)
 
     def _example(self, question: Question, database: Database) -> list[BaseMessage]:
@@ -165,7 +166,7 @@ class Agent(Decider):
         worker = Agent(
             replace(self._recipe, sees_example=False),
             scripted_model(_EXAMPLE_MODEL),
-            Settings(protocol=self._settings.protocol),
+            Settings(protocol=self._settings.protocol, display=self._settings.display),
         )
         try:
             final = worker._run(example.question, example.database, Recorder(), [], language)

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -37,7 +37,7 @@ from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Turn, correction, given_up, take_turn
-from dqa_planrag.prompting import closing
+from dqa_planrag.prompting import closing, standing_plan
 from dqa_planrag.protocols import TalkProtocol, ToolResult, protocol
 from dqa_planrag.recipes import Recipe
 from dqa_planrag.reply import Reply
@@ -93,6 +93,7 @@ class _Nodes:
         self._models = models
         self._settings = settings
         self._protocol: TalkProtocol = protocol(settings.protocol)
+        self._plans = recipe.plans and not recipe.planner_apart
 
     def reason(self, state: State, runtime: Runtime[Run]) -> Update:
         """Ask the agent's model for its next reply and read it."""
@@ -107,7 +108,7 @@ class _Nodes:
         try:
             turn = take_turn(
                 self._offering(run, role, tools),
-                in_turns(state[CONVERSATION[role]]),
+                in_turns([*state[CONVERSATION[role]], *self._plan_shown(state, run, role)]),
                 recorder,
                 self._settings.calls,
                 self._protocol.stop,
@@ -127,9 +128,24 @@ class _Nodes:
         }
         if reply is None:
             return update | {"failures": state["failures"] + 1}
+        if role == "agent":
+            update["current_step"] = reply.current_step
         # Whether its tools exist and its answer names a candidate is not known yet.
         open_ended = reply.requests or reply.answer is not None
         return update if open_ended else update | {"failures": 0}
+
+    def _plan_shown(self, state: State, run: Run, role: Role) -> list[BaseMessage]:
+        """Return the plan that holds, for a model that goes on behind an observation.
+
+        It is shown and not kept: a conversation that repeats its plan grows with every reply.
+        """
+        recorder, reply = run.recorder, state["reply"]
+        if role == "planner" or not self._plans or not recorder.plans or not recorder.evidence:
+            return []
+        if reply is not None and not reply.acts:
+            return []
+        plan, step = recorder.plans[-1], state["current_step"]
+        return [HumanMessage(standing_plan(self._protocol.name, plan, step))]
 
     def _offering(self, run: Run, role: Role, tools: tuple[str, ...]) -> ChatRunnable:
         """Return the model of a role, offered tools to call."""
@@ -145,10 +161,9 @@ class _Nodes:
             return ("replan",) if recorder.plans else ("plan",)
         if recipe.reads_once:
             return ("decide",) if recorder.evidence else run.toolbox.names
-        own_plan = recipe.plans and not recipe.planner_apart
-        if own_plan and not recorder.plans:
+        if self._plans and not recorder.plans:
             return ("plan",)
-        replanning = ("replan",) if own_plan and recipe.replans else ()
+        replanning = ("replan",) if self._plans and recipe.replans else ()
         return (*run.toolbox.names, *replanning, "decide")
 
     def _read(
@@ -170,7 +185,7 @@ class _Nodes:
     def _check(self, reply: Reply, run: Run, role: Role) -> None:
         """Raise `UnparsableReplyError` where a readable reply breaks this agent's own rules."""
         recipe, recorder = self._recipe, run.recorder
-        plans = role == "planner" or (recipe.plans and not recipe.planner_apart)
+        plans = role == "planner" or self._plans
         if plans and not recorder.plans and _plan_in(reply) is None:
             talk = self._protocol
             first = talk.verdict_first if role == "planner" else talk.plan_first
@@ -179,7 +194,7 @@ class _Nodes:
             raise UnparsableReplyError(self._protocol.answer_now)
         if recipe.reads_once and len(reply.requests) > 1:
             raise UnparsableReplyError("The database can be read only once. Make a single call.")
-        if not plans and not reply.requests and reply.answer is None:
+        if not plans and not reply.acts:
             raise UnparsableReplyError("The reply neither asks for anything nor decides.")
 
     def _reply_event(self, turn: Turn, reply: Reply | None, step: int, role: Role) -> Event:
@@ -199,7 +214,7 @@ class _Nodes:
         run, reply, role = runtime.context, reply_in(state), state["role"]
         plans = run.recorder.plans
         text = _new_plan(reply, plans, replans=self._recipe.replans)
-        only_plan = role == "agent" and not reply.requests and reply.answer is None
+        only_plan = role == "agent" and not reply.acts
         onward: Update = {"messages": self._protocol.noted()} if only_plan else {}
         if text is None:
             return onward
@@ -214,8 +229,10 @@ class _Nodes:
         return {"messages": [told]}
 
     def retrieve(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Carry out what the reply asks for, and show what came back."""
+        """Carry out what the reply asks for, and show what came back; a mere thought goes on."""
         run, reply = runtime.context, reply_in(state)
+        if reply.only_thinks:
+            return {"messages": self._protocol.thought_on()}
         results, problem, found = list[ToolResult](), "", 0
         for request in reply.requests:
             try:
@@ -280,19 +297,19 @@ class _Nodes:
         reply = state["reply"]
         if reply is None:
             return "correct"
-        takes_plan = self._recipe.plans and not self._recipe.planner_apart
-        return "plan" if takes_plan or state["role"] == "planner" else _act(reply)
+        return "plan" if self._plans or state["role"] == "planner" else _act(reply)
 
     def after_plan(self, state: State, runtime: Runtime[Run]) -> str:
         """Where a reply leads once its plan is recorded."""
         reply = reply_in(state)
-        if state["role"] == "agent" and (reply.requests or reply.answer is not None):
+        if state["role"] == "agent" and reply.acts:
             return _act(reply)
         return self._onward(state, runtime, "reason")
 
     def after_retrieval(self, state: State, runtime: Runtime[Run]) -> str:
-        """Next speaker; the planner is not asked about unusable calls."""
-        judged = self._recipe.planner_apart and not state["problem"]
+        """Next speaker; the planner is not asked about unusable calls, nor about mere thoughts."""
+        read = bool(reply_in(state).requests) and not state["problem"]
+        judged = self._recipe.planner_apart and read
         return self._onward(state, runtime, "deliberate" if judged else "reason")
 
     def after_correction(self, state: State, runtime: Runtime[Run]) -> str:
@@ -328,6 +345,8 @@ def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
     """Return the plan that `reply` brings, or None where it brings none that counts."""
     if not plans:
         return reply.plan or reply.replan
+    if reply.keeps:
+        return None
     # A model that repeats "Plan:" with other steps has re-planned under the wrong label.
     text = _plan_in(reply)
     return text if replans and text is not None and _steps(text) != _steps(plans[-1]) else None

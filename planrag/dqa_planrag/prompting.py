@@ -1,81 +1,217 @@
-"""The agents' prompts: templates in ``prompts/``, filled in by what a recipe says."""
+"""The agents' prompts: blocks of text in ``prompts/``, chosen by what a recipe says.
+
+No block reads the recipe, so what two recipes have in common is the same to the letter, and they
+differ in whole blocks alone.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from importlib import resources
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, StrictUndefined, Template
 from langchain_core.tools import BaseTool
 
-from dqa.core.database import Database
+from dqa.core.database import Database, Limits
+from dqa.core.plans import read_plan
 from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
+from dqa.deciders.samples import sampled_schema
 from dqa_planrag.recipes import Recipe
 
-_BLANK_LINES = re.compile(r"\n{3,}")
+_HEADING = re.compile(r"^<!-- (\w+) -->\n", re.MULTILINE)
+_LABELLED = re.compile(r"[A-Z][\w-]*(?: \w+)?: ")
+"""What a line of a format begins with: a label of one or two words."""
+_ENVIRONMENT = Environment(  # noqa: S701  (text for a model, not a page)
+    undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a prompt.
+
+    Attributes
+    ----------
+    name
+        What its file calls it.
+    text
+        As a model reads it.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What an agent is told of its limits.
+
+    Attributes
+    ----------
+    limits
+        What one statement may cost.
+    max_steps
+        Most replies.
+    """
+
+    limits: Limits
+    max_steps: int
 
 
 @cache
-def _template(name: str) -> Template:
-    environment = Environment(  # noqa: S701  (text for a model, not a page)
-        loader=PackageLoader("dqa_planrag", "prompts"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+def _read(file: str) -> str:
+    return (resources.files("dqa_planrag") / "prompts" / f"{file}.md").read_text(encoding="utf-8")
+
+
+@cache
+def sources(protocol: ProtocolName) -> Mapping[str, str]:
+    """Return a protocol's blocks as they are written, by name, with those that both share."""
+    found: dict[str, str] = {}
+    for file in ("common", protocol):
+        _, *parts = _HEADING.split(_read(file))
+        found |= zip(parts[::2], parts[1::2], strict=True)
+    return found
+
+
+@cache
+def _template(text: str) -> Template:
+    return _ENVIRONMENT.from_string(text.strip())
+
+
+def layout(recipe: Recipe) -> tuple[str, ...]:
+    """Return the names of the blocks of an agent's instructions, in order.
+
+    A protocol may have no text for one of them.
+    """
+    once, apart = recipe.reads_once, recipe.planner_apart
+    plans = recipe.plans and not apart
+    replans = recipe.replans and not apart
+    acting, planning = (recipe.thinks == place for place in ("acting", "planning"))
+    chosen = (
+        ("role", True),
+        ("reading_once" if once else "reading", True),
+        ("example", recipe.sees_example),
+        ("planning", plans),
+        ("thought", plans and planning),
+        ("plan", plans),
+        ("plan_given", apart),
+        ("turn", not once),
+        ("current_step", plans),
+        ("thought", acting),
+        ("action", True),
+        ("simulating", recipe.simulates),
+        ("added", True),
+        ("observation_once" if once else "observation", True),
+        ("new_plan", apart),
+        ("judging", replans),
+        ("thought", replans and planning),
+        ("replan", replans),
+        ("stop", not once),
+        ("last_thought", not once and acting),
+        ("answer", not once),
     )
-    return environment.get_template(f"{name}.md")
+    return tuple(name for name, used in chosen if used)
 
 
-def instructions(
-    recipe: Recipe,
-    protocol: ProtocolName,
-    tools: Sequence[str],
-    max_steps: int,
-    added: Sequence[BaseTool] = (),
-) -> str:
-    """Return what an agent's model is told before its task.
+PLANNER = ("planner_role", "planner_first", "plan", "planner_judging", "replan", "planner_only")
+"""The blocks of a model that only plans."""
+CLOSING = ("closing", "last_thought", "answer")
+"""The blocks that go with the only observation of an agent that reads once."""
+
+
+def blocks(
+    recipe: Recipe, protocol: ProtocolName, bounds: Bounds, added: Sequence[BaseTool] = ()
+) -> tuple[Block, ...]:
+    """Return the parts of what an agent's model is told before its task.
 
     Parameters
     ----------
     recipe, protocol
         The agent, and how it and its model talk.
-    tools
-        Names of the tools that the recipe has.
-    max_steps
-        Most replies.
+    bounds
+        Its limits.
     added
         The tools that plug-ins add.
     """
-    if recipe.reads_once:
-        thought = "which figures the decision hangs on"
-    elif recipe.plans:
-        thought = "which step of the plan comes next, and what it needs"
-    else:
-        thought = "what you have to find out next, and why"
-    filled = _template(protocol).render(
-        recipe=recipe,
-        tools=[*tools, *(tool.name for tool in added)],
+    return _filled(
+        layout(recipe),
+        protocol,
+        max_steps=bounds.max_steps,
+        rows=f"{bounds.limits.rows:,}",
+        characters=f"{bounds.limits.bytes:,}",
         added=added,
-        max_steps=max_steps,
-        thought=thought,
     )
-    return _BLANK_LINES.sub("\n\n", filled).strip()
+
+
+def _filled(
+    names: Iterable[str],
+    protocol: ProtocolName,
+    **data: Any,  # noqa: ANN401  (what a template is given)
+) -> tuple[Block, ...]:
+    known = sources(protocol)
+    used = [name for name in names if name in known]
+    found = (Block(name, _template(known[name]).render(data).strip()) for name in used)
+    return tuple(block for block in found if block.text)
+
+
+def joined(parts: Iterable[Block]) -> str:
+    """Return blocks as one text: labels line by line, anything else in paragraphs."""
+    text = ""
+    follows = False
+    for block in parts:
+        labelled = _LABELLED.match(block.text) is not None
+        gap = "\n" if labelled and follows else "\n\n"
+        text += gap + block.text if text else block.text
+        follows = labelled
+    return text
+
+
+def instructions(
+    recipe: Recipe, protocol: ProtocolName, bounds: Bounds, added: Sequence[BaseTool] = ()
+) -> str:
+    """Return what an agent's model is told before its task; see `blocks`."""
+    return joined(blocks(recipe, protocol, bounds, added))
 
 
 def planner_instructions(protocol: ProtocolName) -> str:
     """Return what a model that only plans is told before its task."""
-    return _template(f"{protocol}_planner").render().strip()
+    return joined(_filled(PLANNER, protocol))
 
 
 def closing(protocol: ProtocolName) -> str:
     """Return what goes with the only observation of an agent that reads once."""
-    return _template(f"{protocol}_closing").render().strip()
+    return joined(_filled(CLOSING, protocol))
+
+
+def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
+    """Return the plan that holds, as it is shown behind an observation.
+
+    Parameters
+    ----------
+    protocol
+        How the agent and its model talk.
+    plan
+        As the model wrote it; lines around its steps are left out.
+    current_step
+        The number of the step that the model took last; empty where it did not say.
+    """
+    beside = read_plan(plan).beside
+    lines = [line for line in plan.splitlines() if line.strip() not in beside]
+    shown = "\n".join(lines).strip()
+    return joined(_filled(["standing_plan"], protocol, plan=shown, current_step=current_step))
 
 
 def task(
-    question: Question, database: Database, plan: str | None = None, language: str | None = None
+    question: Question,
+    database: Database,
+    plan: str | None = None,
+    language: str | None = None,
+    samples: int = 0,
 ) -> str:
     """Return the task as a model reads it.
 
@@ -89,12 +225,14 @@ def task(
         The plan to carry out, where somebody else made it.
     language
         What the task says that statements are written in, instead of the database's own.
+    samples
+        How many values of each text and boolean column stand in the schema.
     """
-    filled = _template("task").render(
+    filled = _template(_read("task")).render(
         question=question,
         kind=database.kind,
         language=language or database.language,
-        schema=database.schema().to_text(),
+        schema=sampled_schema(database, samples).to_text(),
         plan=plan,
     )
     return filled.strip()

@@ -69,6 +69,10 @@ class TalkProtocol(Protocol):
         """Return the messages that answer a reply which was only a plan."""
         ...
 
+    def thought_on(self) -> list[BaseMessage]:
+        """Return the messages that answer a step which asked for nothing."""
+        ...
+
     def observed(self, results: Sequence[ToolResult], closing: str) -> list[BaseMessage]:
         """Return the messages that show a model what its calls returned."""
         ...

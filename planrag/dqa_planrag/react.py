@@ -2,14 +2,17 @@
 
 A reply is a list of labelled sections::
 
-    Plan: ...            Re-plan: ...            Thought: ...
+    Plan: ...            Re-plan: ...
+    Current step: ...    Thought: ...
     Action: query_database
     Action Input: SELECT ...
     Final Answer: ...
 
 Labels stand at the start of a line, in any case, with or without Markdown emphasis. What a
 reasoning model thinks aloud before it replies (``<think>``) is no part of the reply. A reply that
-goes on to invent its own ``Observation:`` is cut there: nothing after it rests on data. Inside a
+goes on to invent its own ``Observation:`` is cut there: nothing after it rests on data. An action
+that no tool carries out may be to think ("Self thinking"): its input is a thought. A verdict on the
+plan is its word, or ``Y`` or ``N`` with the line ``Plan:`` below it. Inside a
 statement only ``Observation`` and ``Final Answer`` are labels, since the others are fine names for
 a column or a map's key, unless a semicolon or an empty line has ended the statement.
 """
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,39 +29,28 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.plans import STEP_NUMBER
+from dqa.core.plans import list_in
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import EMPTY_REPLY, correction, split_thinking
-from dqa_planrag.reply import Reply, ToolRequest
+from dqa_planrag.reply import THOUGHT_NOTED, Reply, ToolRequest, is_thinking, step_in
 from dqa_planrag.toolbox import Toolbox
+from dqa_planrag.verdicts import KEPT, planning_in
 
 _LABEL = re.compile(
-    r"^[ \t>*_#]*(?P<label>plan|re-?plan|thought|action input|action|final answer|observation)"
+    r"^[ \t>*_#]*(?P<label>plan|re-?plan|current step|thought|action input|action|final answer"
+    r"|observation)"
     r"[ \t]*(?:[*_]+[ \t]*)?:[ \t]*[*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _ENDS_A_STATEMENT = ("observation", "final answer")
 _STATEMENT_NAMES = ("statement", "query", "sql", "cypher", "decision", "input")
-_KEPT = re.compile(
-    r"""[\W_]*(?:keep|kept|no|none|n/a|not\ (?:needed|necessary|required)|unchanged
-    |no\ (?:change|changes|re-?plan(?:ning)?)(?:\ (?:is|are)\ needed|\ needed)?
-    |(?:keep\ )?(?:the\ )?(?:current\ )?plan(?:\ (?:still\ )?(?:serves|holds|stands|works))?
-    |keep\ (?:it|going))[\W_]*""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_KEEPING = re.compile(
-    r"""(?<!\bnot\ )(?<!\blonger\ )\b(?:keep|kept|keeping|unchanged
-    |as\ (?:it\ is|is|planned)|continue|proceed|go\ on|still
-    |no\ (?:need|change|changes|re-?plan\w*|new\ plan)|not\ (?:needed|necessary|required)
-    |remains?|stands|holds|serves|valid|sufficient|fine)\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-"""Words of a verdict that lists no steps and lets the plan stand."""
 _FENCE = re.compile(
     r"```(?:[a-z]++[ \t]*+\n|[ \t]*+\n?)?(?P<inside>.*?)```", re.DOTALL | re.IGNORECASE
 )
-_CALL = re.compile(r"(?P<tool>\w+)[ \t]*\((?P<input>.*)\)\Z", re.DOTALL)
+_CALL = re.compile(
+    r"(?P<tool>self[ -]thinking|\w+)[ \t]*\((?P<input>.*)\)\Z", re.DOTALL | re.IGNORECASE
+)
 
 
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
@@ -103,8 +95,8 @@ class ReAct:
         self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
     ) -> Reply:
         """Read an agent's reply."""
-        del step, offered, toolbox
-        return parse_reply(message.text)
+        del step, offered
+        return parse_reply(message.text, toolbox.names)
 
     def read_verdict(self, message: AIMessage, step: int) -> Reply:
         """Read the reply of a model that only plans."""
@@ -119,6 +111,10 @@ class ReAct:
     def noted(self) -> list[BaseMessage]:
         """Let the model go on after a reply that was only a plan."""
         return [HumanMessage("The plan is noted. Go on with the Action.")]
+
+    def thought_on(self) -> list[BaseMessage]:
+        """Let the model go on after a step that asked for nothing."""
+        return [HumanMessage(f"Observation: {THOUGHT_NOTED}")]
 
     def observed(
         self, results: Sequence[tuple[ToolRequest, str]], closing: str
@@ -147,12 +143,19 @@ def spoken(text: str) -> str:
     return text.strip()
 
 
-def parse_reply(text: str) -> Reply:
+def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     """Read a reply.
 
     An action goes before an answer in the same reply: the answer was written before the action's
     result was known, so the action runs and the answer is dropped. A reply may also be a plan, or
-    a verdict on one, and nothing else.
+    a verdict on one, and nothing else; or a step that only thinks.
+
+    Parameters
+    ----------
+    text
+        As the model wrote it.
+    tools
+        Names of the tools that there are: none of them is mere thinking.
 
     Raises
     ------
@@ -161,10 +164,10 @@ def parse_reply(text: str) -> Reply:
         model what to write.
     """
     sections = _sections(spoken(text))
-    common = Reply(
-        plan=sections.get("plan") or None,
-        replan=_replan(sections.get("replan", "")),
+    common = replace(
+        planning_in(sections),
         thought=sections.get("thought", ""),
+        current_step=step_in(f"Current step: {sections.get('current step', '')}"),
     )
     action = _word(sections.get("action", ""))
     if action in _DECIDING:
@@ -172,7 +175,7 @@ def parse_reply(text: str) -> Reply:
         return _answering(common, sections.get("final answer") or _unwrapped(given))
     acts = "action" in sections or "action input" in sections
     if acts and not (action in _NOTHING and "final answer" in sections):
-        return _acting(common, sections)
+        return _thinking(common, sections, tools) or _acting(common, sections)
     if "final answer" in sections:
         return _answering(common, sections["final answer"])
     if common.plan is not None or "replan" in sections:
@@ -200,11 +203,11 @@ def parse_verdict(text: str) -> Reply:
     text = spoken(text)
     sections = _sections(text)
     if "replan" in sections:
-        return Reply(replan=_replan(sections["replan"]), thought=sections.get("thought", ""))
-    plan = sections.get("plan") or (text if STEP_NUMBER.search(text) else "")
-    if plan and not _KEPT.fullmatch(plan):
+        return replace(planning_in(sections), thought=sections.get("thought", ""))
+    plan = sections.get("plan") or (text if list_in(text) else "")
+    if plan and not KEPT.fullmatch(plan):
         return Reply(plan=plan, thought=sections.get("thought", ""))
-    if text and _KEPT.fullmatch(plan or text):
+    if text and KEPT.fullmatch(plan or text):
         return Reply()
     raise UnparsableReplyError(
         "The reply has no plan. Write the line 'Plan:' with a numbered list; or, where there is a "
@@ -213,7 +216,10 @@ def parse_verdict(text: str) -> Reply:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Map each label (lower case, "replan" without hyphen) to its first section's text."""
+    """Map each label (lower case, "replan" without hyphen) to its first section's text.
+
+    A plan behind a verdict is called "new plan".
+    """
     marks: list[re.Match[str]] = []
     for mark in _LABEL.finditer(text):
         inside_statement = bool(marks) and marks[-1]["label"].lower() == "action input"
@@ -228,6 +234,8 @@ def _sections(text: str) -> dict[str, str]:
         body = text[mark.end() : end].strip()
         if label == "thought" and body:
             thoughts.append(body)
+        if label == "plan" and "replan" in sections:
+            label = "new plan"
         sections.setdefault(label, body)
     return sections | ({"thought": "\n".join(thoughts)} if thoughts else {})
 
@@ -243,25 +251,20 @@ def _is_over(text: str, place: int) -> bool:
     return above.endswith(";") or (begin > 0 and not above)
 
 
-def _replan(verdict: str) -> str | None:
-    """Return the new plan that a verdict brings, or None where it keeps the current one.
+def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
+    """Return a reply whose action is to think, or for which there is nothing to do yet.
 
-    Raises
-    ------
-    UnparsableReplyError
-        It neither says that the plan is kept nor lists the steps of another.
+    None where it acts, or says nothing at all.
     """
-    listed = STEP_NUMBER.search(verdict)
-    if listed is not None:
-        # "keep" before a list says nothing about whether it is another one: the loop compares.
-        bare = _KEPT.fullmatch(verdict[: listed.start()]) is not None
-        return verdict[listed.start() :] if bare else verdict
-    if not verdict or _KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
+    tool, given = sections.get("action", ""), sections.get("action input")
+    if given is None:
+        tool, given = _call_in(tool)
+    idle = _word(tool) in _NOTHING and _word(given) in _NOTHING and bool(sections.get("action"))
+    if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
-    raise UnparsableReplyError(
-        "The Re-plan neither keeps the plan nor brings a new one. Write either the one word "
-        "'keep', or the whole new plan as a numbered list."
-    )
+    thoughts = [common.thought, "" if idle else _unwrapped(given)]
+    thought = "\n".join(filter(None, thoughts))
+    return replace(common, thought=thought, only_thinks=True) if thought else None
 
 
 def _acting(common: Reply, sections: dict[str, str]) -> Reply:

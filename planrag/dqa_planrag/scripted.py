@@ -25,6 +25,7 @@ from langchain_core.messages.tool import ToolCall
 from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
+from dqa.core.plans import steps_of
 from dqa.core.situation import Schema
 from dqa.models.layers import layer_of
 from dqa.models.scripted import ScriptedModel
@@ -45,7 +46,6 @@ _ACTING = frozenset({QUERY, *SIMULATING})
 _SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^Observation: ", re.MULTILINE)
 _ANSWER = re.compile(r"^Final Answer: ", re.MULTILINE)
-_COMPARING = re.compile(r"^Action: .*\bcompare\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class _AgentScripts:
         started: Script = plugins.script(script, scenario)(task, seed)
         turn = run_script(started, observed)
         if tools:
-            return _calling(task, turn, set(tools), first=not observed)
-        return AIMessage(_worded(task, turn, first=not observed))
+            return _calling(task, turn, set(tools), len(observed))
+        return AIMessage(_worded(task, turn, len(observed)))
 
 
 RESPONDER = _AgentScripts()
@@ -149,7 +149,7 @@ def read_conversation(messages: _Messages) -> tuple[AgentTask, list[Observed]]:
         once=acts and ("`decide`" if tools else "\nFinal Answer:") not in system,
         plans=own_plan or "Plan" in sections,
         replans=any(mark in system for mark in ("\nRe-plan:", "`replan`", "New plan:")),
-        simulates="`compare`" in system or _COMPARING.search(system) is not None,
+        simulates="`compare`" in system or "may be compare" in system,
         acts=acts,
         plan_is_given="Plan" in sections,
         thinks="\nThought:" in system,
@@ -217,9 +217,16 @@ def _observed(text: str) -> Observed:
     return Observed(tuple(rows) if text.startswith("[") else ())
 
 
-def _worded(task: AgentTask, turn: ScriptTurn, *, first: bool) -> str:
+def _current_step(turn: ScriptTurn, observed: int) -> list[str]:
+    """Return the line that says which step of the plan a turn takes; none without a plan."""
+    steps = len(steps_of(turn.plan)) if turn.plan else 0
+    number = steps if isinstance(turn.move, Answer) else min(observed + 1, steps)
+    return [f"Current step: {number}"] if number else []
+
+
+def _worded(task: AgentTask, turn: ScriptTurn, observed: int) -> str:
     """Word a turn in the labels that the format asks for."""
-    plan = []
+    plan, first = [], not observed
     if first and task.plans:
         plan = [f"Plan:\n{turn.new_plan}"]
     elif task.replans:
@@ -231,18 +238,19 @@ def _worded(task: AgentTask, turn: ScriptTurn, *, first: bool) -> str:
         acts = [f"Final Answer: {turn.move.answer}"]
     else:
         acts = [f"Action: {turn.move.tool}", f"Action Input: {turn.move.given}"]
+    step = _current_step(turn, observed) if task.plans and not task.plan_is_given else []
     if task.plan_is_given:
         plan = []
-    opening = [*thought, *plan] if task.thinks_first else [*plan, *thought]
+    opening = [*thought, *plan, *step] if task.thinks_first else [*plan, *step, *thought]
     return "\n".join([*opening, *acts])
 
 
-def _calling(task: AgentTask, turn: ScriptTurn, offered: set[str], *, first: bool) -> AIMessage:
+def _calling(task: AgentTask, turn: ScriptTurn, offered: set[str], observed: int) -> AIMessage:
     """Word a turn as calls of the tools that are offered."""
     move, calls = turn.move, list[tuple[str, dict[str, Any]]]()
     if "plan" in offered:
         return _called("", [("plan", {"steps": _steps(turn.new_plan)})])
-    new_plan = turn.new_plan is not None and not first
+    new_plan = turn.new_plan is not None and bool(observed)
     if "replan" in offered and (new_plan or not task.acts):
         calls.append(("replan", {"steps": _steps(turn.new_plan)}))
     if not task.acts:
@@ -254,7 +262,8 @@ def _calling(task: AgentTask, turn: ScriptTurn, offered: set[str], *, first: boo
     else:
         name = "decision" if move.tool == SIMULATE else "statement"
         calls.append((move.tool, {name: move.given}))
-    return _called(move.thought, calls)
+    step = _current_step(turn, observed) if task.plans and not task.plan_is_given else []
+    return _called("\n".join([*step, move.thought]), calls)
 
 
 def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:

@@ -29,6 +29,7 @@ class State(TypedDict):
     failures: int
     role: Role
     reply: Reply | None
+    current_step: str
     problem: str
     decision: Decision | None
 
@@ -94,6 +95,7 @@ def initial_state(messages: list[BaseMessage], planning: list[BaseMessage]) -> S
         failures=0,
         role="agent",
         reply=None,
+        current_step="",
         problem="",
         decision=None,
     )

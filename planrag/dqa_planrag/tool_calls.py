@@ -22,22 +22,32 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, BeforeValidator, Field
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.plans import STEP_NUMBER
+from dqa.core.plans import STEP_NUMBER, list_in, steps_of
 from dqa.deciders.base import ProtocolName
 from dqa.deciders.tools import Arguments, Text, fitted_arguments, schema_of
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import EMPTY_REPLY
 from dqa_planrag.react import spoken
-from dqa_planrag.reply import MOST_CALLS, Reply, ToolRequest
+from dqa_planrag.reply import (
+    MOST_CALLS,
+    THOUGHT_NOTED,
+    Reply,
+    ToolRequest,
+    is_thinking,
+    step_in,
+    without_step,
+)
 from dqa_planrag.toolbox import Toolbox
 
 
-def _lines(value: object) -> object:
-    """Take a list that came as one text for its lines."""
-    return value.splitlines() if isinstance(value, str) else value
+def _listed(value: object) -> object:
+    """Take a plan that came as one text, or in one entry, for its steps."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        value = list_in(value[0]) or value
+    return [step.text for step in steps_of(value)] if isinstance(value, str) else value
 
 
-Steps: TypeAlias = Annotated[list[str], BeforeValidator(_lines)]
+Steps: TypeAlias = Annotated[list[str], BeforeValidator(_listed)]
 
 
 class _Plan(Arguments):
@@ -155,6 +165,10 @@ class ToolCalls:
         """Add nothing: the calls of the reply are answered already."""
         return []
 
+    def thought_on(self) -> list[BaseMessage]:
+        """Add nothing: the calls of the reply are answered already."""
+        return []
+
     def observed(
         self, results: Sequence[tuple[ToolRequest, str]], closing: str
     ) -> list[BaseMessage]:
@@ -197,12 +211,16 @@ class _Draft:
     requests: list[ToolRequest] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     deciding: str = ""
+    thoughts: list[str] = field(default_factory=list)
 
     def add(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
         """Add one call; `UnparsableReplyError` where its arguments do not fit."""
         if tool in self.toolbox.tools:
             checked = self.toolbox.checked(tool, arguments)
             self.requests.append(ToolRequest(tool, checked, call_id))
+        elif is_thinking(tool):
+            self.thoughts += [str(said) for said in arguments.values()]
+            self.notes.append((call_id, THOUGHT_NOTED))
         elif tool not in self.accepted or tool not in _SAYING:
             self.requests.append(ToolRequest(tool, _as_json(arguments), call_id))
         elif tool == "decide":
@@ -223,14 +241,21 @@ class _Draft:
             self.replan = steps
         self.notes.append((call_id, _NOTED))
 
-    def reply(self, thought: str) -> Reply:
+    def reply(self, text: str) -> Reply:
         """Return what was said."""
-        if not (self.deciding and self.requests):
-            requests = tuple(self.requests)
-            said = (self.answer, self.deciding, tuple(self.notes))
-            return Reply(self.plan, self.replan, thought, requests, *said)
-        notes = (*self.notes, (self.deciding, _DROPPED))
-        return Reply(self.plan, self.replan, thought, tuple(self.requests), notes=notes)
+        dropped = bool(self.deciding and self.requests)
+        only_noted = not self.requests and not self.deciding
+        return Reply(
+            plan=self.plan,
+            replan=self.replan,
+            thought="\n".join(filter(None, [without_step(text), *self.thoughts])),
+            requests=tuple(self.requests),
+            answer=None if dropped else self.answer,
+            answer_id="" if dropped else self.deciding,
+            notes=(*self.notes, *([(self.deciding, _DROPPED)] if dropped else [])),
+            current_step=step_in(text),
+            only_thinks=only_noted and any(note == THOUGHT_NOTED for _, note in self.notes),
+        )
 
 
 def _numbered(steps: Iterable[str]) -> str | None:

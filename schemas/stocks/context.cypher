@@ -1,10 +1,14 @@
-// The last known price of each stock in question; then the mean of its closing prices by month.
+// What is known of the market; each stock in question with what it costs now and its last known price;
+// then the mean of its closing prices by month.
+MATCH (m:Market) RETURN m.name AS name, m.about AS about ORDER BY name;
+
 MATCH (s:Stock)-[:Quote]->(d:Trading_day)
 WHERE s.symbol IN [$candidates] AND d.date < $buy
 WITH s, max(d.date) AS last_day
 MATCH (s)-[q:Quote]->(d:Trading_day)
 WHERE d.date = last_day
-RETURN s.symbol AS symbol, s.name AS name, last_day, q.close_price AS last_price
+RETURN s.symbol AS symbol, s.name AS name, s.buying_price AS buying_price, last_day,
+  q.close_price AS last_price
 ORDER BY symbol;
 
 MATCH (s:Stock)-[q:Quote]->(d:Trading_day)

@@ -1,5 +1,8 @@
--- The last known price of each stock in question; then the mean of its closing prices by month.
-SELECT s.symbol, s.name, q.date AS last_day, q.close_price AS last_price
+-- What is known of the market; each stock in question with what it costs now and its last known price;
+-- then the mean of its closing prices by month.
+SELECT name, about FROM market ORDER BY name;
+
+SELECT s.symbol, s.name, s.buying_price, q.date AS last_day, q.close_price AS last_price
 FROM stock s
 JOIN quote q ON q.symbol = s.symbol
 JOIN (

@@ -26,20 +26,31 @@ def release(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def test_it_prints_a_table_beside_the_published_figures(release: str) -> None:
+def test_it_prints_a_table_beside_what_the_scripts_say(release: str) -> None:
     """Every method has its row, and what was wrong goes to stderr."""
     result = CliRunner().invoke(app, ["dellma", "replay", "--release", release])
     assert result.exit_code == 0, result.output
-    for text in ("zero-shot", "pairs", "top1", "100.000", "30.833", "100.0 / 100.0"):
+    for text in (
+        "zero-shot",
+        "pairs",
+        "top1",
+        "100.000",
+        "30.833 / 82.747",
+        "100.0 / 100.0",
+        "chance",
+    ):
         assert text in result.stdout
     assert "defect" not in result.stdout
     assert "2 are not ranked" in result.stderr
 
 
 def test_it_prints_json(release: str) -> None:
-    """Nothing but the list is on stdout."""
+    """Nothing but the record is on stdout."""
     result = CliRunner().invoke(app, ["dellma", "replay", "--release", release, "--json"])
-    scores = json.loads(result.stdout)
+    record = json.loads(result.stdout)
+    assert (record["rule_set"], record["notes"]) == ("released", [])
+    assert record["yardsticks"][0]["chance"] == 50.0
+    scores = record["scores"]
     assert [score["method"] for score in scores] == ["pairs", "top1", "zero-shot"]
     for score in scores:
         (part,) = score["by_actions"]

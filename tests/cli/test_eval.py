@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from dqa.evaluation.traces import Trace
+
 SLOW = """
 import os, time
 from dqa import Decider, DeciderFactory, Decision, Ending
@@ -102,6 +104,29 @@ def test_running_into_the_step_limit_is_its_own_outcome(
     arguments = ("--max-steps", 1, "--deciders", "planrag", "--databases", "sqlite")
     ran = dqa("eval", "--generated", generated, *arguments)
     assert "4 runs that reached the step limit" in ran.out
+
+
+def test_what_models_are_shown_of_values_can_be_set(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+) -> None:
+    """Digits of numbers and samples of columns; full values stay in the trace either way."""
+    base = ("eval", "--generated", generated, "--databases", "sqlite", "--deciders", "planrag-sim")
+    shown = {}
+    for name, options in {"usual": (), "set": ("--digits", 3, "--samples", 2)}.items():
+        assert dqa(*base, *options, "--out", tmp_path / name).code == 0
+        record = json.loads((tmp_path / name / "run.json").read_text("utf-8"))
+        lines = (tmp_path / name / "traces.jsonl").read_text("utf-8").splitlines()
+        traces = [Trace.from_json(json.loads(line)) for line in lines]
+        (trace,) = (found for found in traces if found.question == "locating/1")
+        shown[name] = (record["spec"]["display"], trace)
+    (usual, first), (given, second) = shown["usual"], shown["set"]
+    assert usual == {"digits": 6, "samples": 0, "fold": True}
+    assert given == {"digits": 3, "samples": 2, "fold": True}
+    prompts = [trace.events[0].data["messages"][-1][1] for trace in (first, second)]
+    assert "e.g. [0, 1]" not in prompts[0]
+    assert "e.g. [0, 1]" in prompts[1]
+    assert first.evidence[-1].rows == second.evidence[-1].rows != ()
+    assert len(second.evidence[-1].observation) < len(first.evidence[-1].observation)
 
 
 def test_a_used_folder_is_refused_and_other_settings_are_named(

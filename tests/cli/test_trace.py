@@ -119,7 +119,7 @@ def test_a_simulation_and_a_run_without_a_model_are_shown_too(
     named = ("locating/1", "--database", "sqlite")
     simulated = dqa("trace", run_folder, *named, "--decider", "planrag-sim").out
     assert "comparison\n" in simulated
-    assert "change from deciding nothing" in simulated
+    assert "change is from deciding nothing" in simulated
     guessed = dqa("trace", run_folder, *named, "--decider", "random").out
     assert "Model: none" in guessed
     assert re.search(r"Verdict\n  (Right|Wrong): ", guessed)

@@ -40,6 +40,19 @@ def texts(plan: str) -> list[str]:
         "1. Find A\n      2. Add B",
         "\n1. Find\n   A\n\n2. Add\nB\n",
         "Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.",
+        "[Step 1: Find A, Step 2: Add B]",
+        "[Step 1: Find A,\nStep 2: Add B]",
+        "Step 1: Find A, Step 2: Add B",
+        "**Step 1:** Find A **Step 2:** Add B",
+        "Step 1 - Find A; Step 2 - Add B",
+        "1) Find A 2) Add B",
+        "(1) Find A, (2) Add B",
+        "1、Find A 2、Add B",
+        "第1步：Find A 第2步：Add B",  # noqa: RUF001
+        "My plan: [Step 1: Find A, Step 2: Add B]",
+        "My plan:\n1) Find A 2) Add\nB\n\nLet me begin.",
+        '["Find A", "Add B"]',
+        "Find A -> Add B",
     ],
 )
 def test_marks_are_no_part_of_a_step(plan: str) -> None:
@@ -68,6 +81,26 @@ def test_sub_steps_know_their_step(plan: str) -> None:
     )
 
 
+def test_numbers_within_a_step_do_not_split_it() -> None:
+    """Only numbers that run 1, 2, 3 do, and only where no lines are marked already."""
+    assert texts("- Compare 1) power 2) flow\n- Decide") == ["Compare 1) power 2) flow", "Decide"]
+    assert texts("1. Find A\n2. Multiply by 3. Add B") == ["Find A", "Multiply by 3. Add B"]
+    assert texts("[Step 1: Sum [all], Step 2: Add (b, c)]") == ["Sum [all]", "Add (b, c)"]
+    assert texts("[Find A] and [add B]") == ["[Find A] and [add B]"]
+
+
+def test_prose_lists_with_then() -> None:
+    """A "then" behind a condition begins no step."""
+    found = texts("I'll get A, then I'll look up B and then decide. If it is inland, then add 2.")
+    assert found == [
+        "I'll get A,",
+        "then I'll look up B",
+        "and then decide.",
+        "If it is inland, then add 2.",
+    ]
+    assert texts("先找出A，然后计算B。") == ["先找出A，", "然后计算B。"]  # noqa: RUF001
+
+
 def test_a_list_of_one_step_is_one_step() -> None:
     """A line below it goes on with it, and words around it are no step."""
     assert texts("1. Look up\n   the home.") == ["Look up the home."]
@@ -80,6 +113,8 @@ def test_what_stands_beside_the_steps_is_kept() -> None:
     found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")
     assert found.beside == ("Here is my plan:", "Let me begin.")
     assert read_plan("Find A\nAdd B").beside == ()
+    found = read_plan("So:\n\nMy plan: [Step 1: Find A, Step 2: Add B]\n\nLet me begin.")
+    assert found.beside == ("So:", "My plan:", "Let me begin.")
 
 
 def test_capitals_and_punctuation_make_no_other_step() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +18,7 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
+from dqa.databases.duckdb import backend as duckdb
 from dqa.databases.ladybug import backend as ladybug
 
 NODES = {
@@ -83,6 +85,26 @@ def test_a_query_returns_columns_and_rows(database: Database) -> None:
         '["lubeck", 1.25]',
         "(3 rows)",
     ]
+
+
+def test_a_cut_result_says_how_many_rows_there_were(database: Database) -> None:
+    """Every engine tells it, whichever limit cut them."""
+    for limits in (Limits(rows=2), Limits(bytes=180)):
+        found = database.query(NODES[database.dialect], limits)
+        assert found.total == 3
+        assert f"(only the first {len(found.rows)} of 3 rows are shown" in found.to_text()
+    assert database.query(NODES[database.dialect]).total is None
+
+
+def test_duckdb_s_lists_structs_maps_and_json_are_json_in_the_row(situation: Situation) -> None:
+    """One shape for all, parsed where the driver gives text."""
+    database = duckdb.BACKEND.load(situation)
+    found = database.query(
+        "SELECT [1, 2] AS a, {'x': 1.5} AS b, MAP([1], ['y']) AS c, '{\"z\": [null]}'::JSON AS d"
+    )
+    assert found.rows == (([1, 2], {"x": 1.5}, {"1": "y"}, {"z": [None]}),)
+    assert found.to_text().splitlines()[1] == '[[1, 2], {"x": 1.5}, {"1": "y"}, {"z": [null]}]'
+    database.close()
 
 
 def test_results_are_cut_where_the_limits_say(database: Database) -> None:
@@ -206,12 +228,24 @@ def test_a_relationship_type_called_source_needs_no_quotes(graph: Database) -> N
     assert rows.rows == (("basra", "kiev", 0.1), ("kiev", "lubeck", 0.3))
 
 
-def test_nodes_are_json_without_internal_ids(graph: Database) -> None:
+def test_nodes_are_maps_without_internal_ids(graph: Database) -> None:
     """A node shows its label and properties, and nothing that depends on how it was stored."""
     rows = graph.query("MATCH (n:Country {name: 'SWE'}) RETURN n")
     assert rows.rows == (
-        ('{"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5}',),
+        ({"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5},),
     )
+    assert rows.to_text().splitlines()[1] == (
+        '[{"_LABEL": "Country", "name": "SWE", "home_node": "lubeck", "development": 10.5}]'
+    )
+
+
+def test_collected_values_are_lists(graph: Database) -> None:
+    """No JSON within a text: a list is one in the row, too."""
+    found = graph.query("MATCH (n:Trade_node) RETURN collect(n.name)")
+    ((names,),) = found.rows
+    assert isinstance(names, list)
+    assert sorted(map(str, names)) == ["basra", "kiev", "lubeck"]
+    assert json.loads(found.to_text().splitlines()[1]) == [names]
 
 
 def test_a_huge_text_cannot_be_built(relational: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from time import perf_counter
@@ -14,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.database import Limits
-from dqa.databases.rows import collect, plain
+from dqa.databases.rows import collect, fetch_rows, plain
 
 
 def test_rows_beyond_the_limit_are_not_fetched() -> None:
-    """One row more than the limit is enough to know of a cut."""
+    """One row more than the limit tells of a cut, where the engine knows how many there are."""
     fetched = []
 
     def rows() -> Iterator[tuple[int]]:
@@ -26,11 +27,11 @@ def test_rows_beyond_the_limit_are_not_fetched() -> None:
             fetched.append(number)
             yield (number,)
 
-    result = collect(["n"], rows(), Limits(rows=3), perf_counter())
+    result = collect(["n"], rows(), Limits(rows=3), perf_counter(), total=1_000)
     assert result.rows == ((0,), (1,), (2,))
-    assert result.cut == "rows"
+    assert (result.cut, result.total) == ("rows", 1_000)
     assert len(fetched) == 4
-    assert "3 rows shown, more were cut by the limit on rows" in result.to_text()
+    assert "only the first 3 of 1,000 rows are shown, by the limit on rows" in result.to_text()
 
 
 def test_a_result_as_long_as_the_limit_is_whole() -> None:
@@ -38,6 +39,90 @@ def test_a_result_as_long_as_the_limit_is_whole() -> None:
     result = collect(["n"], [(1,), (2,)], Limits(rows=2), perf_counter())
     assert result.cut is None
     assert result.to_text().endswith("(2 rows)")
+
+
+class Broken(Exception):  # noqa: N818
+    """What a driver raises."""
+
+
+def counting(most: int, breaks_at: int | None = None) -> Iterator[tuple[int]]:
+    """Yield rows, and fail like a driver at one of them."""
+    for number in range(most):
+        if number == breaks_at:
+            raise Broken
+        yield (number,)
+
+
+@pytest.mark.parametrize(
+    ("there", "total", "fetched", "said"),
+    [
+        (1_273, 1_273, 1_273, "(only the first 50 of 1,273 rows are shown, by the limit on rows; "),
+        (10_000, 10_000, 10_000, "(only the first 50 of 10,000 rows are shown, "),
+        (99_999, None, 10_001, "(only the first 50 of more than 10,000 rows are shown, "),
+    ],
+)
+def test_a_cut_result_says_how_many_rows_there_were(
+    there: int, total: int | None, fetched: int, said: str
+) -> None:
+    """Up to a bound they are counted; beyond it stands the bound, on a fast and a slow machine."""
+    rows = counting(there)
+    result = collect(["n"], rows, Limits(rows=50), perf_counter())
+    assert result.total == total
+    assert result.to_text().splitlines()[-1].startswith(said)
+    assert len(list(rows)) == there - fetched
+
+
+def test_rows_cut_by_bytes_are_counted_with_the_one_that_did_not_fit() -> None:
+    """Every row counts, shown or not."""
+    result = collect(["n"], counting(500), Limits(bytes=200), perf_counter())
+    assert (result.cut, result.total) == ("bytes", 500)
+
+
+@pytest.mark.parametrize("limits", [Limits(rows=50), Limits(rows=50, seconds=1e-9)])
+def test_what_fails_while_rows_are_counted_costs_the_count_alone(limits: Limits) -> None:
+    """The rows that are shown were there before; a bug that is no driver's is raised."""
+    result = collect(["n"], counting(900, 700), limits, perf_counter(), failures=Broken)
+    assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
+    assert "only the first 50 of more than 50 rows are shown" in result.to_text()
+    with pytest.raises(Broken):
+        collect(["n"], counting(900, 700), Limits(rows=50), perf_counter())
+    with pytest.raises(Broken):
+        collect(["n"], counting(900, 20), Limits(rows=50), perf_counter(), failures=Broken)
+
+
+def test_a_long_list_or_map_is_cut_and_says_how_long_it_was() -> None:
+    """Its first items stay, a part of a long one among them, and the cell is bounded."""
+    limits = Limits(cell=100)
+    numbers, nested = list(range(1_000)), {"NODES": ["x" * 30] * 50, "RELS": []}
+    rows = [(numbers, nested, [1, 2])]
+    result = collect(["a", "b", "c"], rows, limits, perf_counter())
+    ((first, second, third),) = result.rows
+    assert isinstance(first, list)
+    assert first[:3] == [0, 1, 2]
+    assert first[-1] == "... [1000 items]"
+    assert second == {"NODES": ["x" * 30, "... [50 items]"], "...": "[2 entries]"}
+    assert third == [1, 2]
+    assert result.cut == "cells"
+    assert all(len(json.dumps(cell)) < 130 for cell in (first, second))
+
+
+def test_json_that_a_driver_gives_as_text_is_parsed() -> None:
+    """By the column's type: a text that looks like JSON stays one."""
+
+    class Cursor:
+        description = (("a", "JSON"), ("b", "TEXT"))
+
+        def __init__(self) -> None:
+            self.left: list[Any] = [('{"x": [1, null]}', '["y"]'), (None, "z")]
+
+        def fetchmany(self, size: int, /) -> list[Any]:
+            taken, self.left = self.left[:size], self.left[size:]
+            return taken
+
+    found = fetch_rows(
+        Cursor(), Limits(), perf_counter(), Broken, is_json=lambda kind: kind == "JSON"
+    )
+    assert found.rows == (({"x": [1, None]}, '["y"]'), (None, "z"))
 
 
 @given(
@@ -65,8 +150,8 @@ def test_the_text_never_passes_its_limit(rows: list[tuple[str, int]], limit: int
         (dt.datetime(2020, 1, 2, 3, 4, tzinfo=dt.UTC), "2020-01-02T03:04:00+00:00"),
         (dt.timedelta(days=1), "1 day, 0:00:00"),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
-        ([1, None, float("nan"), "é"], '[1, null, "nan", "é"]'),
-        ({"b": Decimal(2), "a": [b"\x01"]}, '{"b": 2, "a": ["0x01"]}'),
+        ([1, None, float("nan"), "é"], [1, None, "nan", "é"]),
+        ({"b": Decimal(2), 7: (b"\x01",)}, {"b": 2, "7": ["0x01"]}),
     ],
 )
 def test_any_value_becomes_a_cell(value: Any, cell: object) -> None:

@@ -11,16 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
 from dqa.core.decision import Decision, Ending
+from dqa.core.display import Display
 from dqa.core.errors import DatabaseUnavailableError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import DatabaseSchema
+from dqa.core.simulator import Outcomes
 from dqa.deciders import simulation
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import CompareArguments, SimulateArguments
@@ -33,6 +36,8 @@ from dqa_simulators.locating.generator import LocatingSize
 
 KINDS = ("sqlite", "ladybug")
 RULES = ("released", "paper")
+WHOLE = Display(digits=0, fold=False)
+"""Every digit, and a row for every candidate."""
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +132,8 @@ def test_what_the_judge_calls_best_stands_first(
     """Comparing all gives exactly the judge's ties at the top, and its ranks and regrets below."""
     judge = Judge(questions, rules)
     for question in questions.questions:
-        found = Simulation.of(question, databases[kind, question.situation], rules).compare()
-        _, rows, _ = read(found.observation)
+        simulated = Simulation.of(question, databases[kind, question.situation], rules)
+        _, rows, _ = read(simulated.compare(display=WHOLE).observation)
         verdicts = [
             judge.judge(question, Decision(Ending.ANSWERED, choice=candidate))
             for candidate, _, _ in rows
@@ -141,6 +146,8 @@ def test_what_the_judge_calls_best_stands_first(
             for verdict, (_, value, _) in zip(verdicts, rows, strict=True)
         )
         assert {candidate for candidate, _, _ in rows} == set(question.candidates or ())
+        folded = simulated.compare()
+        assert read(folded.observation)[1][0][0] == rows[0][0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -162,21 +169,25 @@ def test_every_official_answer_of_the_release_comes_first(kind: str, release_dir
 
 
 def test_a_decision_is_simulated_in_full_precision(located: tuple[Question, Database]) -> None:
-    """The row holds the simulator's own numbers; the closing lines say what they are held to."""
+    """The row holds the simulator's own numbers where all digits are asked for, and the evidence
+    holds them anyway; the closing lines say what they are held to.
+    """
     question, database = located
     simulated = Simulation.of(question, database)
     outcomes = simulated.outcomes()
     candidate = outcomes.candidates[-1]
-    found = simulated.simulate(f'trade node "{candidate}".')
+    found = simulated.simulate(f'trade node "{candidate}".', display=WHOLE)
+    short = simulated.simulate(f'trade node "{candidate}".')
     columns, rows, closing = read(found.observation)
     value = outcomes.value(candidate)
     assert outcomes.baseline is not None
-    assert columns == ["trade node", "profit", "change from deciding nothing"]
+    assert columns == ["trade_node", "profit", "change"]
     assert rows == [[candidate, value, value - outcomes.baseline]]
-    assert closing == [
-        "(1 row)",
-        f"(a higher profit is better; deciding nothing: {float(outcomes.baseline)!r})",
-    ]
+    assert short.rows == ((candidate, value, value - outcomes.baseline),)
+    assert read(short.observation)[1][0][1] == pytest.approx(value, rel=1e-5)
+    assert len(short.observation) < len(found.observation)
+    told = "(a higher profit is better; change is from deciding nothing, which leads to "
+    assert closing == ["(1 row)", f"{told}{float(outcomes.baseline)!r})"]
     assert (found.tool, found.row_count, found.error, found.cut) == ("simulate", 1, None, None)
     assert found.statement == f'trade node "{candidate}".'
 
@@ -189,9 +200,9 @@ def test_a_building_is_better_the_lower_its_price(
     found = Simulation.of(question, databases["ladybug", question.situation]).compare()
     columns, rows, closing = read(found.observation)
     prices = [row[1] for row in rows]
-    assert columns[:2] == ["building id", "price"]
+    assert columns[:2] == ["id", "price"]
     assert prices == sorted(prices)
-    assert closing[-1].startswith("(a lower price is better; deciding nothing: ")
+    assert closing[-1].startswith("(a lower price is better; change is from deciding nothing, ")
 
 
 @pytest.mark.parametrize("everyone", [None, (), ["all"], "ALL", [" All "]])
@@ -200,7 +211,7 @@ def test_all_can_be_said_in_several_ways(
 ) -> None:
     """Nothing, an empty list and the word compare every candidate."""
     question, database = located
-    found = Simulation.of(question, database).compare(everyone)
+    found = Simulation.of(question, database).compare(everyone, display=WHOLE)
     assert found.row_count == len(question.candidates or ())
     assert found.error is None
 
@@ -210,8 +221,8 @@ def test_some_are_compared_once_each_best_first(located: tuple[Question, Databas
     question, database = located
     some = [str(candidate) for candidate in (question.candidates or ())[:3]]
     simulated = Simulation.of(question, database)
-    found = simulated.compare(some)
-    again = simulated.compare([*reversed(some), some[0].upper()])
+    found = simulated.compare(some, display=WHOLE)
+    again = simulated.compare([*reversed(some), some[0].upper()], display=WHOLE)
     values = [row[1] for row in read(found.observation)[1]]
     assert found.observation == again.observation
     assert values == sorted(values, reverse=True)
@@ -223,7 +234,7 @@ def test_ties_keep_the_order_of_the_table(questions: QuestionSet) -> None:
     """Candidates that change nothing all lead to the same, in table order."""
     question = questions.select(("locating",)).questions[0]
     database = plugins.backend("sqlite").load(questions.situation_of(question))
-    _, rows, _ = read(Simulation.of(question, database).compare().observation)
+    _, rows, _ = read(Simulation.of(question, database).compare(display=WHOLE).observation)
     order = {candidate: i for i, candidate in enumerate(question.candidates or ())}
     keys = [(-value, order[candidate]) for candidate, value, _ in rows]
     assert keys == sorted(keys)
@@ -231,17 +242,62 @@ def test_ties_keep_the_order_of_the_table(questions: QuestionSet) -> None:
     database.close()
 
 
+def test_candidates_that_change_nothing_share_a_row(located: tuple[Question, Database]) -> None:
+    """One of them keeps its place among the others; a line below tells of the rest."""
+    simulated = Simulation.of(*located)
+    outcomes = simulated.outcomes()
+    alike = [c for c in outcomes.candidates if outcomes.value(c) == outcomes.baseline]
+    assert len(alike) > 2
+    _, every, _ = read(simulated.compare(display=WHOLE).observation)
+    _, rows, closing = read(simulated.compare().observation)
+    others = ", ".join(json.dumps(name) for name in alike[1:11])
+    more = f" and {len(alike) - 11} more" if len(alike) > 11 else ""
+    assert [row[0] for row in rows] == [row[0] for row in every if row[0] not in alike[1:]]
+    assert closing[1] == (
+        f'({len(alike) - 1} others change nothing, like "{alike[0]}": {others}{more})'
+    )
+    two = simulated.compare(list(map(str, alike[:2])))
+    assert (two.row_count, "change nothing" in two.observation) == (2, False)
+
+
+def test_what_differs_by_rounding_alone_changes_nothing() -> None:
+    """The order of summation makes no candidate one that changes something."""
+    values = np.array([0.3, 0.1 + 0.2, 0.3, 0.30001])
+    outcomes = Outcomes(("a", "b", "c", "d"), values, "maximise", 0.3)
+    assert simulation._unmoved(outcomes, ["d", "b", "a", "c"]) == ["b", "a", "c"]
+    assert simulation._unmoved(replace(outcomes, baseline=None), ["a", "b", "c"]) == []
+
+
+def test_candidates_are_called_as_the_schema_calls_them(
+    questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
+) -> None:
+    """What a model reads in a comparison it can write in a statement."""
+    named = {
+        (kind, question.scenario): Simulation.of(
+            question, databases[kind, question.situation]
+        ).column
+        for kind in KINDS
+        for question in questions.questions
+    }
+    assert named == {
+        ("sqlite", "locating"): "trade_node",
+        ("ladybug", "locating"): "name",
+        ("sqlite", "building"): "id",
+        ("ladybug", "building"): "id",
+    }
+
+
 def test_the_best_stay_where_rows_or_bytes_are_cut(located: tuple[Question, Database]) -> None:
     """A cut is told as a query's result tells it, and the whole stays within its bytes."""
     simulated = Simulation.of(*located)
     whole = simulated.compare().observation.splitlines()
     by_rows = simulated.compare(limits=Limits(rows=2))
-    by_bytes = simulated.compare(limits=Limits(bytes=500))
+    by_bytes = simulated.compare(limits=Limits(bytes=600), display=WHOLE)
     assert (by_rows.cut, by_rows.row_count) == ("rows", 2)
     assert by_rows.observation.splitlines()[:3] == whole[:3]
-    assert "(2 rows shown, more were cut by the limit on rows" in by_rows.observation
+    assert f"(only the first 2 of {len(whole) - 4} rows are shown" in by_rows.observation
     assert by_bytes.cut == "bytes"
-    assert len(by_bytes.observation.encode()) <= 500
+    assert len(by_bytes.observation.encode()) <= 600
 
 
 def test_a_name_that_is_not_understood_can_be_mended(located: tuple[Question, Database]) -> None:

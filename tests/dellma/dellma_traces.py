@@ -138,6 +138,7 @@ def odd_events(name: str = "odd") -> dict[str, list[Event]]:
             "left_out": [name] * 4,
             "values_left_out": {"rain": [name, "y"], "demand": [name, "y", "z"]},
             "unusable": 6,
+            "unplaced": 8,
         },
         "forecast": {"ignored": [name] * 7},
     }

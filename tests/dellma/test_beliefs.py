@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
-from dqa_dellma.utilities.beliefs import WEIGHTS, describe_state, judge, sample_states
+from dqa_dellma.settings import Draws
+from dqa_dellma.utilities.beliefs import (
+    WEIGHTS,
+    bearing_of,
+    describe_state,
+    judge,
+    sample_states,
+)
 from tests.dellma.talking import BELIEFS
 
 
@@ -33,14 +42,53 @@ def test_states_are_drawn_from_independent_margins() -> None:
     assert abs(np.corrcoef(states[:, 0], states[:, 1])[0, 1]) < 0.02
 
 
+@pytest.mark.parametrize("draws", ["stratified", "sobol"])
+@pytest.mark.parametrize("count", [1, 5, 16, 50, 64])
+def test_values_come_as_often_as_they_are_believed(draws: Draws, count: int) -> None:
+    """A value that is believed at 60 % is drawn in 9 or 10 of 16 states, and not in 7 or 12."""
+    words = {"a": "very likely", "b": "somewhat unlikely", "c": "very unlikely"}
+    beliefs = judge({f"f{number}": words for number in range(12)})
+    chances = np.array([0.6, 0.3, 0.1])
+    for seed in range(20):
+        states = sample_states(beliefs, count, np.random.default_rng(seed), draws)
+        assert states.shape == (count, 12)
+        for column in states.T:
+            missed = np.bincount(column, minlength=3) - count * chances
+            # Where a count is no power of two, Sobol points are the first of the next one.
+            even = 2.0 if count in {1, 16, 64} else 3.0
+            assert np.abs(missed).max() < (1.0 if draws == "stratified" else even) + 1e-9
+
+
+@pytest.mark.parametrize("draws", ["stratified", "sobol"])
+def test_every_state_is_as_likely_as_it_is_believed(draws: Draws) -> None:
+    """Over many draws of few states the joint frequencies are the products of the chances."""
+    rng = np.random.default_rng(0)
+    drawn = np.concatenate([sample_states(BELIEFS, 4, rng, draws) for _ in range(5_000)])
+    joint = np.bincount(drawn[:, 0] * 2 + drawn[:, 1], minlength=4) / len(drawn)
+    believed = np.outer([5 / 7, 2 / 7], [6 / 7, 1 / 7]).ravel()
+    np.testing.assert_allclose(joint, believed, atol=0.012)
+
+
+def test_a_factor_bears_on_the_actions_that_it_is_about() -> None:
+    """And on all of them where it is about none."""
+    found = bearing_of(BELIEFS, {"Rain": ("pear",)}, ("apple", "pear"))
+    assert found.tolist() == [[False, True], [True, True]]
+    assert bearing_of({}, {}, ("apple", "pear")).shape == (2, 0)
+
+
 def test_the_same_seed_draws_the_same_states() -> None:
     """And another one others."""
-    drawn = [sample_states(BELIEFS, 50, np.random.default_rng(seed)) for seed in (1, 1, 2)]
-    assert (drawn[0] == drawn[1]).all()
-    assert (drawn[0] != drawn[2]).any()
+    for draws in get_args(Draws):
+        drawn = [
+            sample_states(BELIEFS, 50, np.random.default_rng(seed), draws) for seed in (1, 1, 2)
+        ]
+        assert (drawn[0] == drawn[1]).all()
+        assert (drawn[0] != drawn[2]).any()
 
 
 def test_a_state_is_described_by_names() -> None:
     """Each factor with the value it took; without factors there is one empty state."""
-    assert describe_state(BELIEFS, np.array([1, 0])) == {"Rain": "much", "Demand": "low"}
+    state, both = np.array([1, 0]), np.array([True, True])
+    assert describe_state(BELIEFS, state, both) == {"Rain": "much", "Demand": "low"}
+    assert describe_state(BELIEFS, state, np.array([False, True])) == {"Demand": "low"}
     assert sample_states({}, 3, np.random.default_rng(0)).shape == (3, 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from itertools import permutations, product
 from typing import Any, TypeAlias
 
 import choix
@@ -12,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.errors import DataError, UsageError
-from dqa_dellma.utilities.bradley_terry import Choices, Floats, Layout, fit_pairs, fit_top1
+from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.utilities.layout import Floats, Layout
 from dqa_dellma.utilities.pairs import cut_minibatches
+from dqa_dellma.utilities.plackett_luce import Choices
 
 Fit: TypeAlias = Callable[[Sequence[Sequence[int]], int, float], Floats]
 Problem: TypeAlias = tuple[int, list[list[int]], float]
@@ -205,6 +209,61 @@ def test_no_regularisation_is_refused(fit: Fit, alpha: float) -> None:
         fit([[0, 1]], 2, alpha)
 
 
+TIED: list[tuple[list[list[int]], list[list[int]]]] = [
+    ([[2, 0, 3, 1]], [[1, 1, 3, 4]]),
+    ([[2, 0, 3, 1], [4, 1, 0]], [[1, 2, 2, 2], [1, 2, 2]]),
+    ([[0, 1, 2, 3, 4]], [[1, 1, 1, 1, 1]]),
+    ([[3, 4], [0, 1, 2, 3], [3, 2, 1, 0]], [[1, 1], [1, 2, 3, 3], [1, 2, 3, 4]]),
+]
+"""Rankings of five items, and their ranks."""
+
+
+def orders(ranking: list[int], ranks: list[int]) -> list[list[int]]:
+    """Return every strict order of a ranking that leaves only equal items open."""
+    groups = [
+        list(permutations(item for item, own in zip(ranking, ranks, strict=True) if own == rank))
+        for rank in sorted(set(ranks))
+    ]
+    return [[item for part in parts for item in part] for parts in product(*groups)]
+
+
+@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
+@pytest.mark.parametrize("alpha", [1.0, 2e-3])
+@pytest.mark.parametrize("tied", TIED, ids=str)
+def test_equal_items_count_as_the_mean_of_all_their_orders(
+    fit: Any, alpha: float, tied: tuple[list[list[int]], list[list[int]]]
+) -> None:
+    """Half a win each way, and of first choices an equal share: the mean of what choix minimises.
+
+    As many copies of each ranking as make all orders alike often are the same data times a number,
+    and the same optimum at alpha times that number.
+    """
+    rankings, ranks = tied
+    every = [orders(*both) for both in zip(rankings, ranks, strict=True)]
+    times = math.lcm(*map(len, every))
+    strict = [order for of_one in every for order in of_one * (times // len(of_one))]
+    found = fit(rankings, 5, alpha, ranks=ranks)
+    assert found == pytest.approx(fit(strict, 5, alpha * times), abs=1e-7)
+    assert found == pytest.approx(by_choix(strict, 5, alpha * times, fit), abs=1e-6)
+
+
+@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
+@pytest.mark.parametrize("alpha", [2e-3, 2e-8])
+@pytest.mark.parametrize("data", DATA)
+def test_ranks_without_equal_items_change_nothing(fit: Any, alpha: float, data: str) -> None:
+    """To the last bit."""
+    count, rankings = DATA[data]
+    ranks = [range(1, len(ranking) + 1) for ranking in rankings]
+    assert fit(rankings, count, alpha, ranks=ranks).tolist() == fit(rankings, count, alpha).tolist()
+
+
+@pytest.mark.parametrize("ranks", [[1, 2, 1], [1, 1], [1, 1, 1, 1], []])
+def test_ranks_that_do_not_fit_are_refused(ranks: list[int]) -> None:
+    """Falling ones, and more or fewer than there are items."""
+    with pytest.raises(DataError, match="Ranking 1 of 3 items needs a rank for each"):
+        fit_pairs([[0, 1], [0, 1, 2]], 3, 1e-3, ranks=[[1, 1], ranks])
+
+
 @pytest.mark.parametrize("count", [50, 200])
 def test_one_ranking_of_all_spreads_scores_as_far_as_they_go(count: int) -> None:
     """Scores hundreds apart, where weights have no number any more, are found as well."""
@@ -222,12 +281,13 @@ def test_scattered_items_are_laid_out_in_a_narrow_band() -> None:
     assert sorted(layout.place.tolist()) == list(range(200))
 
 
-def test_slopes_are_the_derivatives_of_the_likelihood() -> None:
+@pytest.mark.parametrize("ranks", [None, [[1, 1, 3, 4], [1, 2, 2], [1, 1]]], ids=["strict", "tied"])
+def test_slopes_are_the_derivatives_of_the_likelihood(ranks: list[list[int]] | None) -> None:
     """Gradient and Hessian of whole rankings agree with differences of the likelihood."""
     rankings = [[0, 2, 1, 4], [3, 1, 2], [4, 3]]
     for first_only in (False, True):
         layout = Layout.of(rankings, 5)
-        choices = Choices(layout, layout.groups(rankings), first_only=first_only)
+        choices = Choices(layout, layout.groups(rankings, ranks), first_only=first_only)
         scores = np.random.default_rng(0).normal(size=5)
         gradient, band = choices.slopes(scores)
         nudges = 1e-5 * np.eye(5)
@@ -239,3 +299,17 @@ def test_slopes_are_the_derivatives_of_the_likelihood() -> None:
                 full[place, place + ahead] = full[place + ahead, place] = band[place, ahead]
         rows = [choices.slopes(scores + one)[0] - choices.slopes(scores - one)[0] for one in nudges]
         assert full == pytest.approx(np.array(rows) / 2e-5, abs=1e-8)
+
+
+def test_a_tie_of_whole_rankings_is_efron_s() -> None:
+    """Of two equal items the first is chosen of all, the second with half of both still there."""
+    rankings, weights = [[0, 1, 2]], np.array([1.0, 2.0, 3.0])
+    layout = Layout.of(rankings, 3)
+    for ranks, chances in (
+        ([[1, 1, 3]], [1.0 / 6.0, 2.0 / 4.5]),
+        ([[1, 2, 2]], [1.0 / 6.0, 2.0 / 5.0, 3.0 / 2.5]),
+        ([[1, 2, 3]], [1.0 / 6.0, 2.0 / 5.0]),
+    ):
+        choices = Choices(layout, layout.groups(rankings, ranks))
+        told = choices.value(np.log(weights))
+        assert told == pytest.approx(-np.log(chances).sum(), abs=1e-12)

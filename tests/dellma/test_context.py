@@ -58,7 +58,7 @@ def read_problem(
     rows: int = 200,
 ) -> Problem:
     """Return the problem that a question makes."""
-    briefing = Briefing.of(question, actions, database, found.recorder, Limits(rows=rows))
+    briefing = Briefing.of(question, actions, database, found.recorder, limits=Limits(rows=rows))
     return briefing.problem(found, most)
 
 
@@ -114,7 +114,7 @@ def test_rows_beyond_the_limit_are_said_to_be_cut(database: Database) -> None:
     """To the model, and in the trace."""
     found = conversation("x")
     problem = read_problem(asked(FRUIT), (1, 2), database, found, rows=5)
-    assert "5 rows shown, more were cut" in problem.context
+    assert "only the first 5 of 60 rows are shown" in problem.context
     assert noted(found.recorder.events, "context")[0]["cut"] == 1
 
 

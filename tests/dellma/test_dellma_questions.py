@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
 import pytest
 
 from dqa import plugins
@@ -124,7 +125,10 @@ def test_no_figure_of_the_next_year_is_in_a_table(
 def test_nothing_of_december_2023_is_in_a_table(
     release: QuestionSet, dellma_release_dir: Path
 ) -> None:
-    """No such date, and no day's prices and shares of that month under another date."""
+    """No such date, and no day's prices and shares of that month under another date.
+
+    But for the first price of the day of the purchase, at which stocks are bought (appendix D).
+    """
     dates = [c for c in cells(release, "stocks") if isinstance(c, str) and c[:2] == "20"]
     assert (min(dates), max(dates)) == ("2021-12-01", "2023-11-30")
     quotes = {(row[0], *row[2:]) for row in release.situations["november-2023"]["quote"].rows()}
@@ -135,6 +139,20 @@ def test_nothing_of_december_2023_is_in_a_table(
         assert len(later) == 20
         for day in later:
             assert (symbol, *(float(day[column]) for column in columns)) not in quotes
+    known = {row[0]: row[2] for row in release.situations["november-2023"]["stock"].rows()}
+    for symbol in SYMBOLS:
+        first = rows_of(dellma_release_dir, f"stocks/{symbol}.csv")
+        assert known[symbol] == next(float(d["Open"]) for d in first if d["Date"] == "2023-12-01")
+
+
+def test_a_stock_without_a_price_of_that_day_has_none(dellma_release_dir: Path) -> None:
+    """It is nobody's candidate, and stays in the tables."""
+    data = read_stocks(dellma_release_dir)
+    before = tuple(day for day in data.days["AMD"] if day.day < date(2023, 12, 1))
+    _, situation = make_stocks_questions(replace(data, days={**data.days, "XYZ": before}))
+    prices = {row[0]: row[2] for row in situation["stock"].rows()}
+    assert np.isnan(float(str(prices["XYZ"])))
+    assert isinstance(prices["AMD"], float)
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
@@ -150,10 +168,10 @@ def test_situations_read_back_equal(release: QuestionSet, backend: str) -> None:
 def test_the_context_of_stocks_is_the_month_s_means(
     release: QuestionSet, dellma_release_dir: Path, backend: str
 ) -> None:
-    """24 months a stock, rounded to cents, and the last known price."""
+    """24 months a stock, rounded to cents, what it costs now, and the last known price."""
     question = release.find("stocks/amd-gme-spy")
     database = plugins.backend(backend).load(release.situation_of(question))
-    prices, months = (
+    _, prices, months = (
         database.query(statement)
         for statement in plugins.scenario("stocks").context(question, database.kind)
     )
@@ -169,8 +187,13 @@ def test_the_context_of_stocks_is_the_month_s_means(
         last[symbol] = next(float(d["Close"]) for d in days if d["Date"] == "2023-11-30")
     assert {(row[0], row[1]): row[2] for row in months.rows} == pytest.approx(expected, abs=0.0051)
     assert len(months.rows) == 72
-    assert {str(row[0]): row[3] for row in prices.rows} == last
-    assert {row[2] for row in prices.rows} == {"2023-11-30"}
+    assert {str(row[0]): row[4] for row in prices.rows} == last
+    assert {row[3] for row in prices.rows} == {"2023-11-30"}
+    # As figure 17 of the paper has them.
+    paper = {"AMD": 119.88, "GME": 14.52}
+    assert {
+        str(row[0]): round(float(str(row[2])), 2) for row in prices.rows
+    }.items() > paper.items()
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "duckdb", "ladybug"])

@@ -12,9 +12,10 @@ import pytest
 from benchmarks.reproductions.dellma.recordings import find_runs
 from benchmarks.reproductions.dellma.replay import ReplayScores, padded, replay
 from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
-from benchmarks.reproductions.dellma.rules import PUBLISHED
-from benchmarks.reproductions.dellma.scores import Score
+from benchmarks.reproductions.dellma.rules import SCRIPTS
+from benchmarks.reproductions.dellma.scores import ReplayedDecision, cluster_interval
 from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa_dellma.release.replayed import Score
 from tests.dellma.dellma_scripts import (
     prompt,
     write,
@@ -27,7 +28,7 @@ from tests.dellma.dellma_scripts import (
 SHOWN = ["fig", "kiwi", "fig", "kiwi"]
 
 
-Key = tuple[str, str, int | None, int | None]
+Key = tuple[str, str, str | None, int | None, int | None]
 
 
 @pytest.fixture(scope="module")
@@ -50,24 +51,32 @@ def released(dellma_release_dir: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 def overall(replayed: ReplayScores) -> dict[Key, Score]:
-    """Scores by data set, method, sample size and overlap."""
+    """Scores by data set, method, scoring, sample size and overlap."""
     return {
-        (score.dataset, score.method, score.sample_size, score.overlap): score
+        (score.dataset, score.method, score.scored_by, score.sample_size, score.overlap): score
         for score in replayed.scores
     }
 
 
-@pytest.mark.parametrize("key", [key for key in PUBLISHED if key[0] == "agriculture"], ids=str)
-def test_agriculture_comes_out_as_published(released: ReplayScores, key: Key) -> None:
+@pytest.mark.parametrize("key", [key for key in SCRIPTS if key[0] == "agriculture"], ids=str)
+def test_agriculture_comes_out_as_the_released_scripts_say(
+    released: ReplayScores, key: tuple[str, str, int | None, int | None]
+) -> None:
     """Accuracy and normalised utility of all 120 questions, to a thousandth of a percent."""
-    score = overall(released)[key]
+    dataset, method, samples, overlap = key
+    score = overall(released)[dataset, method, "all" if samples else None, samples, overlap]
     assert (score.questions, score.tied, score.undecided) == (120, 0, 0)
-    assert (round(score.accuracy, 3), round(score.normalised_utility, 3)) == PUBLISHED[key]
+    assert (round(score.accuracy, 3), round(score.normalised_utility, 3)) == SCRIPTS[key]
+    assert (score.scripts_accuracy, score.scripts_normalised_utility) == SCRIPTS[key]
+    assert score.accuracy_by_tie_break == (score.accuracy, score.accuracy)
+    low, high = score.interval
+    assert low < score.accuracy < high
+    assert score.clustered_interval is not None
 
 
 def test_every_run_is_one_score(released: ReplayScores) -> None:
-    """Data set, method, sample size and overlap tell the 14 of the shared part apart."""
-    assert len(released.scores) == len(overall(released)) == 14
+    """Data set, method, scoring, sample size and overlap tell the 17 of the shared part apart."""
+    assert len(released.scores) == len(overall(released)) == 17
     assert {score.minibatch_size for score in released.scores} == {None, 32}
     assert {(score.dataset, score.year) for score in released.scores} == {
         ("agriculture", 2021),
@@ -76,16 +85,46 @@ def test_every_run_is_one_score(released: ReplayScores) -> None:
 
 
 def test_released_stocks_are_ties(released: ReplayScores) -> None:
-    """The released rule tells nothing of any ranking; the paper's leaves none to rounding."""
+    """The released rule tells nothing of any ranking; one softmax leaves none to rounding."""
+    scores = overall(released)
     for method in ("pairs", "top1"):
-        score = overall(released)["stocks", method, 64, 50]
-        assert score.tied == score.questions
+        score = scores["stocks", method, "action", 64, 50]
+        assert score.tied == score.all_tied == score.questions
+        assert score.accuracy_by_tie_break == (0.0, 100.0)
+        assert score.scripts_accuracy is not None
+        decided = scores["stocks", method, "all", 64, 50]
+        assert (decided.tied, decided.questions) == (0, score.questions)
+        assert decided.scripts_accuracy is None
+        assert decided.interval[0] < decided.accuracy < decided.interval[1]
+
+
+def test_naive_stocks_are_scored_by_the_release_s_own_options(released: ReplayScores) -> None:
+    """A softmax within each action: the one with the fewest samples has the largest utility."""
+    scores = overall(released)
+    score = scores["stocks", "naive", "action", 50, None]
+    assert (score.questions, score.tied) == (56, 2)
+    assert round(score.normalised_utility, 3) == 58.715
+    assert score.accuracy_by_tie_break == pytest.approx((100 * 23 / 56, 100 * 24 / 56))
+    assert (score.scripts_accuracy, score.scripts_normalised_utility) == (30.833, 51.112)
+    assert round(scores["stocks", "naive", "all", 50, None].accuracy, 3) == 26.786
+
+
+def test_what_needs_no_answer_stands_beside_the_scores(released: ReplayScores) -> None:
+    """The first of the listed and chance, and of stocks the note that says what that means."""
+    fruits, stocks = released.record.yardsticks
+    assert (fruits.dataset, fruits.questions, stocks.questions) == ("agriculture", 120, 56)
+    assert (round(fruits.first_listed, 3), round(fruits.chance, 3)) == (8.333, 30.355)
+    assert round(stocks.first_listed, 3) == 64.286
+    (note,) = released.record.notes
+    assert note.startswith("Stocks: the released rule")
+    assert "1/64 up to rounding" in note
+    assert '"always the first listed" 64.3 %' in note
 
 
 def test_stocks_that_were_decided_in_words(released: ReplayScores) -> None:
     """What the shared part gives, as the share of the best stock's gain."""
     found = {
-        method: overall(released)["stocks", method, None, None]
+        method: overall(released)["stocks", method, None, None, None]
         for method in ("zero-shot", "chain-of-thought", "self-consistency")
     }
     assert all(score.undecided == 0 for score in found.values())
@@ -181,7 +220,7 @@ def test_an_answer_that_cannot_be_read_decides_nothing(tmp_path: Path) -> None:
     for ranking in rankings:
         write_rankings(tmp_path, [(SHOWN, ranking)] * 3)
         for score in [each for each in replay(tmp_path).scores if each.sample_size]:
-            assert (score.questions, score.accuracy, score.tied) == (1, 0.0, 1)
+            assert (score.questions, score.accuracy, score.all_tied) == (1, 0.0, 1)
 
 
 def test_a_number_decides_as_it_does_for_a_decider(tmp_path: Path) -> None:
@@ -236,15 +275,15 @@ def test_runs_without_a_truth_are_left_out(tmp_path: Path) -> None:
 
 
 def test_another_year_has_its_own_truth(tmp_path: Path) -> None:
-    """In 2023 the fig is the better one; published figures are about 2021 only."""
+    """In 2023 the fig is the better one; the scripts' figures are about 2021 only."""
     write_tables(tmp_path)
     truth = (tmp_path / "data/agriculture/stats/CA-2022.csv").read_text("utf-8")
     write(tmp_path / "data/agriculture/stats/CA-2023.csv", truth.replace("1,000", "9,000"))
     for year in (2021, 2022):
         write_decision(tmp_path, "cot", '{"decision": "fig"}', dataset=f"agriculture/{year}")
     first, second = replay(tmp_path).scores
-    assert (first.year, first.accuracy, first.published_accuracy) == (2021, 0.0, 34.167)
-    assert (second.year, second.accuracy, second.published_accuracy) == (2022, 100.0, None)
+    assert (first.year, first.accuracy, first.scripts_accuracy) == (2021, 0.0, 34.167)
+    assert (second.year, second.accuracy, second.scripts_accuracy) == (2022, 100.0, None)
 
 
 def test_a_mutilated_release_is_scored_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -308,6 +347,51 @@ def test_a_run_without_minibatches_has_one_prompt(tmp_path: Path) -> None:
     assert (score.method, score.sample_size, score.minibatch_size) == ("naive", 4, None)
     assert sum("begins past" in defect.problem for defect in replayed.defects) == 1
     assert sum("the same choice" in defect.problem for defect in replayed.defects) == 2
+
+
+def test_ties_of_the_best_are_told_with_what_hangs_on_them(tmp_path: Path) -> None:
+    """Fig and kiwi are level and the plum is behind: not all tie, and the best may be either."""
+    write_tables(tmp_path)
+    for year in (2021, 2022):
+        file = tmp_path / f"data/agriculture/stats/CA-{year}.csv"
+        write(file, file.read_text("utf-8") + "plum,5 CWT / ACRE,10 $ / CWT\n")
+    rank = tmp_path / "results/agriculture/2021/dellma/rank-minibatch"
+    question = rank / "sample_size=2_minibatch_size=3_overlap_pct=0/fig-kiwi-plum"
+    for number, order in enumerate(([1, 2, 3], [2, 1, 3])):
+        text = prompt(["fig", "kiwi", "plum"]).replace("Action 2. plum", "Action 3. plum")
+        write(question / f"prompt/prompt_{number}.txt", text)
+        write(question / f"response/response_{number}.json", json.dumps({"rank": order}))
+    for score in replay(tmp_path).scores:
+        assert (score.questions, score.tied, score.all_tied) == (1, 1, 0)
+        assert score.accuracy == 0.0
+        assert score.accuracy_by_tie_break == (0.0, 100.0)
+        assert score.by_actions[0].tied == 1
+
+
+def test_intervals_by_cluster_know_what_stands_and_falls_together() -> None:
+    """All right of one best action and none of the others: as wide as the draws of clusters."""
+
+    def decision(best: str, *, correct: bool) -> ReplayedDecision:
+        return ReplayedDecision(
+            actions=("a", "b"),
+            best=best,
+            correct=correct,
+            utility=1.0,
+            tied=1,
+            surely=correct,
+            possibly=correct,
+            undecided=False,
+        )
+
+    one = [decision("a", correct=True)] * 30
+    assert cluster_interval(one) is None
+    other = [decision(best, correct=False) for best in "bcdef" for _ in range(6)]
+    assert cluster_interval([*one, *other]) == cluster_interval([*other, *one])
+    low, high = cluster_interval([*one, *other]) or (0.0, 0.0)
+    assert low == 0.0
+    assert high > 80.0
+    alike = [decision(best, correct=n < 3) for best in "abcdef" for n in range(6)]
+    assert cluster_interval(alike) == pytest.approx((50.0, 50.0))
 
 
 def test_losses_all_round(tmp_path: Path) -> None:

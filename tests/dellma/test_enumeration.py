@@ -23,18 +23,64 @@ RAIN = {"name": "Rain", "values": ["little", "usual", "much"]}
 
 
 @pytest.mark.parametrize(
-    ("actions", "asked", "wanted"), [(2, None, 6), (7, None, 16), (100, None, 16), (2, 3, 3)]
+    ("actions", "asked", "wanted"),
+    [
+        (2, (2, 2, 16), 6),
+        (7, (2, 2, 16), 16),
+        (100, (2, 2, 16), 16),
+        (2, (2, 2, 3), 3),
+        (2, (5, 5, 40), 15),
+        (7, (5, 5, 40), 40),
+    ],
 )
-def test_two_factors_for_all_and_two_an_action_are_asked_for(
-    actions: int, asked: int | None, wanted: int
+def test_factors_for_all_and_of_each_action_are_asked_for(
+    actions: int, asked: tuple[int, int, int], wanted: int
 ) -> None:
-    """16 at most, unless a number is set."""
+    """As many as the paper has: of fruits 2 and 2, of stocks 5 and 5; the last number at most."""
     problem = Problem("g", tuple(map(str, range(actions))), "c")
     found = conversation(named([RAIN]))
-    told = AskedEnumeration(asked, values=4).enumerate(problem, found)
+    told = AskedEnumeration(*asked, values=4).enumerate(problem, found)
     assert f"Name {wanted} such factors" in said_to(found)[0]
-    assert "For each give 4 values" in said_to(found)[0]
+    assert "For each factor give 4 values" in said_to(found)[0]
     assert told.asked == AskedFor(factors=wanted, values=4)
+
+
+@pytest.mark.parametrize("values", [2, 3, 5])
+def test_the_form_shows_as_many_values_as_are_asked_for(values: int) -> None:
+    """In both of its examples."""
+    found = conversation(named([RAIN]))
+    AskedEnumeration(values=values).enumerate(PROBLEM, found)
+    form = json.loads(said_to(found)[0].splitlines()[-1])
+    assert [len(factor["values"]) for factor in form["factors"]] == [values] * 2
+
+
+@pytest.mark.parametrize(
+    ("told", "about"),
+    [
+        ("all", ()),
+        ("All actions", ()),
+        (["all"], ()),
+        ([1, 2], ()),
+        ([2], ("pear",)),
+        (2, ("pear",)),
+        (["Action 1. apple"], ("apple",)),
+        ("pear", ("pear",)),
+    ],
+)
+def test_a_factor_says_which_actions_it_bears_on(told: Any, about: tuple[str, ...]) -> None:
+    """By number or by name; one that bears on all is not kept as anybody's."""
+    found = conversation(named([RAIN | {"actions": told}]))
+    event = AskedEnumeration().enumerate(PROBLEM, found)
+    assert event.about == ({"Rain": about} if about else {})
+    assert event.unplaced == 0
+
+
+@pytest.mark.parametrize("told", [None, [], [9], "kiwi", {"1": True}, [None], [[]]])
+def test_a_factor_that_does_not_say_it_bears_on_all_and_is_counted(told: Any) -> None:
+    """So that no item lacks what might matter to it."""
+    found = conversation(named([RAIN | {"actions": told}]))
+    event = AskedEnumeration().enumerate(PROBLEM, found)
+    assert (event.about, event.unplaced) == ({}, 1)
 
 
 def test_more_than_asked_is_left_out_and_noted() -> None:
@@ -45,7 +91,7 @@ def test_more_than_asked_is_left_out_and_noted() -> None:
         {"name": "Frost", "values": ["a"]},
     ]
     found = conversation(named(many))
-    told = AskedEnumeration(2, 3).enumerate(PROBLEM, found)
+    told = AskedEnumeration(most=2, values=3).enumerate(PROBLEM, found)
     assert told.factors == {"Rain": ("a", "b", "c"), "Demand": ("a", "b")}
     assert told.left_out == ("Frost",)
     assert told.values_left_out == {"Rain": ("d",)}

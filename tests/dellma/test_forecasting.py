@@ -33,6 +33,16 @@ def words_of(told: ForecastEvent) -> tuple[str, ...]:
     return tuple(likely.words for likely in told.beliefs["Rain"].values())
 
 
+def test_words_may_have_their_weight_and_no_other() -> None:
+    """As the prompt lists them; a weight of another word leaves open which was meant."""
+    told, _ = forecast(GOOD | {"Rain": {"little": "Likely (5)", "much": "very unlikely(1)"}})
+    assert words_of(told) == ("likely", "very unlikely")
+    wrong = GOOD | {"Rain": {"little": "likely (3)", "much": "unlikely"}}
+    told, found = forecast(wrong, GOOD)
+    assert words_of(told) == ("likely", "unlikely")
+    assert "'little' of 'Rain' is 'likely (3)'" in said_to(found)[1]
+
+
 def test_words_become_margins() -> None:
     """Scores 5 to 2 and 6 to 1, scaled; odd names are written so that they can be told apart."""
     told, found = forecast(GOOD)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
+from dqa_dellma.utilities.beliefs import sample_states
 from dqa_dellma.utilities.pairs import (
     Pairs,
     cut_minibatches,
@@ -17,7 +18,8 @@ from tests.dellma.talking import BELIEFS
 
 def test_every_action_meets_the_same_states() -> None:
     """Each state with each action once, in shuffled order (variance reduction)."""
-    pairs = pair_shared_states(BELIEFS, 3, 8, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    pairs = pair_shared_states(sample_states(BELIEFS, 8, rng), 3, rng)
     met = sorted(zip(pairs.state_of.tolist(), pairs.action_of.tolist(), strict=True))
     assert met == [(state, action) for state in range(8) for action in range(3)]
     assert pairs.state_of.tolist() != sorted(pairs.state_of.tolist())
@@ -25,14 +27,19 @@ def test_every_action_meets_the_same_states() -> None:
 
 def test_naive_pairs_have_states_of_their_own() -> None:
     """As many in all as were asked for, actions alike often."""
-    pairs = pair_separate_states(BELIEFS, 4, 50, np.random.default_rng(1))
+    pairs = pair_separate_states(BELIEFS, 4, 50, np.random.default_rng(1), "stratified")
     assert sorted(pairs.state_of.tolist()) == list(range(50))
     assert sorted(np.bincount(pairs.action_of).tolist()) == [12, 12, 13, 13]
+    assert pairs.action_of.tolist() != sorted(pairs.action_of.tolist())
+    for action in range(4):
+        own = pairs.states[pairs.state_of[pairs.action_of == action]]
+        assert (np.abs(own.sum(axis=0) - len(own) * np.array([2 / 7, 1 / 7])) < 1.0).all()
 
 
 def test_later_draws_are_numbered_on() -> None:
     """Joined pairs keep their states."""
-    first = pair_shared_states(BELIEFS, 2, 2, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    first = pair_shared_states(sample_states(BELIEFS, 2, rng), 2, rng)
     joined = Pairs.none(2).joined(first).joined(first)
     assert joined.states[joined.state_of[4:]].tolist() == first.states[first.state_of].tolist()
     assert joined.action_of.tolist() == [*first.action_of.tolist()] * 2

@@ -2,106 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from benchmarks.dellma_worlds import Shape
 from dqa.core.errors import DataError
-from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge
-from dqa_dellma.utilities.bradley_terry import Floats
-from dqa_dellma.utilities.maximisation import Maximised, maximise
-from dqa_dellma.utilities.pairs import (
-    Pairs,
-    cut_minibatches,
-    pair_separate_states,
-    pair_shared_states,
-)
+from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.posterior import draw_state_weights, fit_posterior
-from tests.dellma.talking import ranking
-
-VALUES = 3
-
-
-@dataclass(frozen=True)
-class World:
-    """Factors with additive effects on the log utility of each action.
-
-    Attributes
-    ----------
-    beliefs
-        Of k factors.
-    levels, effects
-        Shapes (A,) and (k, l, A).
-    """
-
-    beliefs: Beliefs
-    levels: Floats
-    effects: Floats
-
-    @property
-    def expected(self) -> Floats:
-        """The true expected utilities, shape (A,): factors are independent, so means multiply."""
-        found = np.exp(self.levels)
-        for values, effects in zip(self.beliefs.values(), self.effects, strict=True):
-            chances = np.array([likely.probability for likely in values.values()])
-            found = found * (chances @ np.exp(effects))
-        return np.asarray(found)
-
-    def log_utilities(self, pairs: Pairs) -> Floats:
-        """Return those of the pairs, shape (n,)."""
-        found = self.levels[pairs.action_of]
-        for values, effects in zip(pairs.states.T, self.effects, strict=True):
-            found = found + effects[values[pairs.state_of], pairs.action_of]
-        return np.asarray(found)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What kind of world, and how much is asked about it; spreads are of log utilities."""
-
-    actions: int = 3
-    factors: int = 4
-    spread: float = 1.0
-    levels: float = 0.3
-    noise: float = 1.0
-    samples: int = 16
-    overlap: float = 0.25
-    shared: bool = True
-    first_only: bool = False
-
-    def world(self, rng: np.random.Generator) -> World:
-        """Make a world."""
-        words = list(WEIGHTS)
-        drawn = (rng.choice(words, VALUES).tolist() for _ in range(self.factors))
-        said = (dict(zip("abc", row, strict=True)) for row in drawn)
-        beliefs = judge({f"f{number}": row for number, row in enumerate(said)})
-        size = (self.factors, VALUES, self.actions)
-        effects = rng.normal(0.0, self.spread / np.sqrt(self.factors), size)
-        return World(beliefs, rng.normal(0.0, self.levels, self.actions), effects)
-
-    def decide(self, world: World, rng: np.random.Generator) -> Maximised:
-        """Sample, rank with Gumbel noise, and maximise.
-
-        Rankings tell utilities in the unit of their noise, so a temperature of ``1 / noise`` gives
-        back the world's.
-        """
-        if self.shared:
-            pairs = pair_shared_states(world.beliefs, self.actions, self.samples, rng)
-        else:
-            total = self.samples * self.actions
-            pairs = pair_separate_states(world.beliefs, self.actions, total, rng)
-        utilities = world.log_utilities(pairs)
-        rankings = []
-        for batch in cut_minibatches(len(pairs), 32, self.overlap):
-            seen = utilities[batch.start : batch.stop] + self.noise * rng.gumbel(size=len(batch))
-            rankings.append(ranking((np.argsort(-seen) + batch.start).tolist()))
-        settings = DellmaSettings(
-            temperature=1.0 / self.noise, elicitation="top1" if self.first_only else "pairs"
-        )
-        return maximise(pairs, rankings, self.actions, settings)
 
 
 def coverage(shape: Shape, worlds: int, seed: int) -> tuple[float, float]:
@@ -146,6 +56,12 @@ def test_intervals_hold_in_other_kinds_of_worlds(shape: Shape) -> None:
     """
     everywhere, _ = coverage(shape, 100, seed=2)
     assert 0.82 <= everywhere <= 0.985
+
+
+def test_intervals_of_even_draws_are_conservative() -> None:
+    """They are made for independent draws; stratified ones miss the beliefs by less."""
+    everywhere, _ = coverage(Shape(draws="stratified"), 80, seed=1)
+    assert 0.9 <= everywhere <= 0.995
 
 
 def test_intervals_from_first_places_are_conservative() -> None:
@@ -278,6 +194,29 @@ def test_effects_are_left_out_where_they_are_too_many() -> None:
         rankings = [rng.permutation(len(pairs)).reshape(12, 20)[row].tolist() for row in range(12)]
         assert fit_posterior(rankings, pairs, 20).factor_effects is fitted
     assert not fit_posterior([[0, 1]], pairs_of([0, 1]), 2).factor_effects
+
+
+def test_factors_have_effects_on_the_actions_that_they_bear_on() -> None:
+    """So 40 factors of seven stocks are few enough, and no other value tells of an action."""
+    rng = np.random.default_rng(0)
+    states = rng.permuted(np.repeat(np.arange(3), 4)[:, None].repeat(40, 1), axis=0)
+    bearing = np.zeros((7, 40), dtype=np.bool_)
+    bearing[:, :5] = True
+    for action in range(7):
+        bearing[action, 5 + 5 * action : 10 + 5 * action] = True
+    pairs = Pairs(states, np.repeat(np.arange(12), 7), np.tile(np.arange(7), 12))
+    rankings = [rng.permutation(84)[:21].tolist() for _ in range(6)]
+    assert not fit_posterior(rankings, pairs, 7).factor_effects
+    assert fit_posterior(rankings, replace(pairs, bearing=bearing), 7).factor_effects
+
+
+def test_equal_items_have_equal_utilities() -> None:
+    """And lie between what was better and what was worse."""
+    ranks = [[1, 2, 2, 4]] * 4
+    posterior = fit_posterior([[0, 1, 2, 3]] * 4, pairs_of([0, 1, 1, 0]), 2, ranks=ranks)
+    best, one, other, worst = posterior.mean
+    assert one == pytest.approx(other, abs=1e-9)
+    assert best > one > worst
 
 
 @pytest.mark.parametrize("rankings", [[], [[]], [[1]]])

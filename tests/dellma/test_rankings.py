@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dqa_dellma.utilities.rankings import read_places, read_ranking
+from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking
 from tests.dellma.talking import ranking
 
 
@@ -15,14 +15,18 @@ from tests.dellma.talking import ranking
     ("given", "places"),
     [
         ([2, 1, 3], [2, 1, 3]),
+        ([3, [1, 4], 2], [3, [1, 4], 2]),
+        ([[3, "Item 1"], [{"item": 2}, [4]], [[1, 2]], []], [[3, 1], [2, 4], [0], 0]),
+        ([{"items": [2, 1]}, {"item": 3}], [[2, 1], 3]),
         ([2.0, "1", " 3 "], [2, 1, 3]),
         (["State-Action Pair 5", "Item 2", "item #3", "pair: 4"], [5, 2, 3, 4]),
         (["Item 3. State: Rain: 2 in. Action 1. pear", "5. Action 2"], [3, 5]),
         (["State-Action Pair-5", "-4"], [5, -4]),
         ([{"item": 2, "score": 9}, {"rank": 1, "pair": "Item 3"}, {"n": 4}], [2, 3, 4]),
-        ([{"rank": 1, "n": 4}, {}, None, True, "apple", 1.5, [1, 2], [7]], [0] * 7 + [7]),
+        ([{"rank": 1, "n": 4}, {}, None, True, "apple", 1.5, [1, 2], [7]], [0] * 6 + [[1, 2], 7]),
         (["9" * 5_000, 10**400, float("inf"), float("nan")], [0, 10**400, 0, 0]),
         ("3 > 1 > 2", [3, 1, 2]),
+        ("3 > 1 = Item 4 > 2", [3, [1, 4], 2]),
         ("[3, 1, 2]", [3, 1, 2]),
         ("Item 3\nItem 1", [3, 1]),
         ("State-Action Pair 3, State-Action Pair 1", [3, 1]),
@@ -35,24 +39,59 @@ from tests.dellma.talking import ranking
         (True, []),
     ],
 )
-def test_places_are_read_from_lists_and_texts(given: Any, places: list[int]) -> None:
+def test_places_are_read_from_lists_and_texts(given: Any, places: list[int | list[int]]) -> None:
     """What names no place is 0; whether an object maps to places or from them, nobody knows."""
-    assert read_places(given) == places
+    assert read_places(given) == [one if isinstance(one, list) else [one] for one in places]
+
+
+def test_equal_items_share_a_rank() -> None:
+    """Those that come behind them have the rank that they would have anyway."""
+    found = read_ranking([[3], [1, 4], [2]], (10, 20, 30, 40))
+    assert found == ranking((30, 10, 40, 20), (10, 20, 30, 40), tied=((10, 40),))
+    assert found.ranks == (1, 2, 2, 4)
+    assert ranking((30, 10)).ranks == (1, 2)
+
+
+def test_of_equal_items_each_counts_once() -> None:
+    """What is named again, or is none, is not equal to anything."""
+    found = read_ranking([[3], [3, 1, 9], [1, 2, 4, 4]], (10, 20, 30, 40))
+    shown = (10, 20, 30, 40)
+    assert found == ranking((30, 10, 20, 40), shown, tied=((20, 40),), repeated=3, invented=1)
+
+
+def test_a_strict_order_has_no_equal_items() -> None:
+    """Then an entry of several places names none."""
+    assert order_strictly([[3], [1, 4], [2]]) == [[3], [0], [2]]
+
+
+@pytest.mark.parametrize(
+    "tied", [((1,),), ((1, 3),), ((2, 1),), ((),), ((1, 2), (1, 2)), ((7, 8),)]
+)
+def test_equal_items_stand_together(tied: tuple[tuple[int, ...], ...]) -> None:
+    """Two at least, in the ranking's order, each in one group."""
+    with pytest.raises(ValidationError):
+        ranking((1, 2, 3), tied=tied)
 
 
 def test_long_texts_are_read_at_once() -> None:
     """No text makes the reader go back and forth."""
-    for text in ("1" + " " * 100_000, "1," * 50_000 + "x", "\n" * 100_000, "item " * 30_000):
+    for text in (
+        "1" + " " * 100_000,
+        "1," * 50_000 + "x",
+        "1=" * 50_000 + "x",
+        "\n" * 100_000,
+        "item " * 30_000,
+    ):
         assert read_places(text) == []
 
 
 def test_what_is_wrong_with_a_ranking_is_counted() -> None:
     """Left out, named again, made up: none of it gets a place."""
-    found = read_ranking([3, 1, 3, 9, 0, -1], (10, 20, 30, 40))
+    found = read_ranking([[3], [1], [3], [9], [0], [-1]], (10, 20, 30, 40))
     shown = (10, 20, 30, 40)
     assert found == ranking((30, 10), shown, omitted=2, repeated=1, invented=3)
     assert found.oddities == ", 2 omitted, 1 repeated, 3 invented"
-    assert read_ranking([2, 1], (5, 6)).oddities == ""
+    assert read_ranking([[2], [1]], (5, 6)).oddities == ""
     assert read_ranking([], (5, 6)) == ranking((), (5, 6), omitted=2)
 
 

@@ -58,9 +58,14 @@ def test_it_decides_by_the_figure_of_the_rows() -> None:
 
 def test_it_names_as_many_factors_and_values_as_are_asked_for() -> None:
     """The outlook of the weightiest actions first."""
-    text = prompt("enumeration", task=TASK, actions=2, factors=1, values=2)
+    counts = {"general": 1, "own": 0, "whole": True}
+    text = prompt("enumeration", task=TASK, actions=2, factors=1, values=2, **counts)
     assert json.loads(reply_to_step(text, "analyst", 0))["factors"] == [
-        {"name": "outlook of apple", "values": ["worse than it looks", "better than it looks"]}
+        {
+            "name": "outlook of apple",
+            "actions": [1],
+            "values": ["worse than it looks", "better than it looks"],
+        }
     ]
 
 

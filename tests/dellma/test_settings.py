@@ -81,7 +81,10 @@ def test_options_change_settings_by_name() -> None:
         ("confidence", "0", "above 0, at most 1"),
         ("confidence", "1.1", "above 0, at most 1"),
         ("context", "10", "1000 or more"),
-        ("factors", "-1", "0 or more"),
+        ("factors", "0", "1 or more"),
+        ("general", "-1", "0 or more"),
+        ("ties", "maybe", "true or false"),
+        ("draws", "even", "There is no value of dellma.draws 'even'"),
         ("values", "1", "2 or more"),
         ("seed", "-1", "0 or more"),
         ("attitude", "bold", "There is no value of dellma.attitude 'bold'"),
@@ -102,6 +105,7 @@ def test_what_cannot_be_is_refused_by_name(option: str, value: str, problem: str
         ({"attitude": "cvar", "aversion": "1.5"}, "an aversion of at most 1"),
         ({"attitude": "cvar", "scale": "action"}, "attitude=cvar needs scale=all"),
         ({"rule": "posterior", "scale": "action"}, "rule=posterior needs scale=all"),
+        ({"general": "0", "own": "0"}, "ask for no factor"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: dict[str, str], problem: str) -> None:
@@ -150,7 +154,7 @@ def test_each_decider_gets_the_settings_that_it_accepts() -> None:
     ("decider", "option", "instead"),
     [
         ("dellma-pairs", "dellma.sampels", "dellma.samples"),
-        ("dellma-naive", "dellma.shared", "dellma.samples"),
+        ("dellma-naive", "dellma.shared", "dellma.alpha"),
         ("dellma-naive", "dellma-naive.batch", "dellma-naive.samples"),
         ("dellma-pairs", "dellma-pairs.elicitation", "dellma-pairs.samples"),
         ("zero-shot", "zero-shot.votes", "zero-shot.context"),
@@ -215,7 +219,12 @@ def test_a_scenario_has_settings_of_its_own_that_given_ones_override() -> None:
 def test_the_settings_of_scenarios_are_those_of_deciders() -> None:
     """A name that nobody accepts would never be told."""
     found = {name: plugins.scenario(name).settings for name in plugins.names("scenario")}
-    assert found["stocks"] == {"dellma.overlap": "0.5"}
+    assert found["stocks"] == {
+        "dellma.overlap": "0.5",
+        "dellma.general": "5",
+        "dellma.own": "5",
+        "dellma.factors": "40",
+    }
     accepted = {o for name in plugins.names("decider") for o in plugins.decider(name).options}
     assert all(set(settings) <= accepted for settings in found.values())
 

@@ -107,7 +107,7 @@ def test_a_later_prompt_that_is_too_long_has_the_steps_begin_anew(
     question, database = long
     whole = taking(10**6)
     decide("dellma-pairs", whole, question, database, OPTIONS)
-    most = longest(whole, "judge") + 100
+    most = max(longest(whole, "name"), longest(whole, "judge")) + 100
     assert longest(whole, "rank") > most
     model = taking(most)
     decision = decide("dellma-pairs", model, question, database, OPTIONS)

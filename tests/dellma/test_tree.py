@@ -103,6 +103,7 @@ def test_what_was_not_as_asked_for_is_counted_step_by_step() -> None:
         "actions_left_out": 3,
         "factors_left_out": 4,
         "factors_unusable": 6,
+        "factors_unplaced": 8,
         "factors_short": 2,
         "values_left_out": 5,
         "beliefs_ignored": 7,
@@ -117,7 +118,7 @@ def test_what_was_not_as_asked_for_is_counted_step_by_step() -> None:
         "replies_unusable": 0,
     }
     assert (tree.context.left_out, tree.context.rules_summarised) == (("odd", 9, "x"), True)
-    assert len(tree.warnings) == 10
+    assert len(tree.warnings) == 11
     assert tree.warnings[0] == "queries of the context that failed: 1"
     assert "factors with fewer values than asked for: 2" in tree.warnings
     assert tree.to_json()["warnings"] == tree.warnings

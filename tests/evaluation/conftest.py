@@ -34,7 +34,7 @@ class Rule(Decider):
         return Decision(
             Ending.ANSWERED,
             answer=self.answer(question, database),
-            evidence=(Evidence(statement, rows.to_text(), len(rows.rows), seconds=rows.seconds),),
+            evidence=(Evidence.of(statement, rows),),
             usage=Usage(10, 5, 1),
             steps=2,
             seconds=0.25,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dqa.core.database import Limits
+from dqa.core.display import Display
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
@@ -49,6 +50,7 @@ WHOLE = RunSpec(
     seed=5,
     max_steps=7,
     limits=Limits(rows=10),
+    display=Display(digits=3, samples=2),
     strict_official=True,
     policy={"denied_columns": ["email"], "tables": ["b", "a"]},
 )
@@ -135,6 +137,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ({"protocol": "json"}, "RunSpec: protocol: .*'react' or 'tools'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
         ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),
+        ({"display": {"digits": -1}}, "Display: digits must be 0 or more, not -1"),
         ({"limits": {"rows": -5}}, "Limits: rows must be more than 0, not -5"),
     ],
 )
@@ -161,10 +164,16 @@ def test_two_specs_differ_field_by_field() -> None:
     one = RunSpec(questions=ReleaseFolder(folder=Path("here")), deciders=("first",))
     assert differences(one, one.changed(questions=ReleaseFolder(folder=Path("there")))) == []
     other = one.changed(
-        max_steps=3, model="openai:m", planner="a:b", limits=Limits(rows=5), databases=("sqlite",)
+        max_steps=3,
+        model="openai:m",
+        planner="a:b",
+        limits=Limits(rows=5),
+        display=Display(digits=0),
+        databases=("sqlite",),
     )
     assert differences(one, other) == [
         'databases was ["sqlite", "ladybug"] and is now ["sqlite"]',
+        "display.digits was 6 and is now 0",
         "limits.rows was 200 and is now 5",
         "max_steps was 20 and is now 3",
         'model.name was "scripted:analyst" and is now "openai:m"',

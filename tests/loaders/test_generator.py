@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from itertools import product
 
 import networkx as nx
 import numpy as np
@@ -198,10 +199,12 @@ def test_an_unknown_scenario_is_named_with_those_there_are() -> None:
 # --- answers ---
 
 
-@pytest.mark.parametrize("rules", ["paper", "released"])
-def test_answers_are_unique_under_both_rule_sets(like_release: QuestionSet, rules: str) -> None:
+@pytest.mark.parametrize("scenario", ["locating", "building"])
+def test_answers_are_unique_under_every_rule_set(like_release: QuestionSet, scenario: str) -> None:
     """The one answer is best, no other ties with it, and the lead is no rounding error."""
-    for question, truth in like_release.labelled:
+    for (question, truth), rules in product(
+        like_release.select((scenario,)).labelled, plugins.simulator(scenario).rule_sets
+    ):
         result = outcome(like_release, question, rules)
         assert result.ties == truth.answers
         assert result.margin > 1e-6 * abs(result.value(result.answer))

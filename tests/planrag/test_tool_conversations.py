@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
+from dqa.core.display import Display
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa_planrag.deciders import Agent
@@ -187,7 +188,8 @@ def test_all_candidates_are_compared_however_it_is_said(
     if protocol == "react":
         replies = [f"Plan: 1. x\nAction: compare\nAction Input: {given}"]
     replies.append(calling(DECIDE) if protocol == "tools" else "Final Answer: x")
-    settings = Settings(protocol=protocol, rules="paper")  # type: ignore[arg-type]
+    every = Display(fold=False)
+    settings = Settings(protocol=protocol, rules="paper", display=every)  # type: ignore[arg-type]
     decider = plugins.decider("planrag-sim")(Replies(replies=replies), settings)
     (compared,) = decider.decide(open_question(questions), database).evidence
     everything = len(questions.find("locating/1").candidates or ())

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from dqa import plugins
 from dqa.core.database import Database, Kind
 from dqa.core.decision import Decision, Ending
+from dqa.core.display import Display
 from dqa.core.errors import UsageError
 from dqa.core.events import Event, OtherEvent
 from dqa.core.question import Question
@@ -161,7 +162,7 @@ def test_what_the_simulating_agent_ran_is_evidence_of_its_own_kind(
     questions: QuestionSet, database: Database
 ) -> None:
     """The trace tells a simulation from a retrieval, with what was asked and what came of it."""
-    settings = Settings(rules="paper")
+    settings = Settings(rules="paper", display=Display(fold=False))
     decider = plugins.decider("planrag-sim")(scripted_model("analyst"), settings)
     decision = decider.decide(questions.find("locating/1"), database)
     assert [e.tool for e in decision.evidence] == ["query_database", "compare"]

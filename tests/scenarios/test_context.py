@@ -12,6 +12,7 @@ import pytest
 
 from dqa import guard, plugins
 from dqa.core.database import Database, Rows
+from dqa.core.display import cell_of
 from dqa.core.errors import DataError
 from dqa.core.question import Question
 from dqa.core.situation import Cell
@@ -97,8 +98,8 @@ def test_locating_tells_one_row_a_candidate(sqlite: Database) -> None:
     for row in nodes.rows:
         told = dict(zip(nodes.columns, row, strict=True))
         assert told["local_value"] == local[row[0]]
-        assert told["own_base_power"] == power.get(row[0])
-        assert told["flow_to_home"] == to_home.get(row[0])
+        assert told["own_base_power"] == power.get(cell_of(row[0]))
+        assert told["flow_to_home"] == to_home.get(cell_of(row[0]))
 
 
 @pytest.mark.parametrize("sqlite", ["building"], indirect=True)

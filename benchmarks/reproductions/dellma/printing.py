@@ -11,17 +11,26 @@ from rich.table import Table
 
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import track
+from dqa_dellma.release.questions import KNOWN_YEAR
+from dqa_dellma.release.replayed import Score, Yardstick
 
 from .replay import replay
-from .scores import Score
+from .rules import BY_ACTION
 
 __all__ = ["show"]
 
 _Item = TypeVar("_Item")
+_LEGEND = (
+    "accuracy %: with the 95 % Wilson interval, as if questions were independent; by cluster: the "
+    "interval where questions with the same best action stand and fall together. ties: questions "
+    "whose best actions are level (of all: all actions are), and the accuracy from and to which "
+    "the choice among them leads. released scripts: the accuracy and utility that these give for "
+    "the recorded answers to all 120 questions."
+)
 
 
 def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
-    """Score the recorded answers of a release, and print the scores beside the published ones.
+    """Score the recorded answers of a release, and print them beside what the released scripts say.
 
     Parameters
     ----------
@@ -34,39 +43,43 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
     """
     replayed = replay(release, rules, watch=_watched)
     report_defects(replayed.defects, verbose)
+    record = replayed.record
     if as_json:
-        echo_json([score.to_json() for score in replayed.scores])
+        echo_json(record.to_json())
         return
-    echo_table(_overall(replayed.scores))
-    echo_table(_by_actions(replayed.scores))
-    tied = sum(score.tied for score in replayed.scores)
-    if tied:
-        typer.echo(
-            f"{tied} decisions are ties that rounding decides: the released rule gives every action"
-            " the same expected utility, so another machine may decide them otherwise. With "
-            "--rule-set paper the rankings decide."
-        )
+    for yardstick in record.yardsticks:
+        scores = [score for score in record.scores if score.dataset == yardstick.dataset]
+        echo_table(_overall(scores, yardstick))
+        for note in record.notes:
+            if note.startswith(yardstick.dataset.capitalize()):
+                typer.echo(note)
+        echo_table(_by_actions(scores))
+    typer.echo(_LEGEND)
 
 
 def _watched(items: Sequence[_Item]) -> Iterator[_Item]:
     return track(items, "Replaying")
 
 
-def _overall(scores: Sequence[Score]) -> Table:
-    table = _table("Recorded answers (published: over all 120 questions)")
-    figures = ("questions", "accuracy %", "published", "utility %", "published", "ties")
-    for name in figures:
+def _overall(scores: Sequence[Score], yardstick: Yardstick) -> Table:
+    table = _table(f"{yardstick.dataset.capitalize()}: recorded answers")
+    for name in ("questions", "accuracy %", "by cluster", "ties", "utility %", "released scripts"):
         table.add_column(name, justify="right")
     for score in scores:
         table.add_row(
             *_named(score),
             str(score.questions),
-            _figure(score.accuracy),
-            _figure(score.published_accuracy),
-            _figure(score.normalised_utility),
-            _figure(score.published_normalised_utility),
-            str(score.tied or ""),
+            f"{score.accuracy:.3f} {_interval(score.interval)}",
+            _interval(score.clustered_interval),
+            _ties(score),
+            f"{score.normalised_utility:.3f}",
+            _scripts(score),
         )
+    for name, accuracy in (
+        ("always the first listed", yardstick.first_listed),
+        ("chance", yardstick.chance),
+    ):
+        table.add_row(name, "", "", str(yardstick.questions), f"{accuracy:.3f}", "", "", "", "")
     return table
 
 
@@ -87,17 +100,31 @@ def _by_actions(scores: Sequence[Score]) -> Table:
 def _table(title: str) -> Table:
     """Return a table with the columns of `_named`."""
     table = Table(title=title)
-    for name in ("dataset", "method"):
-        table.add_column(name)
+    table.add_column("method")
     for name in ("samples", "overlap %"):
         table.add_column(name, justify="right")
     return table
 
 
 def _named(score: Score) -> tuple[str, ...]:
+    by = ", one softmax" if score.scored_by == "all" and score.dataset in BY_ACTION else ""
+    year = f" ({score.year})" if score.year not in {None, KNOWN_YEAR} else ""
     settings = (score.sample_size, score.overlap)
-    return score.dataset, score.method, *("" if x is None else str(x) for x in settings)
+    return f"{score.method}{by}{year}", *("" if x is None else str(x) for x in settings)
 
 
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return "" if bounds is None else f"[{bounds[0]:.1f}, {bounds[1]:.1f}]"
+
+
+def _ties(score: Score) -> str:
+    if not score.tied:
+        return ""
+    least, most = score.accuracy_by_tie_break
+    of_all = f" ({score.all_tied} of all)" if score.all_tied else ""
+    return f"{score.tied}{of_all}: {least:.1f} to {most:.1f}"
+
+
+def _scripts(score: Score) -> str:
+    accuracy, utility = score.scripts_accuracy, score.scripts_normalised_utility
+    return "" if accuracy is None or utility is None else f"{accuracy:.3f} / {utility:.3f}"

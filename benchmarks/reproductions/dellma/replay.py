@@ -8,9 +8,10 @@ again, and an answer that cannot be read ranks nothing. Every such answer is rep
 run whose truth is not told, that nobody answered, or whose folder is not what it should be, is
 reported and left out.
 
-By the release's rule for stocks all actions tie (`rules` says why). Questions that only rounding
-decides are counted (`Score.tied`), and decided with the release's own operations (`rounding`). What
-the same rankings say by a rule that uses them is what the rule set ``paper`` tells.
+By the release's rule for stocks all actions tie (`rules` says why). Such questions are counted, and
+decided with the release's own operations (`rounding`); beside them stands what the same rankings
+say by one softmax over all items. Where other rules leave the best actions level, the first of them
+is taken, and the score says between which accuracies the choice among them decides.
 """
 
 from __future__ import annotations
@@ -28,20 +29,22 @@ from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNa
 from dqa.core.question_set import Defect
 from dqa.evaluation.stats import normalised_utility
 from dqa_dellma.release.questions import KNOWN_YEAR
+from dqa_dellma.release.replayed import Replay, Score
 from dqa_dellma.steps.direct import read_action, read_decision
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.utilities.rankings import read_places, read_ranking
+from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking
 
+from .notes import notes_on
 from .realised import read_utilities
 from .recordings import Instance, RecordedRun, Recording, find_runs, read_pairs
 from .rounding import one_vs_all, rank_to_pairs, rounded_scores
 from .rules import RULES, ScoringRule
-from .scores import ReplayedDecision, Score
+from .scores import ReplayedDecision, score_of, yardstick_of
 
 __all__ = ["ReplayScores", "padded", "replay"]
 
-_TIED = 1e-12
-"""Expected utilities that differ by less, relatively, are equal but for rounding."""
+_TIED = 1e-9
+"""Expected utilities that differ by less, relatively, are equal: scores are found to 1e-12."""
 _QUOTED = 200
 """Characters of an answer that a message repeats."""
 _DIRECT: Mapping[str, str] = MappingProxyType(
@@ -57,8 +60,13 @@ _DIRECT: Mapping[str, str] = MappingProxyType(
 class ReplayScores:
     """The scores of a release's recorded answers, and what was wrong in its files."""
 
-    scores: tuple[Score, ...]
+    record: Replay
     defects: tuple[Defect, ...]
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """One for each run and method, in the order of the runs' folders."""
+        return self.record.scores
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,7 @@ def replay(
     folder
         The release: the folder that holds ``data`` and ``results``.
     rules
-        ScoringRule set by which rankings are scored, a key of `RULES`.
+        Rule set by which rankings are scored, a key of `RULES`.
     watch
         Passes the runs on one by one, to show how far it is.
 
@@ -117,11 +125,23 @@ def replay(
     defects: list[Defect] = []
     runs = find_runs(folder, defects)
     truth = _Truth(folder)
-    scores = [score for run in watch(runs) for score in _scores(run, truth, RULES[rules], defects)]
+    scores: list[Score] = []
+    asked: dict[str, dict[tuple[str, ...], ReplayedDecision]] = {}
+    for run in watch(runs):
+        for score, decisions in _scores(run, truth, RULES[rules], defects):
+            scores.append(score)
+            listed = asked.setdefault(run.dataset, {})
+            # A choice is one question, in whichever run and order it was asked.
+            listed |= {tuple(sorted(each.actions)): each for each in decisions}
     if not scores:
         first = f" The first problem: {defects[0]}." if defects else ""
         raise DataError(f"{folder}: not one recorded answer can be scored.{first}")
-    return ReplayScores(tuple(scores), tuple(defects))
+    yardsticks = tuple(
+        yardstick_of(dataset, list(listed.values())) for dataset, listed in asked.items()
+    )
+    notes = tuple(notes_on(scores, yardsticks))
+    record = Replay(rule_set=rules, scores=tuple(scores), yardsticks=yardsticks, notes=notes)
+    return ReplayScores(record, tuple(defects))
 
 
 class _Truth:
@@ -153,8 +173,8 @@ def _scores(
     truth: _Truth,
     rules: Mapping[str, Mapping[str, ScoringRule]],
     defects: list[Defect],
-) -> Iterator[Score]:
-    """Yield a run's scores, of each method that it can be scored by."""
+) -> Iterator[tuple[Score, Sequence[ReplayedDecision]]]:
+    """Yield a run's scores, of each method that it can be scored by, and what they count."""
     instances = run.instances(defects)
     if not instances:
         defects.append(Defect(run.folder, None, "there is no question in it", "not scored"))
@@ -166,7 +186,7 @@ def _scores(
     if run.mode in _DIRECT:
         direct = [_direct(instance, utilities, defects) for instance in instances]
         if decisions := [decision for decision in direct if decision is not None]:
-            yield Score.of(run, _DIRECT[run.mode], None, decisions)
+            yield score_of(run, _DIRECT[run.mode], None, None, decisions), decisions
         return
     read = [(instance, _elicited(instance, run, defects)) for instance in instances]
     known = [(instance, elicited) for instance, elicited in read if elicited is not None]
@@ -175,8 +195,11 @@ def _scores(
     samples = run.samples or mode(len(elicited.action_of) for _, elicited in known)
     for method in ("naive",) if run.mode == "rank" else ("pairs", "top1"):
         rule = rules[run.dataset][method]
-        decisions = [_chosen(instance, each, rule, utilities) for instance, each in known]
-        yield Score.of(run, method, samples, decisions)
+        # What a softmax within each action leaves to rounding, one over all items decides.
+        also = (RULES["paper"][run.dataset][method],) if rule.within else ()
+        for each_rule in (rule, *also):
+            decisions = [_chosen(instance, each, each_rule, utilities) for instance, each in known]
+            yield score_of(run, method, each_rule, samples, decisions), decisions
 
 
 def _told(
@@ -195,15 +218,24 @@ def _told(
 
 
 def _decision(
-    instance: Instance, chosen: str | None, utilities: Mapping[str, float], *, tied: bool = False
+    instance: Instance,
+    chosen: str | None,
+    utilities: Mapping[str, float],
+    tied: Sequence[str] = (),
 ) -> ReplayedDecision:
-    best = max(utilities[action] for action in instance.actions)
+    """Return what came of a choice; `tied` are the actions that stood level, where any did."""
+    best = max(instance.actions, key=lambda action: utilities[action])
     got = None if chosen is None else utilities[chosen]
+    correct = got == utilities[best]
+    level = [utilities[action] == utilities[best] for action in tied] or [correct]
     return ReplayedDecision(
-        actions=len(instance.actions),
-        correct=got == best,
-        utility=normalised_utility(got, best),
-        tied=tied,
+        actions=instance.actions,
+        best=best,
+        correct=correct,
+        utility=normalised_utility(got, utilities[best]),
+        tied=len(tied),
+        surely=all(level),
+        possibly=any(level),
         undecided=chosen is None,
     )
 
@@ -297,8 +329,9 @@ def _scorable(
 
 def _places(recording: Recording, items: range, defects: list[Defect]) -> list[int]:
     """Return the places that an answer ranks, and report what is wrong with them."""
-    places = read_places(recording.ranking)
-    ranking = read_ranking(places, items)
+    entries = order_strictly(read_places(recording.ranking))
+    ranking = read_ranking(entries, items)
+    places = [place for entry in entries for place in entry]
     if recording.reply is not None and ranking.oddities:
         problem = (
             f"of {len(items)} pairs {ranking.omitted} are not ranked, {ranking.repeated} are "
@@ -320,13 +353,14 @@ def _chosen(
         scores = rounded_scores(choices(elicited.rankings), count, rule.alpha)
     else:
         fit = fit_pairs if pairwise else fit_top1
-        rankings = elicited.rankings if rule.repeats else elicited.first_places
-        scores = fit(rankings, count, rule.alpha, repeats=rule.repeats)
+        rankings = elicited.rankings if rule.released else elicited.first_places
+        scores = fit(rankings, count, rule.alpha, repeats=rule.released)
     expected = _expected(scores, elicited.action_of, rule)
-    tied = bool(np.ptp(expected) <= _TIED * expected.max())
     shown = np.unique(elicited.action_of[elicited.action_of >= 0])
-    chosen = instance.actions[int(shown[np.argmax(expected)])]
-    return _decision(instance, chosen, utilities, tied=tied)
+    tied = shown[expected >= expected.max() * (1.0 - _TIED)]
+    chosen = int(shown[np.argmax(expected)]) if rule.within else int(tied[0])
+    names = [instance.actions[int(action)] for action in tied]
+    return _decision(instance, instance.actions[chosen], utilities, names)
 
 
 def _expected(

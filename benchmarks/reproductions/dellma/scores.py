@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+import numpy as np
+
+from dqa.evaluation.stats import wilson
 from dqa_dellma.release.questions import KNOWN_YEAR
+from dqa_dellma.release.replayed import Score, SizeScore, Yardstick
 
 from .recordings import RecordedRun
-from .rules import PUBLISHED, PUBLISHED_BATCH
+from .rules import SCRIPTS, SCRIPTS_BATCH, ScoringRule
 
-__all__ = ["ReplayedDecision", "Score", "SizeScore"]
+__all__ = ["ReplayedDecision", "cluster_interval", "score_of", "yardstick_of"]
+
+_RESAMPLES = 20_000
+_TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,113 +29,109 @@ class ReplayedDecision:
     Attributes
     ----------
     actions
-        How many actions there were.
+        What there was to choose from, in order.
+    best
+        The action that turned out best.
     correct
-        Whether the best was chosen.
+        Whether it was chosen, or one as good.
     utility
         Normalised utility (`dqa.evaluation.stats.normalised_utility`).
     tied
-        Whether the decision was left to rounding.
+        How many actions share the largest expected utility, but for rounding.
+    surely, possibly
+        Whether every choice among them is correct, and whether any is.
     undecided
         Whether the answer names no action.
     """
 
-    actions: int
+    actions: tuple[str, ...]
+    best: str
     correct: bool
     utility: float
-    tied: bool = False
-    undecided: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SizeScore:
-    """How well a run decides its questions of one number of actions; fields are as in `Score`."""
-
-    actions: int
-    questions: int
-    accuracy: float
-    normalised_utility: float
     tied: int
-    undecided: int
+    surely: bool
+    possibly: bool
+    undecided: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How well the recorded answers of one run decide by one method.
+def score_of(
+    run: RecordedRun,
+    method: str,
+    rule: ScoringRule | None,
+    sample_size: int | None,
+    decisions: Sequence[ReplayedDecision],
+) -> Score:
+    """Count what came of a run's questions, of which there is at least one.
 
-    Attributes
+    Parameters
     ----------
-    dataset, method
-        What was asked, and how: ``zero-shot``, ``chain-of-thought`` and ``self-consistency`` are
-        the deciders of these names; ``naive``, ``pairs`` and ``top1`` are ``dellma-naive``,
-        ``dellma-pairs`` and ``dellma-top1``.
-    sample_size
-        Samples an action, or of all actions together for ``naive``.
-    overlap
-        Percent of a minibatch that the next one shares.
-    minibatch_size
-        Items of a minibatch; None where there are none.
-    year
-        Of agriculture: whose report was the context. Else None.
-    questions
-        How many there are.
-    accuracy
-        How many of them got the best action, %.
-    normalised_utility
-        Mean share of the best action's true utility that was reached, %.
-    tied
-        Questions whose decision was left to rounding.
-    undecided
-        Questions whose answer names no action; they count as wrong, with a utility of 0.
-    published_accuracy, published_normalised_utility
-        What the release scores there over all 120 questions; None where that is not known.
-    by_actions
-        The same by number of actions, small ones first.
+    run, method, sample_size
+        As in `Score`.
+    rule
+        How its rankings were scored; None for decisions in words.
+    decisions
+        What came of each question.
     """
+    sizes = sorted({len(decision.actions) for decision in decisions})
+    parts = {size: [each for each in decisions if len(each.actions) == size] for size in sizes}
+    accuracy, utility = _said_by_scripts(run, method, rule, sample_size)
+    low, high = wilson(sum(each.correct for each in decisions), len(decisions)) or (0.0, 1.0)
+    least, most = (sum(each.surely for each in decisions), sum(each.possibly for each in decisions))
+    return Score(
+        dataset=run.dataset,
+        method=method,
+        scored_by=None if rule is None else "action" if rule.within else "all",
+        sample_size=sample_size,
+        overlap=run.overlap,
+        minibatch_size=run.batch,
+        year=run.year,
+        **_counted(decisions),
+        interval=(100.0 * low, 100.0 * high),
+        clustered_interval=cluster_interval(decisions),
+        accuracy_by_tie_break=(100.0 * least / len(decisions), 100.0 * most / len(decisions)),
+        scripts_accuracy=accuracy,
+        scripts_normalised_utility=utility,
+        by_actions=tuple(SizeScore(actions=size, **_counted(part)) for size, part in parts.items()),
+    )
 
-    dataset: str
-    method: str
-    sample_size: int | None
-    overlap: int | None
-    minibatch_size: int | None
-    year: int | None
-    questions: int
-    accuracy: float
-    normalised_utility: float
-    tied: int
-    undecided: int
-    published_accuracy: float | None
-    published_normalised_utility: float | None
-    by_actions: tuple[SizeScore, ...]
 
-    @classmethod
-    def of(
-        cls,
-        run: RecordedRun,
-        method: str,
-        sample_size: int | None,
-        decisions: Sequence[ReplayedDecision],
-    ) -> Score:
-        """Count what came of a run's questions, of which there is at least one."""
-        sizes = sorted({decision.actions for decision in decisions})
-        parts = {size: [each for each in decisions if each.actions == size] for size in sizes}
-        published = _published(run, method, sample_size)
-        return cls(
-            dataset=run.dataset,
-            method=method,
-            sample_size=sample_size,
-            overlap=run.overlap,
-            minibatch_size=run.batch,
-            year=run.year,
-            **_counted(decisions),
-            published_accuracy=published[0],
-            published_normalised_utility=published[1],
-            by_actions=tuple(SizeScore(size, **_counted(part)) for size, part in parts.items()),
-        )
+def cluster_interval(decisions: Sequence[ReplayedDecision]) -> tuple[float, float] | None:
+    """Return a 95 % interval of the accuracy that knows which questions stand and fall together.
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the score as it stands in JSON."""
-        return asdict(self) | {"by_actions": [asdict(part) for part in self.by_actions]}
+    A cluster is the questions with one and the same best action: of stocks 63 of 120 have AMD, and
+    who thinks little of AMD is wrong in all of them. Clusters are drawn anew with replacement, as
+    many as there are, whole and `_RESAMPLES` times, and the interval holds the middle 95 % of the
+    accuracies (percentile bootstrap over clusters; Cameron, Gelbach and Miller 2008). With six
+    clusters of very different sizes it is wide, and it should be: only so many things happened.
+
+    Returns
+    -------
+    In percent; None for a single cluster, which cannot be resampled.
+    """
+    clusters: dict[str, list[bool]] = {}
+    for decision in decisions:
+        clusters.setdefault(decision.best, []).append(decision.correct)
+    if len(clusters) < 2:
+        return None
+    right = np.array([sum(cluster) for cluster in clusters.values()], dtype=np.float64)
+    sizes = np.array([len(cluster) for cluster in clusters.values()], dtype=np.float64)
+    even = np.full(len(clusters), 1.0 / len(clusters))
+    drawn = np.random.default_rng(0).multinomial(len(clusters), even, size=_RESAMPLES)
+    low, high = np.quantile((drawn @ right) / (drawn @ sizes), _TAILS)
+    return 100.0 * float(low), 100.0 * float(high)
+
+
+def yardstick_of(dataset: str, decisions: Sequence[ReplayedDecision]) -> Yardstick:
+    """Return what needs no answer, from one decision of each question."""
+    count = len(decisions)
+    first = sum(decision.actions[0] == decision.best for decision in decisions)
+    chance = fsum(1.0 / len(decision.actions) for decision in decisions)
+    return Yardstick(
+        dataset=dataset,
+        questions=count,
+        first_listed=100.0 * first / count,
+        chance=100.0 * chance / count,
+    )
 
 
 def _counted(decisions: Sequence[ReplayedDecision]) -> dict[str, Any]:
@@ -137,15 +140,18 @@ def _counted(decisions: Sequence[ReplayedDecision]) -> dict[str, Any]:
         "questions": count,
         "accuracy": 100.0 * sum(each.correct for each in decisions) / count,
         "normalised_utility": 100.0 * fsum(each.utility for each in decisions) / count,
-        "tied": sum(each.tied for each in decisions),
+        "tied": sum(each.tied > 1 for each in decisions),
+        "all_tied": sum(1 < each.tied == len(each.actions) for each in decisions),
         "undecided": sum(each.undecided for each in decisions),
     }
 
 
-def _published(
-    run: RecordedRun, method: str, sample_size: int | None
+def _said_by_scripts(
+    run: RecordedRun, method: str, rule: ScoringRule | None, sample_size: int | None
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return the published figures of a run, where it is what they are about."""
-    if run.batch not in {None, PUBLISHED_BATCH} or run.year not in {None, KNOWN_YEAR}:
+    """Return what the released scripts say of a run, where it is what they score, and so scored."""
+    if run.batch not in {None, SCRIPTS_BATCH} or run.year not in {None, KNOWN_YEAR}:
         return None, None
-    return PUBLISHED.get((run.dataset, method, sample_size, run.overlap), (None, None))
+    if rule is not None and not rule.released:
+        return None, None
+    return SCRIPTS.get((run.dataset, method, sample_size, run.overlap), (None, None))

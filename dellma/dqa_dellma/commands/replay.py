@@ -37,7 +37,7 @@ def replay(
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Score the recorded GPT-4 answers of a DeLLMa release, beside the published figures."""
+    """Score the recorded GPT-4 answers of a DeLLMa release, beside what its scripts say."""
     load_replay().show(release, rules, verbose=verbose, as_json=as_json)
 
 

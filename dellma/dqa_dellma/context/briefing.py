@@ -7,6 +7,7 @@ from typing import Self
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
@@ -44,6 +45,8 @@ class Briefing:
         How many queries could not run, and how many results a limit cut.
     noun
         What an action is called.
+    states_form
+        Whether the goal may still say how to answer; see `Problem`.
     """
 
     goal: str
@@ -54,15 +57,18 @@ class Briefing:
     failed: int
     cut: int
     noun: str = "action"
+    states_form: bool = False
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913  (each is a question of its own to the decider)
         cls,
         question: Question,
         actions: tuple[Candidate, ...],
         database: Database,
         recorder: Recorder,
+        *,
         limits: Limits = DEFAULT_LIMITS,
+        display: Display = DEFAULT_DISPLAY,
     ) -> Self:
         """Run the question's own queries, or its scenario's; `recorder` keeps what they return.
 
@@ -74,7 +80,10 @@ class Briefing:
             The database failed.
         """
         queries = _queries(question, database.kind)
-        found = [_retrieve(query, database, recorder, limits) for query in queries]
+        found: list[Evidence] = []
+        for query in queries:
+            found.append(observe(database, query, limits, display, actions))
+            recorder.add_evidence(found[-1])
         told = tuple(one.observation for one in found if one.error is None)
         if not told:
             first = found[0]
@@ -83,8 +92,9 @@ class Briefing:
             )
         compared = find_named_actions(actions, told)
         kept = set(compared)
+        goal = _goal_of(question)
         return cls(
-            goal=_goal_of(question),
+            goal=goal,
             actions=compared,
             left_out=tuple(action for action in actions if action not in kept),
             rules=question.rules,
@@ -92,6 +102,7 @@ class Briefing:
             failed=len(found) - len(told),
             cut=sum(one.cut is not None for one in found if one.error is None),
             noun=nouns_of(question)[0],
+            states_form=goal == question.text,
         )
 
     @property
@@ -145,7 +156,10 @@ class Briefing:
                 cut=self.cut,
             )
         )
-        return Problem(self.goal, self.actions, _context(rules, rows), self.noun)
+        return self._problem(_context(rules, rows))
+
+    def _problem(self, context: str) -> Problem:
+        return Problem(self.goal, self.actions, context, self.noun, self.states_form)
 
     @property
     def _rows(self) -> str:
@@ -154,8 +168,7 @@ class Briefing:
     @property
     def _taken(self) -> int:
         """How many characters goal and actions take."""
-        bare = Problem(self.goal, self.actions, _context("", ""))
-        return len(prompt("task", problem=bare))
+        return len(prompt("task", problem=self._problem(_context("", ""))))
 
     def _room(self, most: int) -> int:
         """Return how many characters goal and actions leave to rules and rows."""
@@ -191,13 +204,6 @@ def _without_actions(question: Question) -> UsageError:
         f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
         "list them with --candidates."
     )
-
-
-def _retrieve(query: str, database: Database, recorder: Recorder, limits: Limits) -> Evidence:
-    """Run a statement and record what came back, also where it cannot run."""
-    found = observe(database, query, limits)
-    recorder.add_evidence(found)
-    return found
 
 
 def _queries(question: Question, kind: Kind) -> tuple[str, ...]:

@@ -21,9 +21,12 @@ class Problem:
         What is known, as text: rules, and the rows that queries returned.
     noun
         What an action is called, such as "trade node".
+    states_form
+        Whether the goal may say how to answer, as a question in somebody's own words may.
     """
 
     goal: str
     actions: tuple[Candidate, ...]
     context: str
     noun: str = "action"
+    states_form: bool = False

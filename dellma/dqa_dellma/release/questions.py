@@ -1,7 +1,8 @@
 """Questions of the DeLLMa release: 120 about fruit, 120 about stocks (sections 4.1 and 4.2).
 
 What a decider may know becomes the database; what happened afterwards is in no table and only in
-`Truth.outcomes`.
+`Truth.outcomes`. Of the day on which stocks are bought that is the opening price, as the paper's
+prompts show it (appendix D).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ BOUGHT, SOLD = date(2023, 12, 1), date(2023, 12, 29)
 _REPORT = "Fruit and tree nuts outlook, September 2021"
 _SINCE = date(2021, 12, 1)
 """The first of the months whose prices are known."""
+_MARKET = ("United States", "Stocks and funds that are traded at the exchanges in New York.")
 _NAMES: Mapping[str, str] = {
     "AMD": "Advanced Micro Devices",
     "BILI": "Bilibili",
@@ -100,7 +102,7 @@ def _harvest(known: Statistic) -> tuple[Cell, ...]:
 
 
 def make_stocks_questions(data: Stocks) -> tuple[tuple[LabelledQuestion, ...], Situation]:
-    """Return the questions about stocks and the situation of 30 November 2023.
+    """Return the questions about stocks and the situation at the opening of 1 December 2023.
 
     Raises
     ------
@@ -120,7 +122,12 @@ def make_stocks_questions(data: Stocks) -> tuple[tuple[LabelledQuestion, ...], S
     for symbol in SYMBOLS:
         _refuse_gaps(symbol, history[symbol])
     rows: dict[str, list[tuple[Cell, ...]]] = {
-        "stock": [(symbol, _NAMES.get(symbol, symbol)) for symbol, days in history.items() if days],
+        "market": [_MARKET],
+        "stock": [
+            (symbol, _NAMES.get(symbol, symbol), data.opening_price(symbol, BOUGHT))
+            for symbol, days in history.items()
+            if days
+        ],
         "trading_day": [
             (day.isoformat(),) for day in sorted({d.day for days in history.values() for d in days})
         ],

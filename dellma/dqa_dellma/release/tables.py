@@ -100,6 +100,11 @@ class Stocks:
             name: day.closed / opened[name] - 1.0 for name, day in self._on(sold) if name in opened
         }
 
+    def opening_price(self, symbol: str, when: date) -> float | None:
+        """Return the first price of a stock on a day; None where the data do not have it."""
+        found = (day.opened for day in self.days[symbol] if day.day == when and day.opened > 0.0)
+        return next(found, None)
+
     def _on(self, when: date) -> list[tuple[str, Day]]:
         return [(name, day) for name, days in self.days.items() for day in days if day.day == when]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -24,10 +25,10 @@ from dqa_dellma.scripted.reports import Report, read_report
 _STEP = re.compile(r"^# Step: (?P<name>.+)$", re.MULTILINE)
 _ACTION = re.compile(r"^Action \d+\. (?P<name>.+)$", re.MULTILINE)
 _ITEM = re.compile(
-    r"^Item (?P<item>\d+)\. State: (?P<state>.*)\. Action (?P<number>\d+)\. .+$", re.MULTILINE
+    r"^Item (?P<item>\d+)\. Action (?P<number>\d+)\. .+\n(?P<state>(?:- .+\n)*)", re.MULTILINE
 )
 _ASKED = re.compile(
-    r"Name (?P<factors>\d+) such factors.*?For each give (?P<values>\d+)", re.DOTALL
+    r"Name (?P<factors>\d+) such factors.*?For each factor give (?P<values>\d+)", re.DOTALL
 )
 _FACTOR = re.compile(r"^- (?P<name>\".+\"): (?P<values>\[.+\])$", re.MULTILINE)
 _CONTEXT = re.compile(r"^# Context$", re.MULTILINE)
@@ -35,6 +36,9 @@ _AT_MOST = re.compile(r"in at most (\d+) characters")
 _PART = re.compile(r"^# (?:Rules|Rows)$", re.MULTILINE)
 _QUOTE = "> "
 """What stands before each line of a summary; more than once, where a summary is shortened."""
+_MAY_TIE = re.compile(r"in a list of their own:$", re.MULTILINE)
+_SAME = 1e-9
+"""Figures that differ by less, relatively, are the same but for rounding."""
 _OUTLOOK = "outlook of "
 _CHANGES: Mapping[str, tuple[float, str]] = {
     "worse than it looks": (0.75, "somewhat unlikely"),
@@ -81,12 +85,12 @@ def reply_to_step(text: str, script: str, seed: int) -> str:
     if steps[-1].startswith("shorten"):
         return json.dumps({"summary": _summary(text)})
     if steps[-1].startswith("name what"):
-        return json.dumps({"factors": _factors(text, figures)})
+        return json.dumps({"factors": _factors(text, actions, figures)})
     if steps[-1].startswith("judge"):
         return json.dumps({"beliefs": _beliefs(text)})
     if steps[-1].startswith("rank"):
         ranked = _rank(text, actions, figures, by_state=script == "analyst")
-        return json.dumps({"rank": ranked, "explanation": ""})
+        return json.dumps({"working": "", "rank": ranked})
     if steps[-1].startswith("decide"):
         best = max(actions, key=lambda action: (figures[action], -actions.index(action)))
         named = f"Action {actions.index(best) + 1}. {best}"
@@ -180,16 +184,24 @@ def _drawn(text: str, actions: Sequence[str], seed: int) -> dict[str, float]:
     return {action: float(int.from_bytes(digest[:6], "big")) for action, digest in digests.items()}
 
 
-def _factors(text: str, figures: Mapping[str, float]) -> list[dict[str, Any]]:
+def _factors(
+    text: str, actions: Sequence[str], figures: Mapping[str, float]
+) -> list[dict[str, Any]]:
     asked = _ASKED.search(text)
     most, width = (int(asked["factors"]), int(asked["values"])) if asked else (2, 3)
     report = read_report(_tables(text))
     if report is not None:
         named = list(report.factors.items())[:most]
-        return [{"name": name, "values": list(values)[:width]} for name, values in named]
+        return [
+            {"name": name, "actions": "all", "values": list(values)[:width]}
+            for name, values in named
+        ]
     weightiest = sorted(figures, key=lambda action: -figures[action])[:most]
     values = list(_CHANGES)[:width] if width > 2 else [next(iter(_CHANGES)), list(_CHANGES)[-1]]
-    return [{"name": f"{_OUTLOOK}{action}", "values": values} for action in weightiest]
+    return [
+        {"name": f"{_OUTLOOK}{action}", "actions": [actions.index(action) + 1], "values": values}
+        for action in weightiest
+    ]
 
 
 def _beliefs(text: str) -> dict[str, dict[str, str]]:
@@ -208,7 +220,7 @@ def _beliefs(text: str) -> dict[str, dict[str, str]]:
 
 def _rank(
     text: str, actions: Sequence[str], figures: Mapping[str, float], *, by_state: bool
-) -> list[int]:
+) -> list[int | list[int]]:
     report = read_report(_tables(text))
     worth: dict[int, float] = {}
     for item in _ITEM.finditer(text):
@@ -218,9 +230,24 @@ def _rank(
             change = report.change(action, _state(state, report))
         elif by_state:
             for value, (factor, _) in _CHANGES.items():
-                change *= factor if f"{_OUTLOOK}{action}: {value}" in state else 1.0
+                change *= factor if f"{_OUTLOOK}{action}: {value}\n" in state else 1.0
         worth[int(item["item"])] = figures[action] * change
-    return sorted(worth, key=lambda place: (-worth[place], place))
+    return _equal_together(worth) if _MAY_TIE.search(text) else _best_first(worth)
+
+
+def _best_first(worth: Mapping[int, float]) -> list[int | list[int]]:
+    return [*sorted(worth, key=lambda place: (-worth[place], place))]
+
+
+def _equal_together(worth: Mapping[int, float]) -> list[int | list[int]]:
+    """Return places best first, those of one worth in a list of their own."""
+    groups: list[list[int]] = []
+    for place in sorted(worth, key=lambda place: (-worth[place], place)):
+        if groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return [group if len(group) > 1 else group[0] for group in groups]
 
 
 def _state(text: str, report: Report) -> dict[str, str]:
@@ -229,5 +256,5 @@ def _state(text: str, report: Report) -> dict[str, str]:
         name: value
         for name, values in report.factors.items()
         for value in values
-        if re.search(rf"(?:\A|, ){re.escape(name)}: {re.escape(value)}(?:, |\Z)", text)
+        if f"- {name}: {value}\n" in text
     }

@@ -16,6 +16,7 @@ from dqa_dellma.steps.elicitation import AskedRanking, Ranker
 from dqa_dellma.steps.enumeration import AskedEnumeration, StateEnumeration
 from dqa_dellma.steps.forecasting import AskedForecast, StateForecast
 from dqa_dellma.steps.sampling import Maximisation, UtilityElicitation
+from dqa_dellma.utilities.beliefs import bearing_of
 from dqa_dellma.utilities.maximisation import maximise
 from dqa_dellma.utilities.why import explain_choice
 
@@ -47,8 +48,10 @@ class Steps:
     @classmethod
     def asked(cls, settings: DellmaSettings) -> Self:
         """Return the paper's: the first three ask the model, and the fourth is arithmetic."""
-        enumeration = AskedEnumeration(settings.factors or None, settings.values)
-        return cls(enumeration, AskedForecast(), AskedRanking())
+        enumeration = AskedEnumeration(
+            settings.general, settings.own, settings.factors, settings.values
+        )
+        return cls(enumeration, AskedForecast(), AskedRanking(settings.ties))
 
 
 class Dellma:
@@ -79,7 +82,8 @@ class Dellma:
         note(forecast)
         elicitation = UtilityElicitation(steps.ranker, self._settings, steps.maximisation)
         rng = np.random.default_rng([self._settings.seed, *key.encode()])
-        elicited = elicitation.elicit(problem, forecast.beliefs, conversation, rng)
+        bearing = bearing_of(forecast.beliefs, enumerated.about, problem.actions)
+        elicited = elicitation.elicit(problem, forecast.beliefs, conversation, rng, bearing)
         why = explain_choice(problem, forecast.beliefs, elicited)
         note(elicited.to_event(problem.actions, why))
         action = problem.actions[elicited.best]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dqa.core.errors import UnparsableReplyError
@@ -13,7 +13,7 @@ from dqa_dellma.prompting import prompt
 from dqa_dellma.replies import read_object
 from dqa_dellma.utilities.beliefs import Beliefs, describe_state
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.rankings import read_places, read_ranking
+from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking
 
 
 class Ranker(Protocol):
@@ -36,7 +36,15 @@ class AskedRanking:
 
     Items that it leaves out stay unranked, and what it names twice or makes up is dropped: the
     ranking counts all of it. A minibatch that cannot be read at all ranks nothing.
+
+    Parameters
+    ----------
+    ties
+        Whether items may be called equal.
     """
+
+    def __init__(self, ties: bool = True) -> None:
+        self._ties = ties
 
     def rank(
         self,
@@ -51,29 +59,35 @@ class AskedRanking:
             "elicitation",
             task=prompt("task", problem=problem),
             beliefs=beliefs,
+            ties=self._ties,
             items=[_item(problem, beliefs, pairs, number) for number in batch],
         )
         try:
-            return conversation.ask(text, lambda reply: _read(reply, batch), "utility elicitation")
+            return conversation.ask(text, self._reading(batch), "utility elicitation")
         except UnparsableReplyError as error:
             # One minibatch of many: the others still tell the items apart.
             shown = tuple(batch)
             return RankingEvent(shown=shown, items=(), omitted=len(shown), problem=str(error))
 
+    def _reading(self, batch: Sequence[int]) -> Callable[[str], RankingEvent]:
+        return lambda reply: _read(reply, batch, ties=self._ties)
+
 
 def _item(problem: Problem, beliefs: Beliefs, pairs: Pairs, number: int) -> dict[str, Any]:
     action = int(pairs.action_of[number])
+    state = pairs.states[pairs.state_of[number]]
     return {
-        "state": describe_state(beliefs, pairs.states[pairs.state_of[number]]),
+        "state": describe_state(beliefs, state, pairs.bears(number)),
         "number": action + 1,
         "action": problem.actions[action],
     }
 
 
-def _read(reply: str, batch: Sequence[int]) -> RankingEvent:
+def _read(reply: str, batch: Sequence[int], *, ties: bool) -> RankingEvent:
     told = read_object(reply, "rank", "order", "ranking")
     listed = told.get("rank", told.get("order", told.get("ranking")))
-    found = read_ranking(read_places(listed), batch)
+    places = read_places(listed)
+    found = read_ranking(places if ties else order_strictly(places), batch)
     if len(found.items) < min(2, len(batch)):
         raise UnparsableReplyError(
             f'The reply ranks nothing. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '

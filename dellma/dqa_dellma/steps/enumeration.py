@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dqa.core.errors import UnparsableReplyError
+from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.question import Candidate
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import AskedFor, FactorsEvent
 from dqa_dellma.prompting import fold, on_one_line, prompt
 from dqa_dellma.replies import read_object
+from dqa_dellma.steps.direct import read_action
+
+_ALL = frozenset({"all", "all actions", "all of them", "every action"})
 
 
 class StateEnumeration(Protocol):
@@ -30,53 +35,100 @@ class AskedEnumeration:
 
     Parameters
     ----------
-    factors
-        k; None for two that concern all actions and two of each action's own, 16 at most.
+    general
+        How many that bear on all actions.
+    own
+        How many of each action's own.
+    most
+        The most in all: where the others are more, k is this, and the model says which matter.
     values
         l.
     """
 
-    def __init__(self, factors: int | None = None, values: int = 3) -> None:
-        self._factors = factors
+    def __init__(self, general: int = 2, own: int = 2, most: int = 16, values: int = 3) -> None:
+        self._general, self._own = general, own
+        self._most = most
         self._values = values
 
     def enumerate(self, problem: Problem, conversation: Conversation) -> FactorsEvent:
         """Return the factors with their values; `UnparsableReplyError` where none is named."""
-        wanted, most = self._factors or min(2 + 2 * len(problem.actions), 16), self._values
+        whole = self._general + self._own * len(problem.actions)
+        wanted, most = min(whole, self._most), self._values
         text = prompt(
             "enumeration",
             task=prompt("task", problem=problem),
             actions=len(problem.actions),
             factors=wanted,
+            general=self._general,
+            own=self._own,
+            whole=whole <= self._most,
             values=most,
         )
-        named, unusable = conversation.ask(text, _read, "state enumeration")
-        kept = dict(list(named.items())[:wanted])
+        named, unusable = conversation.ask(
+            text, lambda reply: _read(reply, problem.actions), "state enumeration"
+        )
+        kept = named[:wanted]
         return FactorsEvent(
-            factors={name: values[:most] for name, values in kept.items()},
+            factors={one.name: one.values[:most] for one in kept},
+            about={one.name: one.about for one in kept if one.about},
             asked=AskedFor(factors=wanted, values=most),
-            left_out=tuple(named)[wanted:],
-            values_left_out={n: values[most:] for n, values in kept.items() if len(values) > most},
+            left_out=tuple(one.name for one in named[wanted:]),
+            values_left_out={one.name: one.values[most:] for one in kept if one.values[most:]},
             unusable=unusable,
+            unplaced=sum(one.about is None for one in kept),
         )
 
 
-def _read(reply: str) -> tuple[dict[str, tuple[str, ...]], int]:
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """A factor as a reply names it.
+
+    Attributes
+    ----------
+    name, values
+        What it is called, and its values, each once.
+    about
+        The actions that it bears on, none of them where it bears on all; None where that is not
+        said.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    about: tuple[Candidate, ...] | None
+
+
+def _read(reply: str, actions: Sequence[Candidate]) -> tuple[list[_Factor], int]:
     """Return the factors that a reply names, with all values, and how many entries are none."""
     listed = read_object(reply, "factors").get("factors")
     if isinstance(listed, dict):
         listed = [{"name": name, "values": values} for name, values in listed.items()]
     entries = listed if isinstance(listed, list) else []
-    factors: dict[str, tuple[str, tuple[str, ...]]] = {}
+    factors: dict[str, _Factor] = {}
     for entry in entries:
         name, values = _factor(entry)
         if name and values:
-            factors.setdefault(fold(name), (name, values))
+            factors.setdefault(fold(name), _Factor(name, values, _about(entry, actions)))
     if not factors:
         raise UnparsableReplyError(
-            'The reply names no factor. Write {"factors": [{"name": "...", "values": [...]}]}.'
+            'The reply names no factor. Write {"factors": [{"name": "...", "actions": "all", '
+            '"values": [...]}]}.'
         )
-    return dict(factors.values()), len(entries) - len(factors)
+    return list(factors.values()), len(entries) - len(factors)
+
+
+def _about(entry: Mapping[str, Any], actions: Sequence[Candidate]) -> tuple[Candidate, ...] | None:
+    """Return the actions that an entry says its factor bears on; see `_Factor.about`."""
+    told = entry.get("actions", entry.get("action"))
+    listed = told if isinstance(told, list) else [told]
+    if all(isinstance(one, str) and fold(one) in _ALL for one in listed):
+        return () if listed else None
+    try:
+        named = {read_action(str(one), actions) for one in listed if one is not None}
+    except InvalidAnswerError:
+        return None
+    if not named:
+        return None
+    return () if len(named) == len(actions) else tuple(a for a in actions if a in named)
 
 
 def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (whatever a model gave)

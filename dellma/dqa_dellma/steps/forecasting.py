@@ -16,6 +16,8 @@ from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 
 _SHOWN = 10
 """Most problems that the model is told at once."""
+_WEIGHED = re.compile(r"(?P<words>[a-z ]+?) ?\((?P<weight>\d)\)")
+"""Words as the prompt lists them."""
 _LONGEST = 60
 """Most characters of an odd likelihood that it is shown."""
 
@@ -45,7 +47,7 @@ class AskedForecast:
             "forecasting",
             task=prompt("task", problem=problem),
             factors=factors,
-            words=tuple(WEIGHTS),
+            weights=[f"{words} ({weight})" for words, weight in WEIGHTS.items()],
         )
         return conversation.ask(text, lambda reply: _read(reply, factors), "state forecasting")
 
@@ -93,8 +95,13 @@ def _problems(factor: str, values: Sequence[str], said: Mapping[str, Any]) -> It
 
 
 def _words(said: Any) -> str:  # noqa: ANN401  (whatever a model gave)
-    """Return a likelihood as `WEIGHTS` spells it, if it is one."""
-    return fold(re.sub(r"[_-]", " ", said)).strip(" .") if isinstance(said, str) else ""
+    """Return a likelihood as `WEIGHTS` spells it, if it is one, with or without its weight."""
+    if not isinstance(said, str):
+        return ""
+    words = fold(re.sub(r"[_-]", " ", said)).strip(" .")
+    weighed = _WEIGHED.fullmatch(words)
+    right = weighed is not None and WEIGHTS.get(weighed["words"]) == int(weighed["weight"])
+    return weighed["words"] if weighed is not None and right else words
 
 
 def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (whatever a model gave)

@@ -20,7 +20,7 @@ from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import ConfidenceEvent, Finding, RankingEvent
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.elicitation import Ranker
-from dqa_dellma.utilities.beliefs import Beliefs
+from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 from dqa_dellma.utilities.maximisation import Maximised, maximise
 from dqa_dellma.utilities.pairs import (
     Pairs,
@@ -81,6 +81,7 @@ class UtilityElicitation:
         beliefs: Beliefs,
         conversation: Conversation,
         rng: np.random.Generator,
+        bearing: NDArray[np.bool_] | None = None,
     ) -> Maximised:
         """Rank state-action pairs, and decide by the rankings.
 
@@ -92,6 +93,8 @@ class UtilityElicitation:
             What the ranker asks in; what was drawn and ranked is recorded there.
         rng
             Draws states and shuffles pairs.
+        bearing
+            Shape (A, k): which factors bear on which action; None where all may.
 
         Raises
         ------
@@ -100,9 +103,13 @@ class UtilityElicitation:
         """
         settings, count = self.settings, len(problem.actions)
         if settings.shared and settings.confidence < 1.0:
-            return self._in_rounds(problem, beliefs, conversation, rng)
-        draw = pair_shared_states if settings.shared else pair_separate_states
-        pairs = draw(beliefs, count, settings.samples, rng)
+            return self._in_rounds(problem, beliefs, conversation, rng, bearing)
+        if settings.shared:
+            states = sample_states(beliefs, settings.samples, rng, settings.draws)
+            pairs = pair_shared_states(states, count, rng)
+        else:
+            pairs = pair_separate_states(beliefs, count, settings.samples, rng, settings.draws)
+        pairs = replace(pairs, bearing=bearing)
         _note(conversation, pairs.to_event())
         # States of their own link no two actions, so those pairs are ranked in one go.
         size = settings.batch if settings.shared else len(pairs)
@@ -118,6 +125,7 @@ class UtilityElicitation:
         beliefs: Beliefs,
         conversation: Conversation,
         rng: np.random.Generator,
+        bearing: NDArray[np.bool_] | None,
     ) -> Maximised:
         """Rank a share of the states a round, only for the actions that may still be the best.
 
@@ -127,11 +135,12 @@ class UtilityElicitation:
         settings, count = self.settings, len(problem.actions)
         planned = len(cut_minibatches(count * settings.samples, settings.batch, settings.overlap))
         contenders = np.arange(count)
-        pairs, rankings = Pairs.none(len(beliefs)), list[RankingEvent]()
+        states = sample_states(beliefs, settings.samples, rng, settings.draws)
+        pairs, rankings = replace(Pairs.none(len(beliefs)), bearing=bearing), list[RankingEvent]()
         queue = _Queue(settings)
         rounds = min(_ROUNDS, planned, settings.samples)
         for number, share in enumerate(np.array_split(np.arange(settings.samples), rounds), 1):
-            fresh = pair_shared_states(beliefs, len(contenders), len(share), rng)
+            fresh = pair_shared_states(states[share], len(contenders), rng)
             fresh = replace(fresh, action_of=contenders[fresh.action_of])
             queue.waiting += range(len(pairs), len(pairs) + len(fresh))
             pairs = pairs.joined(fresh)

@@ -26,6 +26,7 @@ DEFECTS: Mapping[str, str] = MappingProxyType(
         "actions_left_out": "actions left out, as no row names them",
         "factors_left_out": "factors left out, as they were more than asked for",
         "factors_unusable": "factors without a name or values, or named twice",
+        "factors_unplaced": "factors that did not say which actions they bear on",
         "factors_short": "factors with fewer values than asked for",
         "values_left_out": "values left out, as a factor had more than asked for",
         "beliefs_ignored": "beliefs about what nobody asked for",
@@ -60,9 +61,20 @@ class JudgedValue(_TreePart):
 
 
 class JudgedFactor(_TreePart):
-    """A latent factor with its values."""
+    """A latent factor with its values.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    about
+        The actions that it alone bears on; none where it bears on all.
+    values
+        Each with how likely it is.
+    """
 
     name: str
+    about: tuple[Candidate, ...] = ()
     values: tuple[JudgedValue, ...]
 
 
@@ -82,7 +94,7 @@ class SampledState(_TreePart):
 
 
 class RankedPlace(_TreePart):
-    """Where a ranking put an item: 1 is the best; of the `of` items that it ranked."""
+    """Where a ranking put an item: 1 is the best, equal ones share it; of `of` ranked items."""
 
     ranking: int
     place: int

@@ -197,6 +197,7 @@ class _TreeReader:
             judged = ((value, said.get(value)) for value in values)
             yield JudgedFactor(
                 name=name,
+                about=self._factors.about.get(name, ()) if self._factors else (),
                 values=tuple(
                     JudgedValue(name=value, **(likely.model_dump() if likely else {}))
                     for value, likely in judged
@@ -245,7 +246,7 @@ class _TreeReader:
     def _samples(self) -> Iterator[TriedState]:
         places: list[list[RankedPlace]] = [[] for _ in range(len(self._pairs))]
         for number, ranking in enumerate(self._rankings, start=1):
-            for place, item in enumerate(ranking.items, start=1):
+            for place, item in zip(ranking.ranks, ranking.items, strict=True):
                 ranked = RankedPlace(ranking=number, place=place, of=len(ranking.items))
                 places[item].append(ranked)
         listed = zip(self._pairs.state_of.tolist(), self._utilities, places, strict=True)
@@ -276,6 +277,7 @@ class _TreeReader:
         if factors := self._factors:
             counted["factors_left_out"] = len(factors.left_out)
             counted["factors_unusable"] = factors.unusable
+            counted["factors_unplaced"] = factors.unplaced
             counted["factors_short"] = sum(
                 len(values) < factors.asked.values for values in factors.factors.values()
             )

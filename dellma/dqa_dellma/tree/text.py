@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import typer
@@ -218,7 +219,10 @@ class _TreeText:
         yield _TextNode(title, tuple(nodes), "bold")
 
     def _ranking(self, number: int, ranking: RankingEvent) -> str:
-        order = "; ".join(self._items[item] for item in ranking.items)
+        order = "".join(
+            f"{separator}{self._items[item]}"
+            for separator, item in zip(_separators(ranking), ranking.items, strict=True)
+        )
         return f"{_counted(number, ranking)}: {order or ranking.problem}"
 
     def _failures(self) -> Iterator[_TextNode]:
@@ -286,16 +290,24 @@ class _TreeText:
         return f"{visible(line[:_LINE])} ... ({hidden:,} more characters, --full shows all)"
 
 
+def _separators(ranking: RankingEvent) -> Iterator[str]:
+    """Yield what stands before each item of a ranking: " = " before one equal to the last."""
+    yield from ("" for _ in ranking.ranks[:1])
+    for rank, later in pairwise(ranking.ranks):
+        yield " = " if rank == later else "; "
+
+
 def _belief(factor: JudgedFactor) -> str:
+    about = f" (of {_listed(factor.about)})" if factor.about else ""
     if len(factor.values) == 1:
-        return f"{factor.name}: {factor.values[0].name} (certain, the only value)"
+        return f"{factor.name}{about}: {factor.values[0].name} (certain, the only value)"
     told = []
     for value in factor.values:
         chance = "not judged"
         if value.probability is not None:
             chance = f"{value.words}, {percent(value.probability)}"
         told.append(f"{value.name} ({chance})")
-    return f"{factor.name}: {'; '.join(told)}"
+    return f"{factor.name}{about}: {'; '.join(told)}"
 
 
 def _failed(failure: UnusableReply) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import qmc
 
 from dqa.core.errors import DataError
+from dqa.core.question import Candidate
 from dqa_dellma.events import Likelihood
+from dqa_dellma.settings import Draws
 
 WEIGHTS: Mapping[str, int] = MappingProxyType(
     {
@@ -60,19 +63,88 @@ def _scaled(factor: str, words: Mapping[str, str]) -> dict[str, Likelihood]:
     }
 
 
-def sample_states(beliefs: Beliefs, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def sample_states(
+    beliefs: Beliefs, count: int, rng: np.random.Generator, draws: Draws = "independent"
+) -> NDArray[np.int64]:
     """Draw states.
+
+    Parameters
+    ----------
+    beliefs
+        Of k factors.
+    count
+        How many states.
+    rng
+        The only source of chance.
+    draws
+        ``independent`` draws each state by itself (Algorithm 1 of the paper). ``stratified`` is
+        Latin hypercube sampling (McKay, Beckman and Conover 1979): each value of each factor comes
+        as often as it is believed to, rounded up or down, and factors are matched at random.
+        ``sobol`` takes a scrambled Sobol sequence (Owen 1998), which evens out combinations of
+        factors as well, best where the count is a power of two. Every state has the believed
+        probability by each of them.
 
     Returns
     -------
     Shape (count, k): for each state the number of each factor's value.
     """
     chances = [[likely.probability for likely in values.values()] for values in beliefs.values()]
-    drawn = [rng.choice(len(p), size=count, p=p) for p in chances]
-    return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
+    if not chances or not count:
+        return np.zeros((count, len(chances)), dtype=np.int64)
+    if draws == "independent":
+        return np.stack([rng.choice(len(p), size=count, p=p) for p in chances], axis=1)
+    points = _spread_points(draws, len(chances), count, rng)
+    numbers = [
+        # What rounding leaves of the last sum above 1 belongs to the last value.
+        np.minimum(np.searchsorted(np.cumsum(p), column, side="right"), len(p) - 1)
+        for p, column in zip(chances, points.T, strict=True)
+    ]
+    return np.stack(numbers, axis=1).astype(np.int64)
 
 
-def describe_state(beliefs: Beliefs, state: NDArray[np.int64]) -> dict[str, str]:
-    """Return a state, shape (k,), as factor name to value."""
-    numbered = zip(beliefs.items(), state.tolist(), strict=True)
-    return {factor: list(values)[number] for (factor, values), number in numbered}
+def _spread_points(
+    draws: Draws, factors: int, count: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return points of the unit cube, shape (count, factors), that fill it evenly."""
+    if draws == "stratified":
+        even = qmc.LatinHypercube(factors, scramble=False, rng=rng).random(count)
+        # One shift of all points of a factor leaves them as far apart as they are, so that any
+        # interval holds its share of them, rounded up or down (Cranley and Patterson 1976).
+        return np.asarray((even + rng.random(factors)) % 1.0)
+    # A whole power of two keeps the sequence's balance; the first of them are a good part of it.
+    whole = qmc.Sobol(factors, rng=rng).random_base2((count - 1).bit_length())
+    return np.asarray(whole[:count])
+
+
+def bearing_of(
+    factors: Iterable[str],
+    about: Mapping[str, Sequence[Candidate]],
+    actions: Sequence[Candidate],
+) -> NDArray[np.bool_]:
+    """Return which factors bear on which actions.
+
+    Parameters
+    ----------
+    factors
+        The names of the k factors.
+    about
+        As in `dqa_dellma.events.FactorsEvent`.
+    actions
+        The A actions.
+
+    Returns
+    -------
+    Shape (A, k).
+    """
+    columns = [
+        [factor not in about or action in about[factor] for action in actions] for factor in factors
+    ]
+    return np.array(columns, dtype=np.bool_).reshape(-1, len(actions)).T
+
+
+def describe_state(
+    beliefs: Beliefs, state: NDArray[np.int64], bearing: NDArray[np.bool_]
+) -> dict[str, str]:
+    """Return a state, shape (k,), as factor name to value: of those that bear, shape (k,)."""
+    numbered = zip(beliefs.items(), state.tolist(), bearing.tolist(), strict=True)
+    return {factor: list(values)[number] for (factor, values), number, bears in numbered if bears}

@@ -20,7 +20,8 @@ import numpy as np
 from dqa.core.question import Candidate
 from dqa_dellma.events import ActionFigures, RankingEvent, UtilitiesEvent
 from dqa_dellma.settings import Attitude, DellmaSettings, Elicitation
-from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_pairs, fit_top1
+from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.utilities.layout import Floats, Ints, Rankings, Ranks
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.posterior import Posterior, draw_state_weights, fit_posterior
 
@@ -154,10 +155,10 @@ def maximise(
         No ranking compares two pairs, or one names a pair twice or one that does not exist.
     """
     telling = [ranking for ranking in rankings if len(ranking.items) > 1]
-    orders = [ranking.items for ranking in telling]
+    orders, ranks = [ranking.items for ranking in telling], [ranking.ranks for ranking in telling]
     first_only = settings.elicitation == "top1"
-    scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha)
-    posterior = fit_posterior(orders, pairs, actions, first_only=first_only)
+    scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha, ranks)
+    posterior = fit_posterior(orders, pairs, actions, first_only=first_only, ranks=ranks)
     held = np.unique(np.concatenate([[*r.items, *r.shown] for r in telling])).astype(np.int64)
     action_of = pairs.action_of[held]
     utilities = np.full(len(pairs), np.nan)
@@ -188,11 +189,15 @@ def maximise(
 
 
 def fit_scores(
-    rankings: Sequence[Sequence[int]], count: int, elicitation: Elicitation, alpha: float
+    rankings: Rankings,
+    count: int,
+    elicitation: Elicitation,
+    alpha: float,
+    ranks: Ranks | None = None,
 ) -> Floats:
     """Fit the scores of `count` items as an elicitation reads rankings; see `bradley_terry`."""
     fit = fit_top1 if elicitation == "top1" else fit_pairs
-    return fit(rankings, count, alpha)
+    return fit(rankings, count, alpha, ranks=ranks)
 
 
 def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: float) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
 from dqa_dellma.events import PairsEvent
+from dqa_dellma.settings import Draws
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
 
@@ -24,20 +25,26 @@ class Pairs:
         Shape (S, k): the states that occur, as `sample_states` draws them.
     state_of, action_of
         Shape (n,) each: which state, and which action, an item pairs.
+    bearing
+        Shape (A, k): which factors bear on which action; None where all may.
     """
 
     states: NDArray[np.int64]
     state_of: NDArray[np.int64]
     action_of: NDArray[np.int64]
+    bearing: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.state_of)
 
     @classmethod
     def of(cls, event: PairsEvent) -> Self:
-        """Return the pairs of one draw, as a trace holds them."""
-        numbers = (event.states, event.state_of, event.action_of)
-        return cls(*(np.array(one, dtype=np.int64) for one in numbers))
+        """Return the pairs of one draw, as a trace holds them, whichever factors bear on what."""
+        return cls(
+            np.array(event.states, dtype=np.int64),
+            np.array(event.state_of, dtype=np.int64),
+            np.array(event.action_of, dtype=np.int64),
+        )
 
     def to_event(self) -> PairsEvent:
         """Return what a trace holds of them."""
@@ -56,25 +63,39 @@ class Pairs:
             np.concatenate([self.states, other.states]),
             np.concatenate([self.state_of, other.state_of + len(self.states)]),
             np.concatenate([self.action_of, other.action_of]),
+            self.bearing,
         )
 
+    def bears(self, item: int) -> NDArray[np.bool_]:
+        """Return which factors bear on an item's action, shape (k,)."""
+        if self.bearing is None:
+            return np.ones(self.states.shape[1], dtype=np.bool_)
+        return np.asarray(self.bearing[self.action_of[item]])
 
-def pair_shared_states(
-    beliefs: Beliefs, actions: int, samples: int, rng: np.random.Generator
-) -> Pairs:
-    """Pair every action with the same `samples` states, shuffled (variance reduction)."""
-    states = sample_states(beliefs, samples, rng)
-    order = rng.permutation(samples * actions)
+
+def pair_shared_states(states: NDArray[np.int64], actions: int, rng: np.random.Generator) -> Pairs:
+    """Pair every action with the same states, shape (S, k), shuffled (variance reduction)."""
+    order = rng.permutation(len(states) * actions)
     return Pairs(states, order // actions, order % actions)
 
 
 def pair_separate_states(
-    beliefs: Beliefs, actions: int, total: int, rng: np.random.Generator
+    beliefs: Beliefs,
+    actions: int,
+    total: int,
+    rng: np.random.Generator,
+    draws: Draws = "independent",
 ) -> Pairs:
-    """Draw `total` states and pair each with one action, all actions alike often (DeLLMa-Naive)."""
-    states = sample_states(beliefs, total, rng)
-    chosen = rng.permutation(np.arange(total) % actions)
-    return Pairs(states, np.arange(total), chosen)
+    """Draw `total` states and pair each with one action, all actions alike often (DeLLMa-Naive).
+
+    The states of an action are drawn together, so that they are as even as `draws` makes them.
+    """
+    sizes = np.bincount(np.arange(total) % actions, minlength=actions)
+    drawn = [sample_states(beliefs, size, rng, draws) for size in sizes.tolist()]
+    order = rng.permutation(total)
+    return Pairs(
+        np.concatenate(drawn)[order], np.arange(total), np.repeat(np.arange(actions), sizes)[order]
+    )
 
 
 def step_of(size: int, overlap: float) -> int:

@@ -28,17 +28,20 @@ action has its level and new effects and rest. Of few states that is much, of ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky_banded, solve_triangular
 from scipy.linalg.lapack import dtbtrs
 
 from dqa.core.errors import DataError
-from dqa_dellma.utilities.bradley_terry import Choices, Floats, Ints, Layout, minimise
+from dqa_dellma.utilities.bradley_terry import minimise
+from dqa_dellma.utilities.layout import Floats, Ints, Layout, Rankings, Ranks
 from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.plackett_luce import Choices
 
 _LEVELS = (0.25, 1.25)
 """The values of lambda."""
@@ -102,7 +105,12 @@ class Posterior:
 
 
 def fit_posterior(
-    rankings: Sequence[Sequence[int]], pairs: Pairs, actions: int, *, first_only: bool = False
+    rankings: Rankings,
+    pairs: Pairs,
+    actions: int,
+    *,
+    first_only: bool = False,
+    ranks: Ranks | None = None,
 ) -> Posterior:
     """Fit the posterior of the items' log utilities.
 
@@ -111,18 +119,23 @@ def fit_posterior(
     rankings
         Item numbers, best first; an item may be in many rankings, but once in each.
     pairs
-        The state and the action of each item.
+        The state and the action of each item, and which factors bear on which action: the others
+        have no effect on it.
     actions
         How many actions there are.
     first_only
         Whether only the first of a ranking is known to be preferred (One-vs-All).
+    ranks
+        Which items of a ranking are equal; None where none are.
 
     Raises
     ------
     DataError
         No ranking compares two items, or one names an item twice or one that does not exist.
     """
-    telling = [ranking for ranking in rankings if len(ranking) > 1]
+    of_each = [range(len(ranking)) for ranking in rankings] if ranks is None else ranks
+    both = [(one, own) for one, own in zip(rankings, of_each, strict=True) if len(one) > 1]
+    telling, equal = [one for one, _ in both], [own for _, own in both]
     if not telling:
         raise DataError("A posterior needs a ranking of at least two items; there is none.")
     items = np.unique(np.concatenate([np.asarray(ranking) for ranking in telling]))
@@ -133,11 +146,15 @@ def fit_posterior(
         )
     renumbered = [np.searchsorted(items, ranking).tolist() for ranking in telling]
     layout = Layout.of(renumbered, len(items))
-    likelihood = Choices(layout, layout.groups(renumbered), first_only=first_only)
+    likelihood = Choices(layout, layout.groups(renumbered, equal), first_only=first_only)
     at_place = items[np.argsort(layout.place)]
     action = pairs.action_of[at_place]
-    design, effects = _design(action, pairs.states[pairs.state_of[at_place]], actions)
-    field = _Field(likelihood, design, effects, pairs.states.shape[1])
+    states = pairs.states[pairs.state_of[at_place]]
+    design, effects = _design(action, states, actions, pairs.bearing)
+    factors = np.full(actions, pairs.states.shape[1])
+    if pairs.bearing is not None:
+        factors = pairs.bearing.sum(axis=1)
+    field = _Field(likelihood, design, effects, factors)
     parts = field.parts()
     mean = np.sum([part.weight * part.scores for part in parts], axis=0)
     sizes = np.maximum(np.bincount(action, minlength=actions), 1)
@@ -172,19 +189,24 @@ def draw_state_weights(
     return weights[:, place], weights[:, len(states) :]
 
 
-def _design(action: Ints, states: Ints, actions: int) -> tuple[Floats, int]:
+def _design(
+    action: Ints, states: Ints, actions: int, bearing: NDArray[np.bool_] | None
+) -> tuple[Floats, int]:
     """Return what levels and effects an item has, shape (n, A + effects), and how many effects."""
     levels = np.eye(actions)[action]
+    bears = np.ones((actions, states.shape[1]), np.bool_) if bearing is None else bearing
     coded = [np.unique(values, return_inverse=True) for values in states.T]
-    effects = actions * sum(len(found) for found, _ in coded)
+    effects = sum(len(found) * int(of.sum()) for (found, _), of in zip(coded, bears.T, strict=True))
     if effects > _MOST_EFFECTS:
         return levels, 0
     design = np.zeros((len(action), actions + effects))
     design[:, :actions] = levels
-    start, items = actions, np.arange(len(action))
-    for found, value in coded:
-        design[items, start + action * len(found) + value] = 1.0
-        start += actions * len(found)
+    start = actions
+    for (found, value), of in zip(coded, bears.T, strict=True):
+        items = np.flatnonzero(of[action])
+        number = np.cumsum(of) - 1  # of an action among those that the factor bears on
+        design[items, start + number[action[items]] * len(found) + value[items]] = 1.0
+        start += len(found) * int(of.sum())
     return design, effects
 
 
@@ -199,7 +221,7 @@ class _Part:
     scores, levels
         Shapes (n,) and (A,): their means, the scores by place.
     swing
-        Standard deviation of what a state unlike all others adds to an action's level.
+        Shape (A,): standard deviation of what a state unlike all others adds to an action's level.
     precision
         Of scores and coefficients.
     """
@@ -207,7 +229,7 @@ class _Part:
     weight: float
     scores: Floats
     levels: Floats
-    swing: float
+    swing: Floats
     precision: _Arrow
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
@@ -240,12 +262,12 @@ class _Prior:
 class _Field:
     """The model with its scales left open; vectors hold scores by place, then coefficients."""
 
-    def __init__(self, likelihood: Choices, design: Floats, effects: int, factors: int) -> None:
+    def __init__(self, likelihood: Choices, design: Floats, effects: int, factors: Ints) -> None:
         self._likelihood = likelihood
         self._design = design
         self._gram = design.T @ design
         self._effects = effects
-        self._factors = factors if effects else 0
+        self._factors = factors if effects else np.zeros_like(factors)
         self._count = len(design)
 
     def parts(self) -> tuple[_Part, ...]:
@@ -265,13 +287,13 @@ class _Field:
 
     def _grid(self) -> Iterator[_Prior]:
         for level in _LEVELS:
-            for spread in _EFFECTS if self._factors else (0.0,):
-                for rest in _RESTS if self._factors else _EFFECTS:
+            for spread in _EFFECTS if self._effects else (0.0,):
+                for rest in _RESTS if self._effects else _EFFECTS:
                     yield _Prior(level, spread, rest)
 
     def _part(self, weight: float, prior: _Prior, joint: Floats, precision: _Arrow) -> _Part:
         levels = joint[self._count :][: self._design.shape[1] - self._effects]
-        swing = float(np.sqrt(self._factors * prior.effect**2 + prior.rest**2))
+        swing = np.sqrt(self._factors * prior.effect**2 + prior.rest**2)
         return _Part(weight, joint[: self._count], levels, swing, precision)
 
     def _pull(self, prior: _Prior) -> Floats:

@@ -13,54 +13,85 @@ _NUMBER = re.compile(r"(?<![\d.])(?P<number>(?:\A\s*-)?\d{1,9})(?!\d)")
 _NAMED = re.compile(r"\b(?:pair|item)s?\b\W{0,5}(?P<number>\d{1,9})(?!\d)", re.IGNORECASE)
 _CALLED = re.compile(r"pair|item", re.IGNORECASE)
 _ENTRY = r"[ \t\[]*(?:(?:state-action )?(?:pair|item)\W{0,3})?\d{1,9}[ \t\].]*"
-_BETWEEN = r"[,;>\r\n]+"
-_LISTED = re.compile(rf"{_ENTRY}(?:{_BETWEEN}{_ENTRY})+", re.IGNORECASE)
+_BETWEEN, _EQUAL = r"[,;>\r\n]+", "="
+_LISTED = re.compile(rf"{_ENTRY}(?:(?:{_BETWEEN}|{_EQUAL}){_ENTRY})+", re.IGNORECASE)
 
 
-def read_places(value: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave for a ranking)
-    """Return the place numbers that a ranking names, in order; none for what is no ranking.
+def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (whatever a model gave for it)
+    """Return the place numbers that a ranking names, best first, those of equal items together.
 
     A ranking is a list, or a text of numbers between commas or ">". Of its entries, whole numbers
     count as they are, texts by the number after "pair" or "item" or else their first one
     ("State-Action Pair 5", "5. Action 2"), and objects by the member that is so called, or their
-    only number. An entry that names no place counts as 0, which is none.
+    only number. A list in a list, and numbers between "=", are equal items. An entry that names no
+    place counts as 0, which is none.
+
+    Returns
+    -------
+    A list for each entry, with one place at least; none for what is no ranking.
     """
     if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
-        return [_place(part) for part in re.split(_BETWEEN, value.strip())]
-    return [_place(entry) for entry in value] if isinstance(value, list) else []
+        entries = re.split(_BETWEEN, value.strip())
+        return [[_place(part) for part in entry.split(_EQUAL)] for entry in entries]
+    return [_places(entry) for entry in value] if isinstance(value, list) else []
+
+
+def _places(entry: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave)
+    if isinstance(entry, list):
+        return [_place(part) for part in entry] or [_NO_PLACE]
+    if isinstance(entry, dict):
+        called = [part for name, part in entry.items() if _CALLED.search(name)]
+        parts = called or [part for part in entry.values() if isinstance(part, int | float)]
+        return _places(parts[0]) if len(parts) == 1 else [_NO_PLACE]
+    return [_place(entry)]
 
 
 def _place(entry: Any) -> int:  # noqa: ANN401  (whatever a model gave)
     if isinstance(entry, str):
         found = _NAMED.search(entry) or _NUMBER.search(entry)
         return int(found["number"]) if found else _NO_PLACE
-    if isinstance(entry, list):
-        return _place(entry[0]) if len(entry) == 1 else _NO_PLACE
-    if isinstance(entry, dict):
-        called = [part for name, part in entry.items() if _CALLED.search(name)]
-        parts = called or [part for part in entry.values() if isinstance(part, int | float)]
-        return _place(parts[0]) if len(parts) == 1 else _NO_PLACE
+    if isinstance(entry, list | dict):
+        (place, *more) = _places(entry)
+        return _NO_PLACE if more else place
     is_number = isinstance(entry, int | float) and not isinstance(entry, bool)
     return int(entry) if is_number and entry % 1 == 0 else _NO_PLACE
 
 
-def read_ranking(places: Sequence[int], batch: Sequence[int]) -> RankingEvent:
+def order_strictly(places: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return places of which none are equal: an entry of several names none."""
+    return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in places]
+
+
+def read_ranking(places: Sequence[Sequence[int]], batch: Sequence[int]) -> RankingEvent:
     """Return the ranking that 1-based places in a minibatch make.
 
     Items that are left out stay unranked: nothing is known of them. A place that is named again
     counts where it was first; a place that does not exist is dropped. All of it is counted.
+
+    Parameters
+    ----------
+    places
+        As `read_places` returns them.
+    batch
+        The items that were shown, in order.
     """
     seen: dict[int, None] = {}
     repeated = invented = 0
-    for place in places:
-        if not 1 <= place <= len(batch):
-            invented += 1
-        elif batch[place - 1] in seen:
-            repeated += 1
-        else:
-            seen[batch[place - 1]] = None
+    tied = []
+    for entry in places:
+        equal: dict[int, None] = {}
+        for place in entry:
+            if not 1 <= place <= len(batch):
+                invented += 1
+            elif batch[place - 1] in seen:
+                repeated += 1
+            else:
+                seen[batch[place - 1]] = equal[batch[place - 1]] = None
+        if len(equal) > 1:
+            tied.append(tuple(equal))
     return RankingEvent(
         items=tuple(seen),
+        tied=tuple(tied),
         omitted=len(batch) - len(seen),
         repeated=repeated,
         invented=invented,

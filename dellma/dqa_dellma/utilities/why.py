@@ -11,7 +11,7 @@ from dqa.report.pages import percent
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs
-from dqa_dellma.utilities.bradley_terry import Floats
+from dqa_dellma.utilities.layout import Floats
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
 

@@ -85,7 +85,7 @@ class DuckdbDatabase(GuardedDatabase):
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 cursor.execute(f"USE {quote('duckdb', self._namespace)}")
                 cursor.execute(parsed[0])
-                return fetch_rows(cursor, limits, started)
+                return fetch_rows(cursor, limits, started, duckdb.Error, _is_json)
         except duckdb.Error as error:
             raise self._translate(error, limits) from error
 
@@ -115,6 +115,10 @@ class DuckdbDatabase(GuardedDatabase):
                 f"The schema of database '{self.name}' cannot be read: {first_line(error)}."
             ) from error
         return _schema(columns, constraints)
+
+
+def _is_json(kind: object) -> bool:
+    return kind == "JSON"
 
 
 def _is_query(parsed: duckdb.Statement) -> bool:

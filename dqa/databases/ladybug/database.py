@@ -112,7 +112,10 @@ class LadybugDatabase(GuardedDatabase):
                 names = rows.get_column_names()
                 if not names:
                     raise StatementError("The statement returned no rows; write a query.")
-                return collect(names, rows, limits, started, _without_ids)  # type: ignore[arg-type]
+                return collect(
+                    *(names, rows, limits, started, _without_ids),  # type: ignore[arg-type]
+                    total=rows.get_num_tuples(),
+                )
 
     @contextmanager
     def _connection(self) -> Iterator[ladybug.Connection]:

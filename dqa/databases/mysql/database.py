@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from pymysql.connections import Connection
+from pymysql.constants import FIELD_TYPE
 from pymysql.cursors import SSCursor
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
@@ -105,15 +106,12 @@ class MysqlDatabase(PooledDatabase):
         cursor = SSCursor(driver)
         try:
             cursor.execute(statement)
-            rows = fetch_rows(cursor, limits, started)
-            if rows.cut is not None:
-                cursor.fetchone()  # notices where no more than the limit's one row was sent
+            return fetch_rows(cursor, limits, started, self._driver_error, _is_json)
         finally:
             if _is_clean(cursor):
                 cursor.close()
             else:
                 connection.invalidate()
-        return rows
 
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error) in _LOST or super()._is_lost(error, connection)
@@ -132,6 +130,10 @@ class MysqlDatabase(PooledDatabase):
         if unknown is not None:
             return unknown_name(problem, unknown[1], self.schema())
         return StatementError(f"{problem}.")
+
+
+def _is_json(kind: object) -> bool:
+    return bool(kind == FIELD_TYPE.JSON)
 
 
 def _is_clean(cursor: Any) -> bool:  # noqa: ANN401  (a cursor's insides)

@@ -13,6 +13,7 @@ from sqlalchemy import URL
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.databases.failures import one_line
+from dqa.databases.rows import MOST_COUNTED
 from dqa.databases.servers import display_name
 
 CONNECT_SECONDS = 10
@@ -34,7 +35,8 @@ class Flavour:
 
     def limit(self, limits: Limits) -> str:
         """Return the assignments of session variables that limit a statement."""
-        rows = f"sql_select_limit = {limits.rows + 1}"
+        # Two more than are shown or counted, so that the end of what is sent is known from more.
+        rows = f"sql_select_limit = {max(limits.rows, MOST_COUNTED) + 2}"
         if self.dialect == "mariadb":
             return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
         return f"max_execution_time = {max(round(limits.seconds * 1_000), 1)}, {rows}"

@@ -161,6 +161,7 @@ class Neo4jDatabase(GuardedDatabase):
                 limits,
                 started,
                 self._convert,
+                failures=_FAILURES,
             )
             # What was cut is not worth a commit, which would read it to its end.
             transaction.rollback()

@@ -113,7 +113,7 @@ class PostgresDatabase(PooledDatabase):
                 connection.invalidate()
                 raise StatementError("The statement returned no rows; write a query that does.")
             rows = chain(first, (row for _, more in results for row in more))
-            return collect(columns, rows, limits, started)
+            return collect(columns, rows, limits, started, failures=self._driver_error)
         finally:
             results.close()
 

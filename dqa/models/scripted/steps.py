@@ -82,10 +82,21 @@ Script: TypeAlias = Generator[Step, Observed, Answer]
 
 @dataclass(frozen=True, slots=True)
 class ScriptTurn:
-    """What a script does now, and the plan where it begins or changes."""
+    """What a script does now.
+
+    Attributes
+    ----------
+    move
+        What it asks for, or its decision.
+    new_plan
+        The plan where it begins or changes, else None.
+    plan
+        The plan that holds; None where there is none.
+    """
 
     move: Step | Answer
     new_plan: str | None
+    plan: str | None = None
 
 
 def run_script(script: Script, observed: Iterable[Observed]) -> ScriptTurn:
@@ -102,8 +113,8 @@ def run_script(script: Script, observed: Iterable[Observed]) -> ScriptTurn:
             step = script.send(seen)
     except StopIteration as end:
         answer: Answer = end.value
-        return ScriptTurn(answer, None)
-    return ScriptTurn(step, step.plan if step.plan != plan else None)
+        return ScriptTurn(answer, None, plan)
+    return ScriptTurn(step, step.plan if step.plan != plan else None, step.plan or plan)
 
 
 def compared(look: Step, what: str) -> Script:

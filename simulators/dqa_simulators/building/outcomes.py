@@ -68,6 +68,13 @@ _COUNTING = CountingRules(
         StatedRule("Calculation", ("once",)),
     ),
     text="paper",
+    described={
+        "released": (
+            "What the published labels follow: demand and supply go on from tables that already "
+            "hold the result of a simulation, so they count twice."
+        ),
+        "paper": "The paper's text: one clean simulation a candidate.",
+    },
     grounds={"released": ("double counting",), "paper": ("one clean run",)},
 )
 

@@ -43,7 +43,7 @@ _FURTHER = numbered(
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The constants of the business rules, as the conversation states them.
+    """The constants of the business rules, as the conversation states them (PlanRAG, figure 7).
 
     Attributes
     ----------
@@ -63,13 +63,13 @@ class _Rules:
     merchant: float = 1.05
     added: float = 2.0
     inland: float = 50.0
-    development_share: float = 1.0
+    development_share: float = 3.0
 
     @classmethod
     def read(cls, text: str) -> _Rules:
         """Find the constants in the rules' text; what it does not state keeps its usual value."""
         plain = " ".join(text.split())
-        arrival = re.search(rf"increased by {_NUMBER} times|gains {_NUMBER} times the flow", plain)
+        arrival = re.search(rf"increased by {_NUMBER} times|{_NUMBER} \* flow", plain)
         merchant = re.search(
             rf"adds {_NUMBER} to .{{0,60}}?amplifies it by {_NUMBER}"
             rf"|{_NUMBER} \* \(base_trading_power \+ {_NUMBER}\)",
@@ -316,7 +316,7 @@ def _gains(
             continue
         power = rules.power(node, development)
         more = power - node.own
-        steered = home if home in leads else leads[0]
+        steered = home if home in leads else min(leads)
         before = node.value * _ratio(node.foreign, node.total)
         after = node.value * _ratio(node.foreign + more, node.total + more)
         shares, steered_shares = node.shares({}), node.shares({steered: power})

@@ -59,7 +59,7 @@ from dqa_simulators.locating.world import ARRIVAL, RULE_SETS, State, World
 _BLOCK = 4_000_000
 """Most cells of a (nodes, homes) array: 32 MB."""
 
-_PROGRAM_BONUS = "the program's inland bonus of max(development, 50)"
+_PROGRAM_BONUS = "the program's inland bonus"
 
 _COUNTING = CountingRules(
     stated=(
@@ -75,10 +75,22 @@ _COUNTING = CountingRules(
         StatedRule("Calculation", ("once", "upstream")),
     ),
     text="paper",
+    described={
+        "released": (
+            "What the published labels follow: powers and values go on from tables that already "
+            "hold the result of a simulation, so they count twice, and a merchant's inland bonus "
+            "is the released program's, max(development, 50)."
+        ),
+        "clean": "One clean simulation a candidate, by the program's bonus.",
+        "paper": (
+            "The paper's text, which is every question's: one clean simulation a candidate, by the "
+            "text's bonus, max(development / 3, 50)."
+        ),
+    },
     grounds={
         "released": ("double counting", _PROGRAM_BONUS),
         "clean": ("one clean run", _PROGRAM_BONUS),
-        "paper": ("one clean run", "the text's inland bonus of max(development / 3, 50)"),
+        "paper": ("one clean run", "the text's inland bonus"),
     },
 )
 

@@ -24,6 +24,13 @@ _FACTORS = (
     ("spending of households", ("falling", "steady", "rising")),
     ("regulation", ("looser", "as it is", "tighter")),
 )
+_ABOUT = (
+    "In each month chance decides for every stock by which number its price is multiplied, from "
+    "the last price of the month before to the last price of the month. The months are independent "
+    "of one another, and a stock's numbers are equally likely in all of them, the month of the "
+    "sale included: so the past months are a sample of what may come. Within a month the price "
+    "goes evenly from one end to the other, but for noise that says nothing of the future."
+)
 _STEPS = (0.94, 0.97, 1.0, 1.03, 1.06)
 _NOISE = 0.004  # of a day's price within its month, as a share
 _SPREAD = 0.003  # between a day's highest or lowest price and its first or last
@@ -125,13 +132,20 @@ def _situation(
 ) -> Situation:
     schema = plugins.scenario("stocks").schema
     symbols, dates = [word.upper() for word in words], [day.isoformat() for day in days]
-    stock = {"symbol": symbols, "name": [f"{word.capitalize()} Group" for word in words]}
+    last = len(days) - 1
+    stock = {
+        "symbol": symbols,
+        "name": [f"{word.capitalize()} Group" for word in words],
+        # A day opens at the price at which the day before closed.
+        "buying_price": quotes["close_price"].reshape(-1, len(days))[:, last],
+    }
     quote = {
         "symbol": [symbol for symbol in symbols for _ in dates],
         "date": dates * len(symbols),
         **quotes,
     }
     tables = {
+        "market": Table(schema.table("market"), {"name": [name], "about": [_ABOUT]}),
         "stock": Table(schema.table("stock"), stock),
         "trading_day": Table(schema.table("trading_day"), {"date": dates}),
         "quote": Table(schema.table("quote"), quote),

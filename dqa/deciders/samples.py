@@ -1,0 +1,111 @@
+"""Sample values in a schema, so that nobody guesses how a boolean or a name is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from dqa.core.database import Database, Limits
+from dqa.core.errors import QueryError
+from dqa.core.schema import (
+    DatabaseSchema,
+    EdgeInfo,
+    Field,
+    NodeInfo,
+    TableInfo,
+    cypher_name,
+    sql_name,
+)
+
+_LONGEST = 40
+"""Characters that are shown of a sample."""
+_TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
+_BOOLEAN = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
+_NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
+
+
+def sampled_schema(database: Database, samples: int, seconds: float = 10.0) -> DatabaseSchema:
+    """Return what a database holds, with the first values of each text and boolean column.
+
+    They are read by one statement a column, through the same guard as any other, so a policy that
+    hides a column hides its values. They are distinct, in the database's order of texts, and by the
+    characters' codes where that order is its server's to choose. A column whose values cannot be
+    read within its time has none.
+
+    Parameters
+    ----------
+    database
+        What to describe.
+    samples
+        How many values of a column; 0 for none, which asks nothing.
+    seconds
+        What each column may take.
+
+    Raises
+    ------
+    InfrastructureError
+        The database failed.
+    """
+    schema = database.schema()
+    if not samples:
+        return schema
+    read = _Sampler(database, schema.quote, Limits(samples, seconds=seconds, cell=_LONGEST))
+    return replace(
+        schema,
+        tables=tuple(read.table(table) for table in schema.tables),
+        nodes=tuple(read.node(node) for node in schema.nodes),
+        edges=tuple(read.edge(edge) for edge in schema.edges),
+    )
+
+
+class _Sampler:
+    def __init__(self, database: Database, quote: str, limits: Limits) -> None:
+        self._database, self._quote, self._limits = database, quote, limits
+
+    def table(self, table: TableInfo) -> TableInfo:
+        name = sql_name(table.name, self._quote)
+        most = "" if self._database.dialect == "ansi" else f" LIMIT {self._limits.rows}"
+
+        def statement(field: Field) -> str:
+            column = sql_name(field.name, self._quote)
+            # A server's own order of texts hangs on its locale.
+            by_code = self._database.dialect == "postgres" and _TEXT.search(field.type)
+            value = f'{column} COLLATE "C"' if by_code else column
+            return (
+                f"SELECT DISTINCT {value} AS shown FROM {name} WHERE {column} IS NOT NULL "  # noqa: S608
+                f"ORDER BY shown{most}"
+            )
+
+        return replace(table, columns=tuple(self._sampled(f, statement) for f in table.columns))
+
+    def node(self, node: NodeInfo) -> NodeInfo:
+        return replace(
+            node, properties=self._properties(f"(e:{cypher_name(node.label)})", node.properties)
+        )
+
+    def edge(self, edge: EdgeInfo) -> EdgeInfo:
+        source, label, target = map(cypher_name, (edge.source, edge.label, edge.target))
+        pattern = f"(:{source})-[e:{label}]->(:{target})"
+        return replace(edge, properties=self._properties(pattern, edge.properties))
+
+    def _properties(self, pattern: str, properties: tuple[Field, ...]) -> tuple[Field, ...]:
+        def statement(field: Field) -> str:
+            value = f"e.{cypher_name(field.name)}"
+            return (
+                f"MATCH {pattern} WHERE {value} IS NOT NULL RETURN DISTINCT {value} AS shown "
+                f"ORDER BY shown LIMIT {self._limits.rows}"
+            )
+
+        return tuple(self._sampled(field, statement) for field in properties)
+
+    def _sampled(self, field: Field, statement: Callable[[Field], str]) -> Field:
+        if _NESTED.search(field.type) or not (
+            _TEXT.search(field.type) or _BOOLEAN.search(field.type)
+        ):
+            return field
+        try:
+            rows = self._database.query(statement(field), self._limits).rows
+        except QueryError:
+            return field
+        return replace(field, samples=tuple(row[0] for row in rows))

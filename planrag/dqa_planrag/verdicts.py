@@ -1,0 +1,96 @@
+"""What a labelled reply says of the plan: the plan itself, or a verdict on the current one.
+
+A verdict is the whole new plan or a word that keeps the current one; or, in the idiom of models
+trained on PlanRAG's own format (appendix A.6.2), ``Y`` or ``N`` with the line ``Plan:`` below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.plans import list_in, steps_of
+from dqa_planrag.reply import Reply
+
+KEPT = re.compile(
+    r"""[\W_]*(?:keep|kept|no|none|n/a|not\ (?:needed|necessary|required)|unchanged
+    |no\ (?:change|changes|re-?plan(?:ning)?)(?:\ (?:is|are)\ needed|\ needed)?
+    |(?:keep\ )?(?:the\ )?(?:current\ )?plan(?:\ (?:still\ )?(?:serves|holds|stands|works))?
+    |keep\ (?:it|going))[\W_]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A verdict that is nothing but words which keep the plan."""
+_KEEPING = re.compile(
+    r"""(?<!\bnot\ )(?<!\blonger\ )\b(?:keep|kept|keeping|unchanged
+    |as\ (?:it\ is|is|planned)|continue|proceed|go\ on|still
+    |no\ (?:need|change|changes|re-?plan\w*|new\ plan)|not\ (?:needed|necessary|required)
+    |remains?|stands|holds|serves|valid|sufficient|fine)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words of a verdict that lists no steps and lets the plan stand."""
+_WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
+"""The word that a verdict may begin with: whether the plan is replaced."""
+
+
+def planning_in(sections: Mapping[str, str]) -> Reply:
+    """Return what a reply says of the plan, and nothing else of it.
+
+    Parameters
+    ----------
+    sections
+        A reply's texts by label: ``plan``, ``replan``, and ``new plan`` for one behind a verdict.
+
+    Raises
+    ------
+    UnparsableReplyError
+        Its verdict neither says that the plan is kept nor brings another.
+    """
+    plan, behind = sections.get("plan") or None, sections.get("new plan") or None
+    verdict = sections.get("replan")
+    if verdict is None:
+        return Reply(plan=plan)
+    word = _WORD.match(verdict)
+    if word is not None and not word["yes"] and _says_no_more(verdict, word, behind):
+        return Reply(plan=plan or behind, keeps=True)
+    if word is not None and word["yes"]:
+        return Reply(plan=plan, replan=_replaced(verdict[word.end() :], behind, plan))
+    return Reply(plan=plan or behind, replan=_replan(verdict, behind))
+
+
+def _says_no_more(verdict: str, word: re.Match[str], behind: str | None) -> bool:
+    """Whether a "no" is the verdict: alone on its line, or in front of a plan on a line below.
+
+    Before a list on its own it may also begin a sentence that says why there is another plan.
+    """
+    rest, _, _ = verdict[word.end() :].partition("\n")
+    return not rest.strip(" .,;:*_\"'`()[]") or (behind is not None and list_in(verdict) is None)
+
+
+def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
+    """Return the plan that follows a "yes": in the verdict, below it, or else above it."""
+    listed = list_in(verdict)
+    if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
+        listed = None if _KEEPING.search(verdict) else verdict.strip()
+    found = listed or behind or plan
+    if found is None and not _KEEPING.search(verdict):
+        raise UnparsableReplyError(
+            "The Re-plan says that the plan changes, and brings no new one. Write the whole new "
+            "plan as a numbered list behind it, or the one word 'keep'."
+        )
+    return found
+
+
+def _replan(verdict: str, behind: str | None) -> str | None:
+    """Return the new plan that a verdict brings, or None where it keeps the current one."""
+    listed = list_in(verdict)
+    if listed is not None:
+        # "keep" before a list says nothing about whether it is another one: the loop compares.
+        bare = KEPT.fullmatch(verdict.removesuffix(listed)) is not None
+        return listed if bare else verdict
+    if not verdict or behind or KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
+        return None
+    raise UnparsableReplyError(
+        "The Re-plan neither keeps the plan nor brings a new one. Write either the one word "
+        "'keep', or the whole new plan as a numbered list."
+    )

@@ -1,0 +1,115 @@
+"""What a model is shown of a number, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqa.core.database import Rows
+from dqa.core.display import Display, Value, cell_of, numbers_in, round_rows
+from dqa.core.errors import UsageError
+from dqa.core.evidence import Evidence
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0.9835341669019564, 0.983534),
+        (616.1300000000001, 616.13),
+        (1836.0, 1836.0),
+        (123456789.0, 123456789.0),
+        (1234567.89, 1234568.0),
+        (999999.9, 999999.9),
+        (1.2345678e-9, 1.23457e-9),
+        (-2.0 / 3.0, -0.666667),
+        (0.1, 0.1),
+        (12345678, 12345678),
+        (True, True),
+        (None, None),
+        ("0.12345678901", "0.12345678901"),
+        ([1 / 3, {"a": 2 / 3, "b": "x"}], [0.333333, {"a": 0.666667, "b": "x"}]),
+    ],
+)
+def test_a_fraction_has_six_digits_and_nothing_else_changes(number: Value, shown: Value) -> None:
+    """Whole numbers, ids, texts and booleans are as they were, digits before the point too."""
+    ((found,),) = round_rows([(number,)], 6)
+    assert found == shown
+    assert type(found) is type(shown)
+
+
+def test_infinities_and_what_is_no_number_stay() -> None:
+    """There is nothing to round."""
+    text = Rows(("x",), ((float("nan"),), (float("inf"),), (1 / 3,))).to_text()
+    assert text.splitlines()[1:4] == ['["nan"]', '["inf"]', "[0.333333]"]
+
+
+def test_different_values_of_a_column_are_told_apart() -> None:
+    """A ranking stays one; what differs by rounding alone looks the same, and shortly."""
+    cells = (43.24280297123, 43.24280302456, 0.1 + 0.2, 0.3, 7 / 3)
+    shown = [row[0] for row in round_rows([(cell,) for cell in cells], 6)]
+    assert shown == [43.24280297, 43.24280302, 0.3, 0.3, 2.33333]
+
+
+def test_what_can_be_chosen_is_shown_in_full() -> None:
+    """An id that is a fraction can be copied into an answer."""
+    kept = numbers_in(("0.123456789", "Genoa", 7, "nan", "1e999"))
+    rows = round_rows([(0.123456789,), (0.987654321,)], 6, kept)
+    assert rows == ((0.123456789,), (0.987654,))
+
+
+@pytest.mark.parametrize("digits", [0, 17])
+def test_all_digits_can_be_asked_for(digits: int) -> None:
+    """Nothing is lost then."""
+    rows = Rows(("x",), ((0.1 + 0.2,), (2 / 3,)))
+    assert rows.to_text(digits).splitlines()[1:3] == ["[0.30000000000000004]", f"[{2 / 3!r}]"]
+
+
+_FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+_VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5), _FLOATS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+
+
+@given(st.lists(st.tuples(_VALUES, _FLOATS), max_size=20), st.integers(0, 17))
+def test_evidence_keeps_what_was_shown_and_the_full_values(
+    rows: list[tuple[Value, Value]], digits: int
+) -> None:
+    """Also after it was written as JSON and read back; and no text is longer than the whole one."""
+    result = Rows(("a", "b"), tuple(rows))
+    evidence = Evidence.of("SELECT 1", result, Display(digits))
+    assert evidence.observation == result.to_text(digits)
+    assert len(evidence.observation) <= len(result.to_text(0))
+    again = Evidence(**json.loads(json.dumps(asdict(evidence))))
+    assert again.rows == evidence.rows == result.rows
+    assert bool(evidence.exact) == (result.to_text(digits) != result.to_text(0))
+
+
+@given(st.lists(_FLOATS, max_size=30), st.integers(1, 17))
+def test_rounding_keeps_the_order_and_the_digits(values: list[float], digits: int) -> None:
+    """No value passes another, and none moves by more than the last digit that is shown."""
+    ordered = sorted(values)
+    shown = [row[0] for row in round_rows([(value,) for value in ordered], digits)]
+    numbers = [cell for cell in shown if isinstance(cell, float)]
+    assert numbers == sorted(numbers)
+    assert len(numbers) == len(ordered)
+    for value, seen in zip(ordered, numbers, strict=True):
+        assert seen == pytest.approx(value, rel=10.0 ** (1 - digits), abs=0.0)
+
+
+@pytest.mark.parametrize("wrong", [{"digits": -1}, {"samples": -1}])
+def test_less_than_nothing_cannot_be_shown(wrong: dict[str, int]) -> None:
+    """The message names what is wrong."""
+    with pytest.raises(UsageError, match=f"{next(iter(wrong))} must be 0 or more, not -1"):
+        Display(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_list_is_its_json_text_where_a_plain_value_is_needed() -> None:
+    """As the candidates of a query are."""
+    assert cell_of(["é", None]) == '["é", null]'
+    assert cell_of(2) == 2

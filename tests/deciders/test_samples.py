@@ -1,0 +1,123 @@
+"""Sample values in a schema: few, the same every time, and nothing that may not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.core.errors import StatementTimeoutError
+from dqa.core.question_set import QuestionSet
+from dqa.core.schema import DatabaseSchema
+from dqa.deciders.samples import sampled_schema
+from dqa.deciders.tools import schema_tool
+from dqa.guard import Audit, AuditEntry, Policy
+from dqa.loaders.generator import generate
+from dqa_simulators.locating.generator import LocatingSize
+
+BOOLEANS = {
+    "duckdb": "is_home: BOOLEAN e.g. [false, true]",
+    "ladybug": "is_home: BOOL e.g. [false, true]",
+    "sqlite": "is_home: BOOLEAN e.g. [0, 1]",
+}
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """One question on a small world."""
+    return generate(("locating",), count=1, seed=3, sizes=(LocatingSize(12, 20, 20, 60),))
+
+
+@pytest.fixture(params=sorted(BOOLEANS))
+def database(request: pytest.FixtureRequest, questions: QuestionSet) -> Iterator[Database]:
+    """Give the world in each embedded database in turn."""
+    opened = plugins.backend(request.param).load(questions.situation_of(questions.questions[0]))
+    yield opened
+    opened.close()
+
+
+def test_text_and_boolean_columns_show_their_first_values(
+    questions: QuestionSet, database: Database
+) -> None:
+    """In sorted order and each once; numbers show none, and the schema stays the same beside."""
+    world = questions.situation_of(questions.questions[0])
+    homes = sorted(set(world.tables["country"]["home_node"]))
+    text = sampled_schema(database, 3).to_text()
+    assert f'e.g. ["{homes[0]}", "{homes[1]}", "{homes[2]}"]' in text
+    assert BOOLEANS[database.dialect] in text
+    assert "local_value: DOUBLE," in text
+    assert text == sampled_schema(database, 3).to_text()
+    assert schema_tool(database, 3).invoke({}) == text
+
+
+def test_no_sample_is_asked_for_by_default(questions: QuestionSet) -> None:
+    """The schema is the database's own, and nothing was read."""
+    asked: list[AuditEntry] = []
+    world = questions.situation_of(questions.questions[0])
+    database = plugins.backend("sqlite").load(world, audit=Audit(sink=asked.append))
+    assert sampled_schema(database, 0) == database.schema()
+    assert not asked
+    sampled_schema(database, 1)
+    assert {entry.rows for entry in asked} == {1}
+    database.close()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
+def test_what_may_not_be_read_has_no_samples(questions: QuestionSet, backend: str) -> None:
+    """It is not even asked for; what stands beside it is sampled."""
+    world = questions.situation_of(questions.questions[0])
+    hidden = (
+        Policy(denied_columns=frozenset({"home_node"}))
+        if backend == "sqlite"
+        else Policy(denied_properties=frozenset({"home_node"}))
+    )
+    asked: list[AuditEntry] = []
+    database = plugins.backend(backend).load(world, policy=hidden, audit=Audit(sink=asked.append))
+    text = sampled_schema(database, 2).to_text()
+    assert "home_node" not in text
+    assert "e.g. [" in text
+    assert all(entry.allowed and "home_node" not in entry.statement for entry in asked)
+    database.close()
+
+
+class Slow:
+    """A database that cannot read one of its columns in time."""
+
+    def __init__(self, behind: Database) -> None:
+        self.kind: Kind = behind.kind
+        self.dialect = behind.dialect
+        self.language, self.name = behind.language, behind.name
+        self._behind = behind
+
+    def schema(self) -> DatabaseSchema:
+        """Return what the database behind returns."""
+        return self._behind.schema()
+
+    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+        """Give up on one column."""
+        if "has_merchant" in statement:
+            raise StatementTimeoutError("too long")
+        return self._behind.query(statement, limits)
+
+    def close(self) -> None:
+        """Leave the database behind open."""
+
+
+def test_a_column_that_cannot_be_read_in_time_has_none(questions: QuestionSet) -> None:
+    """The others have theirs."""
+    behind = plugins.backend("sqlite").load(questions.situation_of(questions.questions[0]))
+    text = sampled_schema(Slow(behind), 2).to_text()
+    assert "is_home: BOOLEAN e.g. [0, 1], has_merchant: BOOLEAN, " in text
+    behind.close()
+
+
+def test_a_sample_is_short_and_stays_on_its_line() -> None:
+    """Whatever a cell holds."""
+    from dqa.core.schema import Field, TableInfo
+
+    field = Field("a", "TEXT", ("x\ny", "\u2028"))
+    assert DatabaseSchema((TableInfo("t", (field,)),)).to_text() == (
+        't(a: TEXT e.g. ["x\\ny", "\\u2028"])'
+    )

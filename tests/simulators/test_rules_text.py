@@ -1,0 +1,75 @@
+"""The text of a scenario's rules states all that its simulator counts by."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from dqa.core.errors import ParseError
+from dqa.core.simulator import counting_of
+from dqa.scenarios import catalogue
+from dqa.scenarios.checks import unstated_rule
+
+ROOT = Path(__file__).parents[2] / "schemas"
+SCENARIOS = ("locating", "building")
+
+
+def numbered_rules(scenario: str) -> list[str]:
+    """Return the shipped rules, one an item, without their numbers."""
+    text = (ROOT / scenario / "rules.md").read_text("utf-8")
+    return [line.partition(". ")[2] for line in text.splitlines()]
+
+
+def text_of(rules: list[str]) -> str:
+    """Number rules."""
+    return "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_rule_is_declared_and_none_can_be_left_out(scenario: str) -> None:
+    """Whichever rule is removed, it is the one that is said to be lacking."""
+    counting, rules = counting_of(plugins.simulator(scenario)), numbered_rules(scenario)
+    assert counting is not None
+    assert unstated_rule(text_of(rules), counting) is None
+    assert [rule.partition(".")[0] for rule in rules] == [rule.heading for rule in counting.stated]
+    for number, rule in enumerate(counting.stated):
+        problem = unstated_rule(text_of(rules[:number] + rules[number + 1 :]), counting)
+        assert problem is not None
+        assert f"it lacks the rule '{rule.heading}'" in problem
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_no_figure_of_a_rule_can_be_left_out(scenario: str) -> None:
+    """A constant or word that decides answers is missed in the rule that should have it."""
+    counting, rules = counting_of(plugins.simulator(scenario)), numbered_rules(scenario)
+    assert counting is not None
+    for number, (heading, figures) in enumerate(counting.stated):
+        assert figures
+        for figure in figures:
+            blunt = rules[number].replace(figure, "something")
+            problem = unstated_rule(
+                text_of([*rules[:number], blunt, *rules[number + 1 :]]), counting
+            )
+            assert problem is not None
+            assert f"the rule '{heading}' lacks '" in problem
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_scenario_whose_rules_lack_one_is_refused(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of its folder with a rule less has no simulator; the message names file and rule."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    folder = tmp_path / "copy"
+    shutil.copytree(ROOT / scenario, folder)
+    document = folder / "scenario.toml"
+    renamed = document.read_text("utf-8").replace(f'name = "{scenario}"', 'name = "copied"', 1)
+    document.write_text(renamed, "utf-8")
+    (folder / "rules.md").write_text(text_of(numbered_rules(scenario)[:-2]), "utf-8")
+    catalogue.register(folder)
+    with pytest.raises(ParseError, match=re.escape(f"{folder}/rules.md: it lacks the rule")):
+        plugins.simulator("copied")

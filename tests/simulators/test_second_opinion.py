@@ -1,0 +1,177 @@
+"""Rules and schema say all that decides: an implementation of them alone agrees everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from dqa import plugins
+from dqa.core.question import Candidate, Question
+from dqa.core.question_set import QuestionSet
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
+from dqa.loaders.generator.generate import generate
+from dqa.loaders.release import read_release
+from dqa.scenarios.generation import Difficulty
+from tests.simulators import second_opinion
+from tests.simulators.test_agreement import PATIENT, Drawn
+from tests.simulators.worlds import economies, worlds
+
+RULES = "paper"
+CLOSE = 1e-11
+"""Relative: both add hundreds of numbers, each in an order of its own."""
+
+USUAL: Mapping[str, Mapping[str, int]] = {"locating": {}, "building": {}}
+SMALL = {
+    "locating": {"nodes": 12, "edges": 24, "countries": 30, "node_countries": 80},
+    "building": {"goods": 8, "buildings": 16, "demands": 20, "supplies": 24},
+}
+LARGE = {
+    "locating": {"nodes": 160, "edges": 400, "countries": 700, "node_countries": 2600},
+    "building": {"goods": 80, "buildings": 260, "demands": 300, "supplies": 500},
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Generated questions of one kind: how many of each scenario, from which worlds."""
+
+    name: str
+    count: int
+    sizes: Mapping[str, Mapping[str, int]] = field(default_factory=lambda: USUAL)
+    difficulty: Difficulty = field(default_factory=Difficulty)
+
+
+KINDS = (
+    Kind("usual", 150),
+    Kind("small", 130, SMALL),
+    Kind("large", 40, LARGE),
+    Kind("two hops", 80, USUAL, Difficulty(hops=2)),
+    Kind("three hops", 20, USUAL, Difficulty(hops=3)),
+    Kind("close", 40, USUAL, Difficulty(rivals=2, max_margin=0.5)),
+    Kind("distracted", 40, USUAL, Difficulty(distractors=3)),
+)
+
+
+def tables_of(situation: Situation) -> second_opinion.Tables:
+    """Return the rows of every table as the second opinion takes them."""
+    return {
+        name: [dict(zip(table.columns, row, strict=True)) for row in table.rows()]
+        for name, table in situation.tables.items()
+    }
+
+
+def second(tables: second_opinion.Tables, question: Question) -> Mapping[Candidate, float]:
+    """Return the second opinion on every candidate of a question."""
+    target = question.target
+    if question.scenario == "locating":
+        profits = second_opinion.locating_profits(tables, target["country"], target["home"])
+        return dict(profits.items())
+    return dict(second_opinion.building_prices(tables, target["goods"]).items())
+
+
+def differences(outcomes: Outcomes, opinion: Mapping[Candidate, float]) -> list[str]:
+    """Return what two opinions on a question differ in: candidates, values, ties."""
+    if {*outcomes.candidates} != {*opinion}:
+        return [f"other candidates: {sorted(map(str, {*outcomes.candidates} ^ {*opinion}))}"]
+    values = np.array([opinion[candidate] for candidate in outcomes.candidates])
+    unlike = ~np.isclose(outcomes.values, values, rtol=CLOSE, atol=1e-300)
+    found = [
+        f"{outcomes.candidates[i]}: {outcomes.values[i]} and {values[i]}"
+        for i in np.flatnonzero(unlike).tolist()
+    ]
+    best = values.max() if outcomes.goal == "maximise" else values.min()
+    tied = abs(values - best) <= CLOSE * abs(best)
+    if not {*outcomes.ties} <= {outcomes.candidates[i] for i in np.flatnonzero(tied).tolist()}:
+        found.append(f"ties: {outcomes.ties}")
+    return found
+
+
+def compared(questions: QuestionSet) -> tuple[int, dict[str, list[str]]]:
+    """Return how many candidates were compared, and by question what differs."""
+    count, found = 0, {}
+    by_situation: dict[str, list[Question]] = {}
+    for question in questions.questions:
+        by_situation.setdefault(question.situation, []).append(question)
+    for name, asked in by_situation.items():
+        situation = questions.situations[name]
+        tables = tables_of(situation)
+        simulator = plugins.simulator(asked[0].scenario)
+        for question, one in zip(asked, simulator.outcomes(situation, asked, RULES), strict=True):
+            count += len(one.candidates)
+            differ = differences(one, second(tables, question))
+            if differ:
+                found[question.key] = differ
+    return count, found
+
+
+def right(questions: QuestionSet) -> Iterable[bool]:
+    """Yield for each question whether its label leads by the second opinion as well."""
+    for question in questions.questions:
+        opinion = second(tables_of(questions.situation_of(question)), question)
+        goal = max if plugins.scenario(question.scenario).goal == "maximise" else min
+        yield goal(opinion, key=opinion.__getitem__) == questions.truth_of(question).official
+
+
+def test_a_thousand_questions_are_compared() -> None:
+    """The kinds below make 1,000 questions, half of either scenario."""
+    assert sum(kind.count for kind in KINDS) == 500
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("scenario", ["locating", "building"])
+def test_an_implementation_of_the_rules_alone_agrees(scenario: str, kind: Kind) -> None:
+    """Every candidate of every generated question has the same value, and labels lead by both."""
+    questions = generate(
+        (scenario,),
+        kind.count,
+        seed=12,
+        sizes={scenario: kind.sizes[scenario]} if kind.sizes[scenario] else (),
+        difficulty=kind.difficulty,
+    )
+    count, differ = compared(questions)
+    assert differ == {}
+    assert count > 2 * kind.count
+    assert len(questions.questions) == kind.count
+
+
+def test_the_labels_lead_by_the_second_opinion() -> None:
+    """What the generator calls the answer is the one best decision by rules and schema."""
+    assert all(right(generate(("locating", "building"), 12, seed=3)))
+
+
+def test_it_agrees_on_the_official_questions(release_dir: Path) -> None:
+    """Every candidate of the release's questions, whose databases nobody here made."""
+    count, differ = compared(read_release(release_dir))
+    assert differ == {}
+    assert count > 1000
+
+
+@PATIENT
+@given(worlds())
+def test_it_agrees_on_drawn_worlds(drawn: Drawn) -> None:
+    """Worlds that no generator makes: without power, without routes, homes out of reach."""
+    check_drawn(drawn)
+
+
+@PATIENT
+@given(economies().filter(lambda drawn: bool((drawn[0]["building"]["level"] > 0).all())))
+def test_it_agrees_on_drawn_economies(drawn: Drawn) -> None:
+    """Economies that no generator makes: goods that nobody makes, needs of 0, no demand."""
+    check_drawn(drawn)
+
+
+def check_drawn(drawn: Drawn) -> None:
+    """Hold both opinions on every question of a small situation against each other."""
+    situation, questions = drawn
+    simulator = plugins.simulator(questions[0].scenario)
+    tables = tables_of(situation)
+    for question, outcomes in zip(
+        questions, simulator.outcomes(situation, questions, RULES), strict=True
+    ):
+        assert differences(outcomes, second(tables, question)) == []

@@ -1,0 +1,174 @@
+"""`dqa generate`: mixes, questions that deciders get wrong, and named sets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa as api
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.question import Question
+from dqa.loaders.generator import read_generated
+from dqa_simulators.locating.generator import LocatingSize
+
+SMALL = ("--scenarios", "locating", "--size", "locating.nodes=20", "--size", "locating.edges=40")
+SIZE = LocatingSize(12, 20, 20, 60)
+
+
+class Always(api.Decider):
+    """Ends every decision alike: as an answer, the right one by turns, or as something else."""
+
+    name = "always"
+
+    def __init__(self, ending: Ending = Ending.ANSWERED) -> None:
+        self.ending = ending
+        self.asked: list[Question] = []
+
+    def decide(self, question: Question, database: api.Database) -> Decision:
+        """Answer with the last candidate."""
+        del database
+        self.asked.append(question)
+        if self.ending is not Ending.ANSWERED:
+            return Decision(self.ending, error="as it is told")
+        last = (question.candidates or ())[-1]
+        return Decision(Ending.ANSWERED, answer=str(last), choice=last)
+
+
+def test_what_deciders_get_right_is_left_out(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """Of the questions that are kept a heuristic gets none, and the manifest names it."""
+    out = tmp_path / "set"
+    named = ("--resist", "source-most-elsewhere,first", "--questions", 6, "--seed", 2)
+    assert dqa("generate", "--out", out, *SMALL, *named).code == 0
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    assert manifest["options"]["resist"] == ["source-most-elsewhere", "first"]
+    assert manifest["options"]["deciding"]["model"]["name"] == "scripted:analyst"
+    deciders = ["source-most-elsewhere", "first"]
+    run = api.evaluate(api.GeneratedFolder(folder=out), deciders, databases=["sqlite"])
+    assert [found.outcome for found in run.results] == 12 * [api.Outcome.WRONG]
+
+
+def test_python_takes_deciders_as_they_are() -> None:
+    """One that is wrong by its answers is resisted; the same call gives the same set."""
+    always = Always()
+    made = api.generate(("locating",), 4, seed=1, sizes=[SIZE], resist=always)
+    assert all(
+        truth.official != (question.candidates or ())[-1] for question, truth in made.labelled
+    )
+    keys = [question.key for question in always.asked]
+    assert len(keys) == len(set(keys)) >= 4, "a recorded reply belongs to one question"
+    again = api.generate(("locating",), 4, seed=1, sizes=[SIZE], resist=[Always()])
+    assert again.content_hash == made.content_hash
+
+
+@pytest.mark.parametrize("ending", [Ending.UNPARSABLE, Ending.STEP_LIMIT])
+def test_no_answer_is_no_wrong_answer(ending: Ending) -> None:
+    """So no question is left, and the message says why."""
+    with pytest.raises(UsageError, match=r"always: 0 right, 0 wrong, no answer \d+.*resist"):
+        api.generate(("locating",), 1, sizes=[SIZE], resist=Always(ending))
+
+
+def test_a_decider_that_cannot_be_asked_ends_the_search() -> None:
+    """Ten times in a row are no accident, and nothing is kept meanwhile."""
+    always = Always(Ending.INFRASTRUCTURE)
+    with pytest.raises(InfrastructureError, match="always gave no answer 10 times in a row: as it"):
+        api.generate(("locating",), 1, sizes=[SIZE], resist=always)
+
+
+def test_a_decider_of_no_scenario_is_refused(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """A heuristic of one scenario resists nothing in another."""
+    ran = dqa("generate", "--out", tmp_path / "a", *SMALL, "--resist", "maker-most-supply")
+    assert ran.code == 2
+    assert "resist names no decider that decides questions of 'locating'" in ran.err
+
+
+def test_heuristics_of_each_scenario_resist_there(tmp_path: Path) -> None:
+    """Named together, each counts where it decides."""
+    del tmp_path
+    made = api.generate(count=2, seed=4, resist=("maker-most-per-level", "source-most-elsewhere"))
+    assert {found.right for found in api.measure_shortcuts(made) if found.name in NAMED} == {0}
+
+
+NAMED = ("maker-most-per-level", "source-most-elsewhere")
+
+
+def test_a_mix_is_written_and_read(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """Its proportions stand in the manifest."""
+    out = tmp_path / "set"
+    mixed = ("--mix", "direct=0.25,far=0.75", "--questions", 4)
+    assert dqa("generate", "--out", out, "--scenarios", "building", *mixed).code == 0
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    assert manifest["options"]["difficulty"]["mix"] == {"direct": 0.25, "far": 0.75}
+    assert len(read_generated(out).questions) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (("--mix", "direct=0.3"), "must sum to 1"),
+        (("--mix", "direct=x,far=1"), "give numbers, as in direct=0.3,far=0.7"),
+        (("--mix", "near=0.3,far=0.7"), "no proportion of --mix 'near'"),
+        (("--mix", "0.3"), "write direct=X,far=X"),
+        (("--resist", "nobody"), "no decider 'nobody'"),
+        (("--resist", ","), "--resist names nothing"),
+        (("--like-release", "--resist", "first"), "leave them out"),
+        (("--set", "hard-0"), "There is no question set 'hard-0'. There are: hard-1"),
+        (("--set", "hard-1", "--seed", "2"), "--set NAME fixes what is generated"),
+        (("--set", "hard-1", "--questions", "2"), "--set NAME fixes what is generated"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    dqa: Callable[..., Any], tmp_path: Path, given: tuple[str, ...], problem: str
+) -> None:
+    """In one line, and nothing is written."""
+    ran = dqa("generate", "--out", tmp_path / "a", *given)
+    assert ran.code == 2
+    assert problem in ran.err
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("command", ["eval", "audit", "annotate", "load", "show"])
+def test_an_unknown_set_lists_those_there_are(dqa: Callable[..., Any], command: str) -> None:
+    """Wherever questions are read."""
+    more = {"load": ("--database", "a.db"), "show": ("locating/1",)}.get(command, ())
+    ran = dqa(command, *more, "--set", "hard-0")
+    assert ran.code == 2
+    assert "There is no question set 'hard-0'. There are: hard-1" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (("--set", "a", "--set", "b"), "name one, and no other source"),
+        (("--set", "hard-1", "--generate", "1"), "name one, and no other source"),
+        (("--set", "a=1"), "nothing is decided here"),
+        ((), "--set NAME or --generate N"),
+    ],
+)
+def test_one_source_of_questions_is_named(
+    dqa: Callable[..., Any], given: tuple[str, ...], problem: str
+) -> None:
+    """A set among them."""
+    ran = dqa("annotate", *given)
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+def test_a_resumed_run_knows_its_set(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """The spec of a run names it, and reads back as it."""
+    few = ("--deciders", "first", "--databases", "sqlite", "--scenarios", "building")
+    run = ("eval", "--set", "hard-1", *few, "--limit", "2", "--out", tmp_path / "run")
+    assert dqa(*run).code == 0
+    spec = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["spec"]
+    assert spec["questions"] == {
+        "source": "set",
+        "name": "hard-1",
+        "scenarios": ["building"],
+        "limit": 2,
+    }
+    assert len(api.RunSpec.from_json(spec).questions.read().questions) == 2
+    assert dqa(*run, "--resume").code == 0

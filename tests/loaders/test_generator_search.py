@@ -1,0 +1,162 @@
+"""Mixes of distances, questions that deciders get wrong, and what is said where none is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from zlib import crc32
+
+import pytest
+
+from dqa import plugins
+from dqa.core.errors import UsageError
+from dqa.core.question_set import QuestionSet
+from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion
+from dqa.loaders.generator import Difficulty, Mix, generate
+from dqa.scenarios.generation import CountsSteps, Redrawing, Request
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
+
+SCENARIOS = ("locating", "building")
+
+
+class Keeping:
+    """A resistance that keeps about one question in so many, and writes down all; 0 keeps none."""
+
+    def __init__(self, one_in: int) -> None:
+        self.one_in = one_in
+        self.asked: list[LabelledQuestion] = []
+
+    def holds(self, labelled: LabelledQuestion) -> bool:
+        """Whether a question is kept."""
+        about = " ".join(labelled.question.target.values())
+        return bool(self.one_in) and crc32(about.encode()) % self.one_in == 0
+
+    def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
+        """Keep by what a question is about."""
+        assert {question.situation for question, _ in asked} == {situation.name}
+        self.asked += asked
+        return [self.holds(labelled) for labelled in asked]
+
+    def told(self) -> str:
+        """Return something to look for."""
+        return f"keeping: {len(self.asked)} right"
+
+
+def distances(made: QuestionSet) -> list[float]:
+    """Return the steps from each answer to what its question is about, in order."""
+    found = []
+    for question, truth in made.labelled:
+        generator = plugins.generator(question.scenario)
+        assert isinstance(generator, CountsSteps)
+        steps = generator.steps(made.situation_of(question), question)
+        found.append(float(steps[(question.candidates or ()).index(truth.answers[0])]))
+    return found
+
+
+@pytest.mark.parametrize("far", [0.0, 0.15, 0.5, 0.7, 0.85, 1.0])
+def test_a_mix_is_met_by_the_largest_remainder_at_any_count(far: float) -> None:
+    """So the first questions of a larger set are those of a smaller one."""
+    mix = Mix(1.0 - far, far)
+    for count in range(1, 60):
+        there = sum(mix.is_far(number) for number in range(1, count + 1))
+        assert abs(there - far * count) <= 0.5
+    assert sum(mix.is_far(number) for number in range(1, 201)) == round(far * 200)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_answers_are_as_far_as_the_mix_says(scenario: str) -> None:
+    """To the question: 3 of 10 are direct; a smaller set is the beginning of it."""
+    harder = Difficulty(mix=Mix(direct=0.3, far=0.7))
+    made = generate((scenario,), 10, seed=3, difficulty=harder)
+    steps = distances(made)
+    assert sum(found == 1.0 for found in steps) == 3
+    assert all(found >= 1.0 for found in steps)
+    fewer = generate((scenario,), 6, seed=3, difficulty=harder)
+    assert [q.target for q in fewer.questions] == [q.target for q in made.questions[:6]]
+
+
+def test_hops_are_a_bound_of_the_far_answers() -> None:
+    """The direct ones of a mix stay direct."""
+    harder = Difficulty(hops=3, mix=Mix(direct=0.5, far=0.5))
+    steps = distances(generate(("building",), 6, seed=5, difficulty=harder))
+    assert sum(found == 1.0 for found in steps) == 3
+    assert sum(found >= 3.0 for found in steps) == 3
+
+
+@pytest.mark.parametrize("shares", [(0.3, 0.6), (-0.1, 1.1), (0.0, 0.0)])
+def test_proportions_sum_to_one(shares: tuple[float, float]) -> None:
+    """Anything else is refused, with the numbers."""
+    with pytest.raises(UsageError, match="must sum to 1"):
+        Mix(*shares)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_that_one_small_world_cannot_meet_draw_larger_ones(seed: int) -> None:
+    """What the issue calls hops 2, rivals 3, margins to 0.3; small worlds had no such question."""
+    bounds = Difficulty(hops=2, rivals=3, max_margin=0.3)
+    made = generate(("building",), 24, seed=seed, difficulty=bounds)
+    assert len(made.questions) == 24
+    assert min(distances(made)) >= 2.0
+
+
+def test_a_size_that_is_given_does_not_grow() -> None:
+    """The message counts what there was, bound by bound, and names the tightest."""
+    bounds = Difficulty(rivals=2, hops=9, max_margin=0.5)
+    with pytest.raises(UsageError) as refused:
+        generate(("locating",), 1, sizes=[LocatingSize(6, 8, 10, 30)], difficulty=bounds)
+    said = str(refused.value)
+    assert "40 worlds of 54 rows were drawn" in said
+    assert re.search(r"\d+ questions looked at, of which \d+ have one sure answer", said)
+    assert "0 have an answer at least 9 steps away" in said
+    assert re.search(r"\d+ have a margin of at least 0.0 and at most 0.5", said)
+    assert "Too tight is hops: ask for fewer hops" in said
+
+
+def test_only_what_is_kept_is_there() -> None:
+    """Every question was put to the resistance, with its answer, and was kept by it."""
+    keeping = Keeping(3)
+    made = generate(SCENARIOS, 5, seed=2, resistance=keeping)
+    assert all(map(keeping.holds, made.labelled))
+    kept = [labelled for labelled in keeping.asked if keeping.holds(labelled)]
+    assert len(keeping.asked) > len(kept) >= len(made.questions)
+    assert all(truth.answers for _, truth in keeping.asked)
+
+
+def test_a_resistance_that_leaves_nothing_says_so() -> None:
+    """With what the deciders got right."""
+    sizes = [BuildingSize(6, 12, 10, 14)]
+    with pytest.raises(UsageError, match=r"Too tight is resist: .*fewer deciders") as refused:
+        generate(("building",), 1, sizes=sizes, resistance=Keeping(0))
+    assert re.search(r"\(keeping: \d+ right\)", str(refused.value))
+
+
+def test_worlds_of_known_uncertainty_take_no_resistance() -> None:
+    """As they take no difficulty."""
+    with pytest.raises(UsageError, match="do not support difficulty"):
+        generate(("agriculture",), 1, resistance=Keeping(1))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_world_is_drawn_again_from_its_draw(scenario: str) -> None:
+    """World, questions and answers, without the search that found them."""
+    generator, known = plugins.generator(scenario), plugins.scenario(scenario)
+    harder = Difficulty(hops=2, mix=Mix(0.25, 0.75), distractors=2)
+    request = Request(8, 7, difficulty=harder, resistance=Keeping(3), databases_before=3)
+    assert isinstance(generator, Redrawing)
+    for drawn in generator.questions(known, request):
+        assert drawn.draw is not None
+        again = generator.redraw(known, drawn.draw)
+        assert again.situation.content_hash == drawn.situation.content_hash
+        assert again.questions == drawn.questions
+
+
+def test_parts_of_a_set_go_on_from_what_is_there() -> None:
+    """Databases and questions are numbered through."""
+    request = Request(1, 0, size=LocatingSize(12, 20, 20, 60), questions_before=40)
+    known = plugins.scenario("locating")
+    (drawn,) = plugins.generator("locating").questions(known, request)
+    assert drawn.situation.name == "q41"
+    assert drawn.draw is not None
+    assert drawn.draw.first == 41

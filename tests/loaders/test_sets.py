@@ -1,0 +1,196 @@
+"""Named sets: what a folder has to hold, and what is said where it came out differently."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa
+from dqa import plugins
+from dqa.core.errors import DataError, PluginError, UnknownNameError
+from dqa.loaders.generator import GENERATOR_VERSION, read_generated, read_manifest, write_generated
+from dqa.loaders.sets import (
+    SetPlan,
+    draw_set,
+    manifest_of,
+    read_plan,
+    read_set,
+    write_set,
+    written_options,
+)
+
+PLAN = """
+name = "two-small"
+version = 3
+summary = "for tests"
+seed = 5
+resist = ["first"]
+
+[difficulty]
+rivals = 3
+
+[difficulty.mix]
+direct = 0.5
+far = 0.5
+
+[[parts]]
+scenario = "locating"
+questions = 2
+per_database = 2
+size = { nodes = 20, edges = 40, countries = 40, node_countries = 250 }
+
+[[parts]]
+scenario = "locating"
+questions = 2
+per_database = 1
+hops = 2
+size = { nodes = 30, edges = 60, countries = 60, node_countries = 500 }
+
+[[parts]]
+scenario = "building"
+questions = 2
+per_database = 2
+size = { goods = 20, buildings = 60, demands = 60, supplies = 90 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a small set that is registered as ``small``, drawn as sets are."""
+    made = tmp_path / "small"
+    made.mkdir()
+    (made / "set.toml").write_text(PLAN, "utf-8")
+    known = plugins.question_set
+    monkeypatch.setattr(
+        plugins, "question_set", lambda name: made if name == "small" else known(name)
+    )
+    plan = read_plan("small")
+    drawn = draw_set(plan, None)
+    out = tmp_path / "files"
+    write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
+    manifest = manifest_of(plan, drawn, read_manifest(out).files)
+    (made / "manifest.json").write_text(json.dumps(manifest.to_json()), "utf-8")
+    return made
+
+
+def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest of a folder."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    change(manifest)
+    path.write_text(json.dumps(manifest), "utf-8")
+
+
+def test_a_set_is_drawn_again_as_it_was(folder: Path, tmp_path: Path) -> None:
+    """Its parts are numbered through, and its files come out to the byte."""
+    made = read_set("small")
+    assert made.name == "two-small"
+    assert made.rule_set == "paper"
+    assert [q.key for q in made.questions] == [
+        *(f"locating/{number}" for number in range(1, 5)),
+        *(f"building/{number}" for number in range(1, 3)),
+    ]
+    assert made.content_hash == draw_set(read_plan("small"), None).questions.content_hash
+    write_set("small", tmp_path / "again")
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    assert read_manifest(tmp_path / "again").files == manifest["files"]
+    assert read_manifest(tmp_path / "again").options == {"set": "two-small", "version": 3}
+    again = read_generated(tmp_path / "again")
+    assert again.truths == made.truths
+
+
+def test_what_is_not_wanted_is_not_drawn(folder: Path) -> None:
+    """Neither other scenarios nor worlds beyond the limit."""
+    assert {q.scenario for q in read_set("small", scenarios=("building",)).questions} == {
+        "building"
+    }
+    few = dqa.read_set("small", limit=1)
+    assert [q.key for q in few.questions] == ["locating/1", "building/1"]
+    assert len(few.situations) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            lambda m: m["worlds"][0].update(content_hash="0" * 64),
+            "the database 'q1' of 'locating' came out as another one",
+        ),
+        (
+            lambda m: m["worlds"][0].update(attempt=m["worlds"][0]["attempt"] + 1),
+            "the database 'q1' of 'locating' came out as another one",
+        ),
+        (
+            lambda m: m["worlds"][0].update(answers=m["worlds"][0]["answers"][::-1]),
+            "the question locating/1 came out as another one",
+        ),
+        (
+            lambda m: m["questions"].update({"building/2": "0" * 64}),
+            "the question building/2 came out as another one",
+        ),
+        (
+            lambda m: m.update(generator_version=GENERATOR_VERSION + 1),
+            f"by version {GENERATOR_VERSION + 1} of the generator and this dqa has version",
+        ),
+        (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
+        (lambda m: m.update(format="other"), "manifest.json of the set 'small': format"),
+    ],
+)
+def test_what_differs_from_the_manifest_is_named(
+    folder: Path, change: Callable[[dict[str, Any]], object], problem: str
+) -> None:
+    """A world, a question, the generator or a field."""
+    changed(folder, change)
+    with pytest.raises(DataError, match=problem):
+        read_set("small")
+
+
+def test_files_that_differ_are_named(folder: Path, tmp_path: Path) -> None:
+    """Where a set is written."""
+    changed(folder, lambda m: m["files"].update({next(iter(m["files"])): "0" * 64}))
+    with pytest.raises(DataError, match=r"the file .* came out as another one"):
+        write_set("small", tmp_path / "again")
+
+
+def test_a_plan_that_is_wrong_names_the_field(folder: Path) -> None:
+    """Or that it is missing."""
+    (folder / "set.toml").write_text(PLAN.replace("rivals = 3", "rivals = 0"), "utf-8")
+    with pytest.raises(dqa.UsageError, match="rivals must be at least 1"):
+        read_set("small")
+    (folder / "set.toml").write_text(PLAN.replace("seed = 5", "sead = 5"), "utf-8")
+    with pytest.raises(DataError, match=r"set.toml of the set 'small': .*seed"):
+        read_set("small")
+    (folder / "set.toml").unlink()
+    with pytest.raises(DataError, match=r"set\.toml cannot be read.*install its package again"):
+        read_set("small")
+
+
+def test_a_scenario_that_cannot_be_drawn_again_is_said(folder: Path) -> None:
+    """A set holds only what a generator tells how to draw."""
+    plan = read_plan("small")
+    farm = plan.parts[0].changed(scenario="agriculture", size={})
+    with pytest.raises(dqa.DqaError, match="are of one size"):
+        draw_set(plan.changed(parts=(farm,)), None)
+    changed(folder, lambda m: m["worlds"][0].update(scenario="agriculture"))
+    with pytest.raises(PluginError, match="'agriculture' cannot draw a world again"):
+        read_set("small", scenarios=("agriculture",))
+
+
+def test_an_unknown_set_lists_those_there_are() -> None:
+    """By the names of the entry points."""
+    with pytest.raises(UnknownNameError, match=r"no question set 'hard-2'\. There are: hard-1"):
+        dqa.read_set("hard-2")
+    assert [entry.name for entry in dqa.installed()["sets"]] == ["hard-1"]
+
+
+def test_every_shipped_set_has_its_three_files() -> None:
+    """Plan, manifest and card."""
+    for name in plugins.names("set"):
+        folder = plugins.question_set(name)
+        assert isinstance(read_plan(name), SetPlan)
+        assert (folder / "manifest.json").is_file()
+        assert "## What it does not measure" in (folder / "card.md").read_text("utf-8")

@@ -68,7 +68,9 @@ def draw(plan: SetPlan, folder: Path) -> None:
     with TemporaryDirectory() as parent:
         out = Path(parent) / "set"
         write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
-        print(f"{sum(file.stat().st_size for file in out.rglob('*.*')) / 1e6:.0f} MB of files")
+        print(
+            f"{sum(file.stat().st_size for file in out.rglob('*') if file.is_file()) / 1e6:.0f} MB"
+        )
         manifest = manifest_of(plan, drawn, read_manifest(out).files)
     text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, "utf-8", newline="\n")
@@ -104,8 +106,9 @@ def figures_of(made: QuestionSet) -> Iterator[str]:
 
 def what_there_is(made: QuestionSet) -> list[tuple[str, ...]]:
     """Return counts, sizes, distances, margins and agreement of rule sets, a column a scenario."""
-    columns = [list(described(made.select((scenario,)))) for scenario in scenarios(made)]
-    return [(first[0], *(column[i][1] for column in columns)) for i, first in enumerate(columns[0])]
+    columns = [dict(described(made.select((scenario,)))) for scenario in scenarios(made)]
+    lines = dict.fromkeys(line for column in columns for line in column)
+    return [(line, *(column.get(line, "-") for column in columns)) for line in lines]
 
 
 def described(made: QuestionSet) -> Iterator[tuple[str, str]]:

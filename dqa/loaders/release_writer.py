@@ -11,7 +11,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
-from dqa.loaders.release_layout import FORMS, ScenarioLayout, layouts
+from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
 
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
@@ -46,23 +46,23 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         raise UsageError(f"{folder} already holds something; name a new or an empty folder.")
     known = layouts()
     entries: dict[str, list[dict[str, Any]]] = {}
-    texts: dict[Path, str] = {}
-    rendered: dict[str, tuple[str, str]] = {}
+    contents: dict[Path, bytes] = {}
+    rendered: dict[tuple[str, Form], bytes] = {}
     for question, truth in question_set.labelled:
         layout = _layout(question, known)
         entry = _entry(question, truth, layout)
         entries.setdefault(layout.name, []).append(entry)
         name = question.situation
-        if name not in rendered:
-            situation = question_set.situation_of(question)
-            sql, cypher = (form.render(situation) for form in FORMS.values())
-            rendered[name] = sql, cypher
-        for form, text in zip(FORMS, rendered[name], strict=True):
-            texts[layout.database_file(folder, form, entry)] = text
+        for form, dialect in FORMS.items():
+            path = layout.database_file(folder, form, entry)
+            if (name, form) not in rendered:
+                text = dialect.render(question_set.situation_of(question))
+                rendered[name, form] = _encoded(path, text)
+            # The same bytes, however many questions have a file of this database.
+            contents[path] = rendered[name, form]
     for scenario, listed in entries.items():
-        document = json.dumps(listed, indent=4) + "\n"
-        texts[known[scenario].questions_file(folder)] = document
-    contents = {path: _encoded(path, text) for path, text in texts.items()}
+        path = known[scenario].questions_file(folder)
+        contents[path] = _encoded(path, json.dumps(listed, indent=4) + "\n")
     for path, content in contents.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -20,7 +20,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
 from pydantic import Field, ValidationError
 
 from dqa import plugins
-from dqa.core.errors import DataError, PluginError
+from dqa.core.errors import DataError, PluginError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
@@ -335,7 +335,10 @@ def _differs(name: str, what: str) -> DataError:
 
 
 def _read(name: str, file: str, kind: type[_AnyRecord]) -> _AnyRecord:
+    document = read_document(name, file)
     try:
-        return kind.model_validate(read_document(name, file))
+        return kind.model_validate(document)
     except ValidationError as error:
         raise DataError(f"{file} of the set '{name}': {problem_of(error)}.") from error
+    except UsageError as error:
+        raise DataError(f"{file} of the set '{name}': {error}") from error

@@ -159,7 +159,7 @@ def test_files_that_differ_are_named(folder: Path, tmp_path: Path) -> None:
 def test_a_plan_that_is_wrong_names_the_field(folder: Path) -> None:
     """Or that it is missing."""
     (folder / "set.toml").write_text(PLAN.replace("rivals = 3", "rivals = 0"), "utf-8")
-    with pytest.raises(dqa.UsageError, match="rivals must be at least 1"):
+    with pytest.raises(DataError, match=r"set.toml of the set 'small': rivals must be at least 1"):
         read_set("small")
     (folder / "set.toml").write_text(PLAN.replace("seed = 5", "sead = 5"), "utf-8")
     with pytest.raises(DataError, match=r"set.toml of the set 'small': .*seed"):

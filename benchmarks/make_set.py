@@ -1,8 +1,10 @@
 """Draw a named set anew: ``python -m benchmarks.make_set hard-1``.
 
 Searches for what the set's ``set.toml`` asks for, and rewrites ``manifest.json`` and the figures of
-``card.md`` in the set's folder of this checkout. ``--figures`` measures the set that is there, and
-leaves its manifest. Whoever changes what is in a published set gives it a new version and name.
+``card.md`` in the set's folder of this checkout. ``--reword`` is enough where only the words of rules
+or questions changed: it keeps worlds, questions and answers, once every answer has proved to be sure
+still. ``--figures`` measures the set that is there, and leaves its manifest. Whoever changes what is
+in a published set gives it a new version and name.
 """
 
 from __future__ import annotations
@@ -25,11 +27,13 @@ from dqa.evaluation.annotate import simulate_all
 from dqa.loaders.generator import read_manifest, write_generated
 from dqa.loaders.set_files import CARD, MANIFEST
 from dqa.loaders.sets import (
+    DrawnSet,
     SetPlan,
     draw_set,
     manifest_of,
     read_plan,
     read_set,
+    worded_anew,
     written_options,
 )
 from dqa.scenarios.generation import CountsSteps
@@ -42,11 +46,15 @@ def main() -> None:
     """Draw, write and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="as the entry point dqa.sets has it")
+    parser.add_argument("--reword", action="store_true", help="keep what was drawn")
     parser.add_argument("--figures", action="store_true", help="only measure what is there")
     arguments = parser.parse_args()
     folder = plugins.question_set(arguments.name)
     assert isinstance(folder, Path), "a set is drawn anew in a checkout"
     plan = read_plan(arguments.name)
+    if arguments.reword:
+        reword(plan, arguments.name, folder)
+        return
     if not arguments.figures:
         draw(plan, folder)
     start = perf_counter()
@@ -65,6 +73,20 @@ def draw(plan: SetPlan, folder: Path) -> None:
     patient = dqa.Deciding(limits=dqa.Limits(seconds=600.0))  # a slow machine draws the same
     drawn = draw_set(plan, resistance_of(plan.resist, patient))
     print(f"drawn in {perf_counter() - start:.1f} s")
+    write(plan, drawn, folder)
+
+
+def reword(plan: SetPlan, name: str, folder: Path) -> None:
+    """Write the manifest of what was drawn before, in the words that scenarios have now."""
+    drawn = worded_anew(name)
+    for label in dqa.audit(drawn.questions).labels:
+        sure = all(label.agrees.values()) and label.tie_of == 1 and not label.decided_by_last_bit
+        assert sure, f"{label.scenario}/{label.question}: {label.reason} Draw the set anew."
+    write(plan, drawn, folder)
+
+
+def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
+    """Write the manifest of a set."""
     with TemporaryDirectory() as parent:
         out = Path(parent) / "set"
         write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
@@ -143,8 +165,8 @@ def described(made: QuestionSet) -> Iterator[tuple[str, str]]:
 
 def spread(values: Sequence[float]) -> str:
     """Return the least, the median and the most."""
-    least, middle, most = np.percentile(values, [0, 50, 100]).tolist()
-    return f"{least:.3g} to {most:.3g}, median {middle:.3g}"
+    told = [f"{x:,.0f}" if x >= 100.0 else f"{x:.3g}" for x in np.percentile(values, [0, 50, 100])]
+    return f"{told[0]} to {told[2]}, median {told[1]}"
 
 
 def scenarios(made: QuestionSet) -> tuple[str, ...]:

@@ -184,6 +184,22 @@ def read_set(
     DataError
         Its folder is wrong, or a world or a question came out as another one than the set's.
     """
+    made = worded_anew(name, scenarios=scenarios, limit=limit).questions
+    hashes = _read(name, MANIFEST, SetManifest).questions
+    for question in made.questions:
+        if made.question_hash(question) != hashes.get(question.key):
+            raise _differs(name, f"the question {question.key}")
+    return made
+
+
+def worded_anew(
+    name: str, *, scenarios: Sequence[str] | None = None, limit: int | None = None
+) -> DrawnSet:
+    """Draw a named set again, and hold its worlds alone against its manifest.
+
+    For whoever changes a text of a scenario, and with it the words of the questions. Parameters and
+    errors are those of `read_set`.
+    """
     plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
     if manifest.generator_version != GENERATOR_VERSION:
         raise DataError(
@@ -191,16 +207,12 @@ def read_set(
             f"and this dqa has version {GENERATOR_VERSION}: use the dqa that it came with."
         )
     gathered = Gathered()
-    for scenario in dict.fromkeys(world.scenario for world in manifest.worlds):
+    kept = tuple(world for world in manifest.worlds if limit is None or world.first <= limit)
+    for scenario in dict.fromkeys(world.scenario for world in kept):
         if scenarios is None or scenario in scenarios:
-            worlds = (world for world in manifest.worlds if world.scenario == scenario)
-            kept = (world for world in worlds if limit is None or world.first <= limit)
-            gathered.add(_redrawn(name, plan, kept))
-    made = gathered.named(plan.name)
-    for question in made.questions:
-        if made.question_hash(question) != manifest.questions.get(question.key):
-            raise _differs(name, f"the question {question.key}")
-    return made
+            worlds = (world for world in kept if world.scenario == scenario)
+            gathered.add(_redrawn(name, plan, worlds))
+    return DrawnSet(gathered.named(plan.name), kept)
 
 
 def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:

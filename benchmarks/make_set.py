@@ -1,10 +1,10 @@
 """Draw a named set anew: ``python -m benchmarks.make_set hard-1``.
 
 Searches for what the set's ``set.toml`` asks for, and rewrites ``manifest.json`` and the figures of
-``card.md`` in the set's folder of this checkout. ``--reword`` is enough where only the words of rules
-or questions changed: it keeps worlds, questions and answers, once every answer has proved to be sure
-still. ``--figures`` measures the set that is there, and leaves its manifest. Whoever changes what is
-in a published set gives it a new version and name.
+``card.md`` in the set's folder of this checkout. Where only the words of rules or questions
+changed, ``--reword`` is enough: it keeps worlds, questions and answers, once every answer has
+proved to be sure still. ``--figures`` measures the set that is there, and leaves its manifest.
+Whoever changes what is in a published set gives it a new version and name.
 """
 
 from __future__ import annotations

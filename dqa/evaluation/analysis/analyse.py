@@ -169,6 +169,8 @@ class Analysis(Record):
     without_data
         Judged runs with critical values whose questions are not at hand: what a question turns on
         is not known of these, so any node or goods counts.
+    lacking
+        Why the questions are not at hand, where somebody looked for them in vain.
     untold
         Judged runs, by decider, whose traces do not tell how they decided.
     reference
@@ -184,6 +186,7 @@ class Analysis(Record):
     without_trace: int = Field(ge=0)
     without_result: int = Field(ge=0)
     without_data: int = Field(ge=0, default=0)
+    lacking: str | None = None
     untold: dict[str, int]
     reference: str | None
     question_types: dict[QuestionType, int]
@@ -196,7 +199,10 @@ class Analysis(Record):
 
 
 def analyse(
-    cases: Cases, reference: str | None = None, questions: QuestionSet | None = None
+    cases: Cases,
+    reference: str | None = None,
+    questions: QuestionSet | None = None,
+    lacking: str | None = None,
 ) -> Analysis:
     """Measure a folder's runs.
 
@@ -212,6 +218,8 @@ def analyse(
         The decider whose retrievals tell SR questions from MR ones; None for no such table.
     questions
         What was asked, with the data. Without it nobody knows which of them matter, and all count.
+    lacking
+        Why the questions are not at hand, where the caller knows.
 
     Raises
     ------
@@ -241,6 +249,7 @@ def analyse(
         without_data=sum(
             bool(run.critical_values) and turning.relevance(run.case).data is None for run in runs
         ),
+        lacking=lacking,
         untold=dict(Counter(case.result.decider for case in cases.judged if not case.told)),
         reference=reference,
         question_types={kind: kinds[kind] for kind in QuestionType} if reference else {},

@@ -79,8 +79,9 @@ class _Reader(Expressions):
         start = closing[begin] + 1 if keys[begin] == "(" else begin
         if keys[start] == "{":
             around, shown = dict(self.known), list(self.reading.outputs)
+            first, self.first = self.first, len(self.reading.tables)
             self._clauses(start + 1, closing[start])
-            self.known = around | self.known
+            self.known, self.first = around | self.known, first
             self.reading.outputs = shown
 
     def _unwind(self, begin: int, end: int) -> None:

@@ -58,11 +58,6 @@ class Leaf:
     column: str
     summed: Summed | None = None
 
-    @property
-    def term(self) -> Term:
-        """Instance and column."""
-        return self.instance, self.column
-
 
 @dataclass(frozen=True, slots=True)
 class Value:

@@ -51,6 +51,15 @@ class Data:
         """Whether a table has a column, and the scenario the table."""
         return table in self._tables and name in self._tables[table].columns
 
+    def knows_all(self, reading: Reading) -> bool:
+        """Whether all that a statement names by its constants exists, as far as is known."""
+        return all(
+            self.knows(table, column, constants)
+            for root, constants in reading.constants.items()
+            for instance, column in reading.members(root)
+            if (table := reading.tables[instance]) is not None and self.has(table, column)
+        )
+
     def knows(self, table: str, name: str, values: Collection[Any]) -> bool:
         """Whether a column has one of these values; of an edge's end, whether such a node is."""
         ends = {
@@ -203,17 +212,6 @@ class Relevance:
                 columns |= {column: tables[label] for label, column in (edge.source, edge.target)}
         return {column: keys[name] for column, name in columns.items() if name in keys}
 
-    def exists(self, reading: Reading) -> bool:
-        """Whether the data have what a statement names, as far as is known."""
-        if self.data is None:
-            return False
-        return all(
-            self.data.knows(table, column, constants)
-            for root, constants in reading.constants.items()
-            for instance, column in reading.members(root)
-            if (table := reading.tables[instance]) is not None and self.data.has(table, column)
-        )
-
 
 class Search:
     """Looks for the values that a statement's terms can have in one row of its result.
@@ -267,9 +265,9 @@ class Search:
     ) -> Values | None:
         """Return what the data have in a column of an instance, by what is known of its others."""
         table = self._reading.tables[instance]
-        if self._data is None or table is None or instance in self._reading.optional:
+        if self._data is None or table is None or not self._data.has(table, column):
             return None
-        if not self._data.has(table, column):
+        if instance in self._reading.optional:
             return None
         facts: dict[str, Values] = {}
         for other in sorted(self._columns.get(instance, ())):

@@ -8,7 +8,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dqa import plugins
 from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.evaluation.analysis.reading import Reading, Term
 from dqa.scenarios.base import Scenario
@@ -211,6 +213,32 @@ class Relevance:
             if edge.table == table:
                 columns |= {column: tables[label] for label, column in (edge.source, edge.target)}
         return {column: keys[name] for column, name in columns.items() if name in keys}
+
+
+class Relevances:
+    """What each question of a set turns on: everything, where nobody has the questions."""
+
+    def __init__(self, questions: QuestionSet | None) -> None:
+        self._set = questions
+        self._questions = {} if questions is None else {q.key: q for q in questions.questions}
+        self._data: dict[int, Data] = {}
+        self._found: dict[str, Relevance] = {}
+
+    def of(self, key: str) -> Relevance:
+        """Return what the question called `key` turns on."""
+        if key not in self._found:
+            self._found[key] = self._relevance(key)
+        return self._found[key]
+
+    def _relevance(self, key: str) -> Relevance:
+        question = self._questions.get(key)
+        scenario = None if question is None else plugins.find_scenario(question.scenario)
+        if self._set is None or question is None or scenario is None:
+            return Relevance()
+        situation = self._set.situation_of(question)
+        if id(situation) not in self._data:
+            self._data[id(situation)] = Data(situation)
+        return Relevance.of(scenario, question, self._data[id(situation)])
 
 
 class Search:

@@ -15,6 +15,7 @@ _SAME = words("""
     round coalesce tofloat tointeger tostring properties floor ceil nodes relationships
     """)
 """Functions that leave a value what it is."""
+_COUNTING = words("count size length")
 _MIXING = words("sum avg min max stdev stdevp percentilecont percentiledisc")
 _SUMMING = _MIXING | words("count collect")
 _COMPARING = words("= <> < > <= >= =~ != AND OR XOR NOT IN IS CONTAINS STARTS ENDS")
@@ -233,7 +234,7 @@ class Expressions:
         if first >= end or keys[first] == "*":
             return NOTHING
         arguments = [self.value(i, j) for _, i, j in self.split(first, end, {","}) if j > i]
-        if name == "count":
+        if name in _COUNTING:
             return Value.made_of(arguments).as_test
         if name in _MIXING:
             function = f"{name} distinct" if distinct else name

@@ -15,6 +15,10 @@ from dqa.evaluation.analysis.statements import Asked, readings_of
 from tests.evaluation.analysis.runs import failed, ran
 
 LOCATING: Schema = plugins.scenario("locating").schema
+FLOW, NODE = (
+    [f"{name}.{column}" for column in LOCATING.table(name).column_names]
+    for name in ("flow", "trade_node")
+)
 BUILDING: Schema = plugins.scenario("building").schema
 
 
@@ -266,6 +270,15 @@ def test_sums_in_sql_say_what_they_are_of(statement: str, columns: list[str]) ->
             ["=trade_node.ingoing", "=country.country_name"],
         ),
         ("MATCH (a:Trade_node), (b:Country) RETURN b.development", ["=country.development"]),
+        (
+            "MATCH p = ()-[:source]->(n:Trade_node), (c:Country) RETURN p, length(p)",
+            [" ".join(sorted((*FLOW, *NODE, *NODE))), ""],
+        ),
+        (
+            "MATCH p = shortestPath((a:Trade_node)-[:source*1..4]->(b)) RETURN b.ingoing, nodes(p)",
+            ["=trade_node.ingoing", " ".join(sorted(NODE))],
+        ),
+        ("MATCH (n:Trade_node) RETURN size(collect(n.ingoing))", [""]),
         ("MATCH (s)-[f:source*1..2]->(h) RETURN f, s.ingoing", ["", "=trade_node.ingoing"]),
         ("MATCH (s)-->(h:Trade_node) RETURN h.ingoing", ["=trade_node.ingoing"]),
         ("MATCH (:Country)-[p]->(n:Trade_node) RETURN p.is_home", ["=node_country.is_home"]),

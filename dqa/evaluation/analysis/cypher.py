@@ -243,7 +243,7 @@ class _Reader(Expressions):
             value = self.property(Value(whole=instance), self.found.texts[first])
             constant = self.constant(first + 2, last)
             if constant is not None:
-                self._restrict(value, constant)
+                self.reading.choose(value, constant)
             else:
                 self._equal(value, self.value(first + 2, last))
 
@@ -271,9 +271,9 @@ class _Reader(Expressions):
         constants = self.constant(first, middle), self.constant(start, last)
         values = self.value(first, middle), self.value(start, last)
         if constants[1] is not None:
-            self._restrict(values[0], constants[1])
+            self.reading.choose(values[0], constants[1])
         elif constants[0] is not None:
-            self._restrict(values[1], constants[0])
+            self.reading.choose(values[1], constants[0])
         else:
             self._equal(*values)
 
@@ -284,17 +284,12 @@ class _Reader(Expressions):
             found = [self.constant(first, last) for _, first, last in items]
             given = [c for one in found for c in one or ()] if None not in found else None
         if given is not None:
-            self._restrict(value, given)
+            self.reading.choose(value, given)
             return
         other = self.value(begin, end)
         if value.term is not None and other.term is not None:
             self.reading.equate(value.term, other.term)
-        self._note(value)
-
-    def _restrict(self, value: Value, constant: list[Cell]) -> None:
-        if value.term is not None:
-            self.reading.restrict(value.term, constant)
-        self._note(value)
+        self.reading.choose(value)
 
     def _equal(self, one: Value, other: Value) -> None:
         """Note that two values are the same: two terms, or two elements."""
@@ -306,8 +301,4 @@ class _Reader(Expressions):
         for value in (one, other):
             if value.term is not None and (one.term is None or other.term is None):
                 self.reading.settle(value.term)
-            self._note(value)
-
-    def _note(self, value: Value) -> None:
-        if value.term is None or value.term[1] not in self.reading.ends(value.term[0]):
-            self.reading.condition(value)
+            self.reading.choose(value)

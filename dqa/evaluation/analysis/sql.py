@@ -252,8 +252,7 @@ class _Reader:
         for one, other in ((left, right), (right, left)):
             value, constant = self._value(one, query), _constant(other)
             if value.term is not None and constant is not None:
-                self._reading.restrict(value.term, constant)
-                self._note(value)
+                self._reading.choose(value, constant)
                 return
         values = self._value(left, query), self._value(right, query)
         terms = [value.term for value in values]
@@ -263,25 +262,18 @@ class _Reader:
             if term is not None and (isinstance(side, exp.Subquery) or None in terms):
                 self._reading.settle(term)
         for value in values:
-            self._note(value)
+            self._reading.choose(value)
 
     def _membership(self, node: exp.In, query: _Query) -> None:
         value = self._value(node.this, query)
-        self._note(value)
         inner = node.args.get("query")
+        given = [_constant(item) for item in node.expressions]
+        is_listed = bool(given) and None not in given
+        self._reading.choose(value, [c for one in given for c in one or ()] if is_listed else None)
         if inner is not None:
             columns = list(self._rows(inner.unnest(), query, inner, sees=True).values())
             if value.term is not None and columns and columns[0].term is not None:
                 self._reading.equate(columns[0].term, value.term)
-            return
-        given = [_constant(item) for item in node.expressions]
-        if value.term is not None and given and None not in given:
-            self._reading.restrict(value.term, [c for found in given for c in found or ()])
-
-    def _note(self, value: Value) -> None:
-        """Note a condition, but for that of an instance's key alone, which its class holds."""
-        if value.term is None or value.term[1] not in self._reading.ends(value.term[0]):
-            self._reading.condition(value)
 
     def _value(self, node: exp.Expr, query: _Query) -> Value:  # noqa: PLR0911
         """Return what an expression is made of."""

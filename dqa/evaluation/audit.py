@@ -97,7 +97,7 @@ class Totals(Record):
 class ReleaseAudit(Record):
     """The audit of a question set: its labels, totals by scenario, and its files' defects.
 
-    `shortcuts` is how often each heuristic of its scenarios is right, ties of the best accepted.
+    `shortcuts` is how often each heuristic of its scenarios gives the official label.
     """
 
     name: str
@@ -137,7 +137,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         name=question_set.name,
         totals=totals,
         labels=labels,
-        shortcuts=measure_shortcuts(question_set),
+        shortcuts=measure_shortcuts(question_set, strict_official=True),
         defects=tuple(map(str, question_set.defects)),
         found=question_set.defects,
     )

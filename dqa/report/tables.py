@@ -232,9 +232,10 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return how often each heuristic is right, a line each, with the same by difficulty.
 
-    Ties of the best count; the figure by the official label stands beside it where it is another.
+    They are counted by the official label; the figure where every tie of the best counts stands
+    beside it where it is another.
     """
-    lines = [f"Shortcuts, one query each. {_TIES}."] if shortcuts else []
+    lines = [f"Shortcuts, one query each. {_LABEL}."] if shortcuts else []
     for found in shortcuts:
         by = ", ".join(
             f"{'no way' if count.steps is None else count.steps}: {count.right}/{count.questions}"
@@ -242,8 +243,8 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
         )
         said = f"{found.scenario}: shortcut {found.name} is right in "
         said += _share(found.right, found.questions)
-        if found.by_label != found.right:
-            said += f", {_BY_LABEL} in {_share(found.by_label, found.questions)}"
+        if found.with_ties != found.right:
+            said += f", {_WITH_TIES} in {_share(found.with_ties, found.questions)}"
         lines.append(f"{said}; by steps to the answer {by}" if by else said)
     return lines
 

@@ -143,15 +143,15 @@ def test_shortcuts_are_told_by_difficulty() -> None:
         StepCount(steps=1, questions=8, right=3),
         StepCount(steps=None, questions=2, right=0),
     )
-    given = [SHORTCUTS[0].changed(by_steps=steps), SHORTCUTS[1].changed(by_label=6)]
+    given = [SHORTCUTS[0].changed(by_steps=steps), SHORTCUTS[1].changed(with_ties=9)]
     first, nearest, largest = shortcut_lines(given)
-    assert first == "Shortcuts, one query each. Every tie of the best counts as right."
+    assert first == "Shortcuts, one query each. Only the official label counts as right."
     assert nearest == (
         "locating: shortcut nearest is right in 30.0 (3/10); by steps to the answer 1: 3/8, "
         "no way: 0/2"
     )
     assert largest == (
-        "locating: shortcut largest is right in 80.0 (8/10), by the official label alone in "
-        "60.0 (6/10)"
+        "locating: shortcut largest is right in 80.0 (8/10), with every tie of the best in "
+        "90.0 (9/10)"
     )
     assert shortcut_lines([]) == []

@@ -92,13 +92,12 @@ def list_in(text: str) -> str | None:
     It tells a plan from a remark about one: lines that begin with a number, or numbers that run
     1, 2, 3 within a line.
     """
-    line = STEP_NUMBER.search(text)
-    if line is not None:
-        return text[line.start() :]
-    marks = _inline_marks(text)
-    if not marks:
+    line, inline = STEP_NUMBER.search(text), _inline_marks(text)
+    # Where the first step stands behind other words, only the second begins a line.
+    begins = [mark.start() for mark in (line, *inline[:1]) if mark is not None]
+    if not begins:
         return None
-    begin = marks[0].start()
+    begin = min(begins)
     return text[begin - text[:begin].endswith("[") :]
 
 

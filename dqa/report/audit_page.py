@@ -15,7 +15,7 @@ from dqa.report.pages import rendered
 
 _MEANINGS = {
     DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
-    TIE: "several candidates are as good as the label, or all up to rounding",
+    TIE: "several candidates are exactly as good as the label, or all are up to rounding",
     LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
     EVERY: "best under every rule set",
     BY_TEXT: "best by what the rules say, though not under every rule set",

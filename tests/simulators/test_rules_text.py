@@ -58,6 +58,29 @@ def test_no_figure_of_a_rule_can_be_left_out(scenario: str) -> None:
             assert f"the rule '{heading}' lacks '" in problem
 
 
+@pytest.mark.parametrize(
+    ("scenario", "said", "changed"),
+    [
+        ("locating", "development / 3,", "development / 30,"),
+        ("locating", "+ 2)", "+ 20)"),
+        ("locating", ", 50)", ", 500)"),
+        ("locating", "1.05 * flow", "11.05 * flow"),
+        ("locating", "1.05 * (base", "1.055 * (base"),
+        ("building", "0.75", "0.755"),
+        ("building", "L + 5", "L + 50"),
+        ("building", "ten rounds", "often rounds"),
+    ],
+)
+def test_another_constant_is_not_the_one_it_begins_or_ends_with(
+    scenario: str, said: str, changed: str
+) -> None:
+    """30 holds a 3 and is another number."""
+    counting, text = counting_of(plugins.simulator(scenario)), text_of(numbered_rules(scenario))
+    assert counting is not None
+    assert said in text
+    assert unstated_rule(text.replace(said, changed), counting) is not None
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_scenario_whose_rules_lack_one_is_refused(
     scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -127,6 +127,11 @@ def read_plan(plan: str) -> PlanText:
             return running
     if not _is_list(lines, marks):
         return PlanText(_unmarked([line for line in lines if line.strip()]))
+    return _marked(lines, marks)
+
+
+def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
+    """Return the plan whose steps begin where lines are marked."""
     numbered = any(mark and mark["number"] for mark in marks)
     indent = _indent_of([mark for mark in marks if mark], numbered=numbered)
     steps: list[list[str]] = []

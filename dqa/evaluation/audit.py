@@ -239,11 +239,14 @@ def _parted(
 
 
 def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
-    """Return what all of those rule sets count by and none of the others; if nothing, all of it."""
+    """Return what all of those rule sets count by, and none of the others if there is such.
+
+    Where they have nothing in common, it is their names.
+    """
     first, *rest = (counting.grounds[name] for name in those)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
     elsewhere = {ground for name in others for ground in counting.grounds[name]}
-    return " and ".join([ground for ground in shared if ground not in elsewhere] or shared)
+    return " and ".join([ground for ground in shared if ground not in elsewhere] or shared or those)
 
 
 def _reason(

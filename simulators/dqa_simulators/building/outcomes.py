@@ -19,13 +19,14 @@ go on from what the tables hold, so that demand counts twice throughout, and sup
 cycle. There is no rule set ``clean`` as Locating has it: but for double counting the released
 program follows the text, so it would be ``paper`` again.
 
-What the rules leave open is defined here:
+What the paper leaves open is as the rules define it:
 
 - Goods that nobody wants and nobody makes cost their base price.
 - An input of which a building needs 0 is met in full.
 - Raising a building of level 0 changes nothing but its level: its rows do not say what a level
   needs and makes.
-- An unknown or repeated code or id, a negative or missing number is a `SituationError`.
+
+An unknown or repeated code or id, a negative or missing number is a `SituationError`.
 
 Order of summation: rows of `supply` and `demand` in table order. All candidates are screened with
 vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the

@@ -21,7 +21,7 @@ The other rule sets have from the released program what its published answers te
   from what the tables hold, so both count twice, and
   profit = (local_value - outgoing + ingoing) * power / total_power.
 
-What the rules leave open is defined here:
+What the paper leaves open is as the rules define it:
 
 - The candidates are all nodes but the question's home. A merchant where its country has no row in
   `node_country`, or already has a merchant, changes nothing.
@@ -30,7 +30,8 @@ What the rules leave open is defined here:
 - From a node without power nothing leaves, and at a home without power, or without a row of the
   country in `node_country`, the profit is 0.
 - A merchant from whose node home cannot be reached supports no flow.
-- A cycle of flows, an unknown or repeated name, a negative or missing number is a `SituationError`.
+
+A cycle of flows, an unknown or repeated name, a negative or missing number is a `SituationError`.
 
 Order of summation: powers in the order of `node_country`, what arrives at a node in the order of
 `flow`. All candidates are screened by one forward and one backward solution of a triangular system

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.plans import list_in, steps_of
+from dqa.core.plans import STEP_NUMBER, list_in, steps_of
 from dqa_planrag.reply import Reply
 
 KEPT = re.compile(
@@ -33,6 +33,8 @@ _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
 """The word that a verdict may begin with: whether the plan is replaced."""
 _PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
 """The label of the plan that a "no" repeats."""
+_LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)
+"""Words that end in the label of the list behind them."""
 
 
 def planning_in(sections: Mapping[str, str]) -> Reply:
@@ -94,9 +96,13 @@ def _replan(verdict: str, behind: str | None) -> str | None:
     """Return the new plan that a verdict brings, or None where it keeps the current one."""
     listed = list_in(verdict)
     if listed is not None:
+        before = verdict.removesuffix(listed)
+        # Within a line, numbers may count the reasons why the plan is kept.
+        counts = STEP_NUMBER.search(verdict) is None and not _LABELLED.search(before)
+        if counts and _KEEPING.search(before):
+            return None
         # "keep" before a list says nothing about whether it is another one: the loop compares.
-        bare = KEPT.fullmatch(verdict.removesuffix(listed)) is not None
-        return listed if bare else verdict
+        return listed if KEPT.fullmatch(before) else verdict
     if not verdict or behind or KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
         return None
     raise UnparsableReplyError(

@@ -182,6 +182,21 @@ def test_a_new_plan_may_stand_in_the_verdict(verdict: str, plan: str) -> None:
     assert steps_of(found) == steps_of(plan)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "replaced"),
+    [
+        ("The plan still holds: 1) the power is 5, 2) the flow is 3", False),
+        ("No change needed, because 1. a leads 2. b does not", False),
+        ("Keep what is known. New plan: [Step 1: Look, Step 2: Choose]", True),
+        ("The flows do not do: 1) look again 2) choose", True),
+    ],
+)
+def test_counted_reasons_to_keep_the_plan_are_no_plan(verdict: str, replaced: bool) -> None:
+    """Numbers within a line are a plan where no words before them keep the one there is."""
+    found = parse_reply(f"Re-plan: {verdict}\nFinal Answer: a")
+    assert (found.replan is not None) == replaced
+
+
 def test_the_plan_behind_the_verdict_goes_before_the_one_above_it() -> None:
     """Some models repeat the old plan first."""
     text = "Plan: 1. Old\nRe-plan: Y\nPlan: 1. New\n2. Choose\nFinal Answer: a"

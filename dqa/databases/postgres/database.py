@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any, cast
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, generators
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
@@ -159,7 +159,10 @@ def _streamed(
         wire.set_chunked_rows_mode(size)
         is_over = False
         try:
-            while result := wire.get_result():
+            # Its own `get_result` would wait with Python's lock held: no thread would go on, not
+            # even the one that is to end the statement.
+            driver.wait(generators.send(wire))
+            while result := driver.wait(generators.fetch(wire)):
                 if result.status == ExecStatus.FATAL_ERROR:
                     is_over = wire.get_result() is None
                     raise error_from_result(result)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from dqa.api.evaluating import default_deciders
-from dqa.core.errors import UsageError
+from dqa.core.errors import DqaError, UsageError
+from dqa.core.question_set import QuestionSet
 from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases
 from dqa.evaluation.audit import ReleaseAudit
-from dqa.evaluation.folders import register_scenarios
+from dqa.evaluation.folders import RUN, read_record, register_scenarios
 
 
-def analyse(run: Path | str, reference: str | None = None) -> Analysis:
+def analyse(
+    run: Path | str, reference: str | None = None, *, questions: QuestionSet | None = None
+) -> Analysis:
     """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
 
     Parameters
@@ -22,6 +25,10 @@ def analyse(run: Path | str, reference: str | None = None) -> Analysis:
     reference
         The decider whose number of retrievals tells single-retrieval questions from others; by
         default the usual one, where it took part.
+    questions
+        What was asked; by default they are read again from where the run had them. Where that is
+        not possible, nobody knows which data a question turns on, and all count
+        (`Analysis.without_data`).
 
     Raises
     ------
@@ -32,11 +39,24 @@ def analyse(run: Path | str, reference: str | None = None) -> Analysis:
     """
     cases = read_cases(Path(run))
     register_scenarios(Path(run))
+    questions = _questions(Path(run)) if questions is None else questions
     if reference is None:
         took_part = {case.result.decider for case in cases.judged}
         usual = (name for name in default_deciders("reference") if name in took_part)
         reference = next(usual, None)
-    return analyse_cases(cases, reference)
+    return analyse_cases(cases, reference, questions)
+
+
+def _questions(run: Path) -> QuestionSet | None:
+    """Return the questions of a run, where they are still what they were; None elsewhere."""
+    record = read_record(run) if (run / RUN).is_file() else None
+    if record is None or record.spec is None:
+        return None
+    try:
+        found = record.spec.questions.read()
+    except DqaError:
+        return None  # the table's notes say so
+    return found if found.content_hash == record.content_hash else None
 
 
 def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:

@@ -48,6 +48,8 @@ def notes(analysis: Analysis) -> list[str]:
         "runs that a failing server or a spent budget ended: counted nowhere": analysis.unjudged,
         "results without a trace: counted nowhere": analysis.without_trace,
         "traces without a result: counted nowhere": analysis.without_result,
+        "runs whose questions are not at hand: values of any node or goods count as looked at, "
+        "whether or not the question turns on them": analysis.without_data,
         f"runs whose traces do not tell how they decided, counted in no table but accuracies "
         f"({untold})": sum(analysis.untold.values()),
     }

@@ -45,6 +45,7 @@ def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iter
     yield from whole.candidates(file=statements["candidates"])
     yield from whole.outcomes(file=statements["outcomes"])
     yield from whole.critical_values()
+    yield from whole.matters()
     yield from whole.heuristics(statements)
     yield from whole.release()
 
@@ -189,6 +190,15 @@ class _Whole:
         for index, value in enumerate(self._document.critical_values):
             here: Place = ("critical_values", index)
             yield from self._all_columns((*here, "column"), value.table, (value.column,))
+            for table, column in value.solved:
+                yield from self._all_columns((*here, "solved"), table, (column,))
+            if value.spared is not None:
+                names = [other.name for other in self._document.critical_values]
+                if value.spared.by not in names:
+                    wrong = unknown_word("critical value", value.spared.by, names)
+                    yield (*here, "spared", "by"), wrong
+                for table, column in value.spared.beside:
+                    yield from self._all_columns((*here, "spared", "beside"), table, (column,))
             if value.computed is None:
                 continue
             there = (*here, "computed")
@@ -197,6 +207,22 @@ class _Whole:
             if value.computed.beside is not None:
                 table, column = value.computed.beside
                 yield from self._all_columns((*there, "beside"), table, (column,))
+
+    def matters(self) -> Iterator[Problem]:
+        """Yield what is no parameter that names a node, or no label of an edge."""
+        given = self._document.matters
+        if given is None:
+            return
+        here: Place = ("matters",)
+        yield from self._parameter((*here, "parameter"), given.parameter)
+        parameter = self._document.parameters.get(given.parameter)
+        if parameter is not None and all(n.table != parameter.table for n in self._document.nodes):
+            mend = "name a parameter whose table is one of the nodes"
+            yield (*here, "parameter"), f"'{given.parameter}' names no node; {mend}"
+        labels = [edge.label for edge in self._document.edges]
+        for label in given.along:
+            if label not in labels:
+                yield (*here, "along"), unknown_word("edge", label, labels)
 
     def heuristics(self, files: Mapping[str, bool]) -> Iterator[Problem]:
         """Yield heuristics without a file, files without a heuristic, and names used twice."""

@@ -196,6 +196,21 @@ class Computed(Part):
     beside: tuple[str, str] | None = None
 
 
+class Spared(Part):
+    """When a decision does without a value: a number compares the candidates by what it leaves.
+
+    Attributes
+    ----------
+    by
+        The critical value that such a number is worked out from, by name.
+    beside
+        Of these columns, ``(table, column)`` each, one has to be in the number, too.
+    """
+
+    by: str
+    beside: tuple[tuple[str, str], ...] = Field(min_length=1)
+
+
 class CriticalValue(Part):
     """A value without which a question cannot be answered well (PlanRAG, section 5.2).
 
@@ -206,18 +221,40 @@ class CriticalValue(Part):
     table, column
         Where the database has it.
     computed
-        How else it can be had; None where no rule gives it.
+        How else it can be had; None where no sum or mean gives it.
+    solved
+        Columns, ``(table, column)`` each, that hold the value between them, by an equation of the
+        scenario's: a number that all of them went into holds it, too.
+    spared
+        When a decision does without it; None for never.
     """
 
     name: Name
     table: str
     column: str
     computed: Computed | None = None
+    solved: tuple[tuple[str, str], ...] = ()
+    spared: Spared | None = None
 
     @property
     def place(self) -> tuple[str, str]:
         """Table and column, as statements are read."""
         return self.table, self.column
+
+
+class MattersPart(Part):
+    """Which of the data a question turns on: what a parameter names, and what leads there.
+
+    Attributes
+    ----------
+    parameter
+        What the question is about; its table is one of nodes.
+    along
+        Labels of edges: everything matters from which that can be reached along them.
+    """
+
+    parameter: str
+    along: tuple[str, ...] = ()
 
 
 class HeuristicPart(Part):
@@ -280,6 +317,8 @@ class ScenarioDocument(Part):
         What can be chosen, and what it leads to.
     critical_values
         What the analysis of a run looks for.
+    matters
+        Of which data it counts; None for all.
     heuristics
         Queries that answer without any calculation by the rules.
     release
@@ -301,6 +340,7 @@ class ScenarioDocument(Part):
     candidates: CandidatesPart
     outcomes: OutcomesPart
     critical_values: tuple[CriticalValue, ...] = ()
+    matters: MattersPart | None = None
     heuristics: tuple[HeuristicPart, ...] = ()
     release: ReleasePart | None = None
     generator: GeneratorPart | None = None

@@ -104,7 +104,7 @@ class Agent(Decider):
             lambda plan: prompting.task(question, database, plan, language, samples),
             recorder,
         )
-        bounds = prompting.Bounds(settings.limits, settings.max_steps)
+        bounds = prompting.Bounds(settings.limits, settings.max_steps, settings.display)
         told = prompting.instructions(recipe, settings.protocol, bounds, added)
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []

@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from langchain_core.tools import BaseTool
 
 from dqa.core.database import Database, Limits
+from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.plans import read_plan
 from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
@@ -49,7 +50,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What an agent is told of its limits.
+    """What an agent is told of its limits, and of how it is shown values.
 
     Attributes
     ----------
@@ -57,10 +58,13 @@ class Bounds:
         What one statement may cost.
     max_steps
         Most replies.
+    display
+        How numbers are shown.
     """
 
     limits: Limits
     max_steps: int
+    display: Display = DEFAULT_DISPLAY
 
 
 @cache
@@ -124,6 +128,13 @@ CLOSING = ("closing", "last_thought", "answer")
 """The blocks that go with the only observation of an agent that reads once."""
 
 
+def _numbers(display: Display) -> str:
+    """Return what a prompt says of numbers after the size of an observation."""
+    if not display.digits:
+        return ""
+    return f", numbers with a fraction rounded to {display.digits} significant digits or more"
+
+
 def blocks(
     recipe: Recipe, protocol: ProtocolName, bounds: Bounds, added: Sequence[BaseTool] = ()
 ) -> tuple[Block, ...]:
@@ -144,6 +155,8 @@ def blocks(
         max_steps=bounds.max_steps,
         rows=f"{bounds.limits.rows:,}",
         characters=f"{bounds.limits.bytes:,}",
+        seconds=f"{bounds.limits.seconds:g}",
+        numbers=_numbers(bounds.display),
         added=added,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,19 @@ def test_a_folder_without_a_run_is_one_clear_line(dqa: Callable[..., Any], tmp_p
         assert (ran.code, ran.out) == (2, "")
         assert words in ran.err
         assert len(ran.err.splitlines()) == 1
+
+
+def test_a_run_whose_questions_are_gone_counts_any_node(
+    dqa: Callable[..., Any], folder: Path, generated: Path, tmp_path: Path
+) -> None:
+    """It is said; questions that are given stand in for those that cannot be read again."""
+    from dqa import analyse, read_generated
+
+    assert analyse(folder).without_data == 0
+    run = Path(shutil.copytree(folder, tmp_path / "run"))
+    record = json.loads((run / "run.json").read_text("utf-8"))
+    record["spec"]["questions"]["folder"] = str(tmp_path / "gone")
+    (run / "run.json").write_text(json.dumps(record), "utf-8")
+    assert analyse(run).without_data == 4 * 2 * 4
+    assert "32 runs whose questions are not at hand" in dqa("analyse", run).out.replace("\n", " ")
+    assert analyse(run, questions=read_generated(generated)).without_data == 0

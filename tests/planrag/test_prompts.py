@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.display import Display
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import ProtocolName, Settings
 from dqa_planrag import prompting
@@ -104,7 +105,7 @@ def test_the_comparison_finds_one_word_in_one_recipe(name: str) -> None:
 
 def test_no_block_reads_the_recipe() -> None:
     """A template knows limits and added tools, and no agent: it cannot word two of them apart."""
-    limits = {"max_steps", "rows", "characters", "added"}
+    limits = {"max_steps", "rows", "characters", "seconds", "numbers", "added"}
     shown = {"plan", "current_step"}
     for protocol in PROTOCOLS:
         for name, source in prompting.sources(protocol).items():
@@ -125,8 +126,13 @@ def test_the_prompt_says_what_an_observation_shows_at_most(
     agent: str, protocol: ProtocolName
 ) -> None:
     """From the limits of the run, and that a statement may have several lines."""
-    told = instructions(BY_NAME[agent], protocol, Bounds(Limits(rows=7, bytes=1_234), 5))
+    limits = Limits(rows=7, bytes=1_234, seconds=2.5)
+    told = instructions(BY_NAME[agent], protocol, Bounds(limits, 5, Display(digits=4)))
     assert "at most 7 rows and 1,234 characters" in told
+    assert "rounded to 4 significant digits" in told
+    assert "takes at most 2.5 seconds" in told
+    in_full = instructions(BY_NAME[agent], protocol, Bounds(limits, 5, Display(digits=0)))
+    assert "digits" not in in_full
     assert "on one line or several" in told
     assert ("at most 5 replies" in told) == (agent != "singlerag")
 

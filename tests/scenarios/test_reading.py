@@ -74,6 +74,27 @@ def test_the_shipped_scenarios_keep_their_order() -> None:
         ('table = "part"\n', 'table = "parts"\n', "parameters.part.column", "no table 'parts'"),
         ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
         ('column = "unit_price"', 'column = "price"', "critical_values.0.column", "'unit_price'?"),
+        (
+            'column = "unit_price"',
+            'column = "unit_price"\nsolved = [["offer", "stck"]]',
+            "critical_values.0.solved",
+            "did you mean 'stock'?",
+        ),
+        (
+            'column = "unit_price"',
+            'column = "unit_price"\nspared = { by = "shiping", beside = [["offer", "stock"]] }',
+            "critical_values.0.spared.by",
+            "did you mean 'shipping'?",
+        ),
+        (
+            'column = "unit_price"',
+            'column = "unit_price"\nspared = { by = "shipping", beside = [["offer", "x"]] }',
+            "critical_values.0.spared.beside",
+            "'x'",
+        ),
+        ('parameter = "part"', 'parameter = "parts"', "matters.parameter", "mean 'part'?"),
+        ('parameter = "part"', 'parameter = "pieces"', "matters.parameter", "names no node"),
+        ('along = ["Offer"]', 'along = ["Ofer"]', "matters.along", "did you mean 'Offer'?"),
         ('database = "{warehouse}"', 'database = "{where}"', "release.database", "'where'"),
         ('database = "{warehouse}"', 'database = "x"', "release.database", "one parameter"),
         (

@@ -14,30 +14,32 @@ from dqa.evaluation.analysis.critical_values import (
     found_values,
 )
 from dqa.evaluation.analysis.failures import RunFailure, failure_of
+from dqa.evaluation.analysis.relevance import Data, Relevance
 from dqa.evaluation.analysis.replanning import Replanning, kind_of
 from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
-from dqa.evaluation.analysis.statements import Aggregate, Reading, read_statement
+from dqa.evaluation.analysis.statements import Asked, asked_in
 
 __all__ = [
     "Action",
-    "Aggregate",
     "Analysis",
+    "Asked",
     "Case",
     "Cases",
     "CriticalValue",
+    "Data",
     "Found",
     "QuestionType",
-    "Reading",
+    "Relevance",
     "Replanning",
     "Retrievals",
     "RunFailure",
     "Share",
     "actions_in",
     "analyse",
+    "asked_in",
     "failure_of",
     "found_values",
     "kind_of",
     "question_types",
     "read_cases",
-    "read_statement",
 ]

@@ -8,7 +8,10 @@ from typing import TypedDict
 
 from pydantic import ConfigDict, Field, SkipValidation
 
+from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.evaluation.analysis.cases import Case, Cases, Share
 from dqa.evaluation.analysis.critical_values import (
@@ -17,8 +20,10 @@ from dqa.evaluation.analysis.critical_values import (
     found_values,
 )
 from dqa.evaluation.analysis.failures import FailureClass, failure_of
+from dqa.evaluation.analysis.relevance import Data, Relevance
 from dqa.evaluation.analysis.replanning import GROUPS, Replanning, ReplanningKind, replannings
 from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
+from dqa.evaluation.analysis.statements import asked_in
 from dqa.evaluation.results import Outcome
 from dqa.models.registry import is_scripted
 
@@ -161,6 +166,9 @@ class Analysis(Record):
         Everything that answered, by name.
     unjudged, without_trace, without_result
         As in `Cases`.
+    without_data
+        Judged runs with critical values whose questions are not at hand: what a question turns on
+        is not known of these, so any node or goods counts.
     untold
         Judged runs, by decider, whose traces do not tell how they decided.
     reference
@@ -175,6 +183,7 @@ class Analysis(Record):
     unjudged: int = Field(ge=0)
     without_trace: int = Field(ge=0)
     without_result: int = Field(ge=0)
+    without_data: int = Field(ge=0, default=0)
     untold: dict[str, int]
     reference: str | None
     question_types: dict[QuestionType, int]
@@ -186,7 +195,9 @@ class Analysis(Record):
     runs: tuple[Measured, ...]
 
 
-def analyse(cases: Cases, reference: str | None = None) -> Analysis:
+def analyse(
+    cases: Cases, reference: str | None = None, questions: QuestionSet | None = None
+) -> Analysis:
     """Measure a folder's runs.
 
     Databases are counted together, as the paper does; unjudged runs are counted nowhere. Runs that
@@ -199,6 +210,8 @@ def analyse(cases: Cases, reference: str | None = None) -> Analysis:
         What `read_cases` returns.
     reference
         The decider whose retrievals tell SR questions from MR ones; None for no such table.
+    questions
+        What was asked, with the data. Without it nobody knows which of them matter, and all count.
 
     Raises
     ------
@@ -209,7 +222,8 @@ def analyse(cases: Cases, reference: str | None = None) -> Analysis:
     """
     if reference is not None and reference not in _deciders(cases.judged):
         raise UnknownNameError("judged decider of this run", reference, _deciders(cases.judged))
-    runs = tuple(_measured(case) for case in cases.judged)
+    turning = _Turning(questions)
+    runs = tuple(_measured(case, turning.relevance(case)) for case in cases.judged)
     types = question_types(cases.judged, reference) if reference else {}
     if reference and not types:
         raise UsageError(
@@ -224,6 +238,9 @@ def analyse(cases: Cases, reference: str | None = None) -> Analysis:
         unjudged=cases.unjudged,
         without_trace=cases.without_trace,
         without_result=cases.without_result,
+        without_data=sum(
+            bool(run.critical_values) and turning.relevance(run.case).data is None for run in runs
+        ),
         untold=dict(Counter(case.result.decider for case in cases.judged if not case.told)),
         reference=reference,
         question_types={kind: kinds[kind] for kind in QuestionType} if reference else {},
@@ -236,23 +253,52 @@ def analyse(cases: Cases, reference: str | None = None) -> Analysis:
     )
 
 
-def _measured(case: Case) -> Measured:
-    scenario = case.result.scenario
-    values = critical(scenario) if case.told else ()
-    found = found_values(case.trace, scenario, values)
-    asked, result = Retrievals.of(case.trace), case.result
-    failure = failure_of(case, found)
+class _Turning:
+    """Knows what each question turns on, where the questions are at hand."""
+
+    def __init__(self, questions: QuestionSet | None) -> None:
+        self._set = questions
+        self._questions = {} if questions is None else {q.key: q for q in questions.questions}
+        self._data: dict[int, Data] = {}
+        self._found: dict[str, Relevance] = {}
+
+    def relevance(self, case: Case) -> Relevance:
+        """Return what a run's question turns on; everything, where nobody knows."""
+        question = self._questions.get(case.result.question)
+        if question is None:
+            return Relevance()
+        if question.key not in self._found:
+            self._found[question.key] = self._relevance(question)
+        return self._found[question.key]
+
+    def _relevance(self, question: Question) -> Relevance:
+        scenario = plugins.find_scenario(question.scenario)
+        if self._set is None or scenario is None:
+            return Relevance()
+        situation = self._set.situation_of(question)
+        if id(situation) not in self._data:
+            self._data[id(situation)] = Data(situation)
+        return Relevance.of(scenario, question, self._data[id(situation)])
+
+
+def _measured(case: Case, relevance: Relevance) -> Measured:
+    known = plugins.find_scenario(case.result.scenario)
+    values = critical(case.result.scenario) if case.told else ()
+    asked = asked_in(case.trace, known.schema if known is not None and values else None)
+    found = found_values(asked, values, relevance)
+    retrievals, result = Retrievals.of(case.trace), case.result
+    failure = failure_of(case, found, asked, relevance)
     return Measured(
         case=case,
         question=result.question,
-        scenario=scenario,
+        scenario=result.scenario,
         database=result.database,
         decider=result.decider,
         model=result.model,
         outcome=result.outcome,
-        retrievals=asked.returned,
-        failed=asked.failed,
-        simulations=asked.simulations,
+        retrievals=retrievals.returned,
+        failed=retrievals.failed,
+        simulations=retrievals.simulations,
         replannings=replannings(case.trace),
         critical_values=dict(found),
         failure=None if failure is None else failure.kind,

@@ -1,26 +1,26 @@
-"""What a statement in Cypher read, by the guard's own lexer and parser."""
+"""What a statement in Cypher shows, by the guard's own lexer and parser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeAlias
 
-from dqa.core.situation import EdgeSchema, NodeSchema, Schema
-from dqa.evaluation.analysis.statements import Aggregate, Column, Reading
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
+from dqa.evaluation.analysis.expressions import Expressions
+from dqa.evaluation.analysis.reading import NOTHING, Reading, UnreadableStatementError, Value
 from dqa.guard import cypher as guard
-from dqa.guard.cypher.facts import Facts
 from dqa.guard.cypher.failure import NotAllowedError
-from dqa.guard.cypher.lexer import Tokens, tokens
-from dqa.guard.cypher.words import NAMES
+from dqa.guard.cypher.lexer import tokens
+from dqa.guard.cypher.words import NAMES, words
 
-_FUNCTIONS = frozenset({"sum", "avg"})
-_AGGREGATING = frozenset({"sum", "avg", "count", "collect", "min", "max", "stdev", "stdevp"})
+_CLAUSES = words("MATCH OPTIONAL WITH UNWIND RETURN CALL ORDER SKIP OFFSET LIMIT WHERE UNION")
+_Kinds: TypeAlias = tuple[NodeSchema, ...] | tuple[EdgeSchema, ...]
 
 
-def read_cypher(
-    statement: str, dialect: str, schema: Schema, shown: frozenset[str]
-) -> Reading | None:
-    """Return what a query read; None where the dialect cannot read it.
+def read_cypher(statement: str, dialect: str, schema: Schema) -> list[Reading] | None:
+    """Return what a query shows, each part of a union by itself; None where it cannot be read.
 
     Parameters
     ----------
@@ -29,179 +29,269 @@ def read_cypher(
     dialect
         One of the guard's for Cypher.
     schema
-        The scenario's. An element without a label may be any of it: a property of such a one is
-        that of every label that has it.
-    shown
-        The properties in the result's nodes and relationships: of one that is returned as a whole,
-        what stands among them was read.
+        The scenario's.
     """
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     try:
-        facts = guard.parsed(statement, dialect)
+        guard.parsed(statement, dialect)
         found = tokens(statement, dialect)
-    except NotAllowedError:
+        reader = _Reader(found, schema, fold)
+        parts = list(reader.split(0, len(found.keys) - 1, {"UNION"}))
+        return [_Reader(found, schema, fold).read(begin, end) for _, begin, end in parts]
+    except (NotAllowedError, RecursionError, UnreadableStatementError):
         return None
-    owners = _columns(schema, fold)
-    columns = {
-        held[name]
-        for trace, read in facts.reads
-        for held in _owned(facts, trace, owners)
-        if (name := fold(read)) in held
-    }
-    shown = frozenset(map(fold, shown))
-    columns |= {
-        column
-        for trace, _ in facts.wholes
-        for held in _owned(facts, trace, owners)
-        for name, column in held.items()
-        if name in shown
-    }
-    edges = {fold(edge.label): edge for edge in schema.edges}
-    return Reading(frozenset(columns), frozenset(_Sums(found, edges, fold).aggregates()))
-
-
-def _columns(schema: Schema, fold: Callable[[str], str]) -> dict[str, dict[str, Column]]:
-    """Return the column behind every property, by label or type."""
-    owners: tuple[NodeSchema | EdgeSchema, ...] = (*schema.nodes, *schema.edges)
-    return {
-        fold(owner.label): {fold(name): (owner.table, column) for name, column in owner.properties}
-        for owner in owners
-    }
-
-
-def _owned(
-    facts: Facts, trace: int, owners: dict[str, dict[str, Column]]
-) -> Iterator[dict[str, Column]]:
-    """Yield the properties of every label that a value may have; a plain value has none."""
-    for index in facts.patterns(trace):
-        labels = facts.owners[index]
-        yield from (held for label, held in owners.items() if labels is None or label in labels)
 
 
 @dataclass(slots=True)
-class _Node:
-    """A node of a pattern: its variable, and whether a map of properties chooses it."""
+class _Reader(Expressions):
+    """Follows what variables are made of, clause by clause."""
 
-    name: str
-    chosen: bool
+    _maps: list[tuple[int, int]] = field(default_factory=list)
+    """Where a pattern's maps of properties stand, each with the instance that it is of."""
 
+    def read(self, begin: int, end: int) -> Reading:
+        self._clauses(begin, end)
+        return self.reading
 
-@dataclass(slots=True)
-class _Edge:
-    """A relationship of a pattern that has a variable, from its source to its target."""
+    def _clauses(self, begin: int, end: int) -> None:
+        before = ""
+        for word, first, last in self.split(begin, end, _CLAUSES):
+            if word == "MATCH":
+                begun = len(self.reading.tables)
+                self._patterns(first, last)
+                if before == "OPTIONAL":
+                    self.reading.make_optional(begun)
+            elif word == "WHERE":
+                self._condition(first, last)
+            elif word in {"WITH", "RETURN"}:
+                self._projection(first, last, final=word == "RETURN")
+            elif word == "UNWIND":
+                self._unwind(first, last)
+            elif word == "ORDER":
+                self._order(first + 1, last)
+            elif word == "CALL":
+                self._call(first)
+            before = word
 
-    schema: EdgeSchema
-    source: _Node
-    target: _Node
-    chosen: bool
-
-
-@dataclass(slots=True)
-class _Sums:
-    """Finds sums and means over relationships, grouped by the node at one of their ends.
-
-    The rows of such a sum are whole where only one end is chosen or grouped by: by a map in its
-    pattern, or by any mention outside patterns and aggregating functions.
-    """
-
-    found: Tokens
-    edges: dict[str, EdgeSchema]
-    fold: Callable[[str], str]
-    _inside: set[int] = field(default_factory=set)
-    _opening: dict[int, int] = field(default_factory=dict)
-
-    def aggregates(self) -> Iterator[Aggregate]:
-        self._opening = {end: begin for begin, end in self.found.closing.items()}
-        edges = dict(self._relationships())
-        alone = list(self._nodes_alone())
-        calls = [i for i in range(len(self.found.keys) - 1) if self._is_call(i, _AGGREGATING)]
-        for i in calls:
-            self._inside.update(range(i, self.found.closing[i + 1] + 1))
-        mentioned = {self.fold(name) for name in self._mentioned()}
-        nodes = [node for edge in edges.values() for node in (edge.source, edge.target)]
-        chosen = mentioned | {node.name for node in (*nodes, *alone) if node.chosen}
-        for i in calls:
-            # Of distinct amounts, equal ones would count once.
-            if self._is_call(i, _FUNCTIONS) and self.found.keys[i + 2] != "DISTINCT":
-                yield from self._aggregate(i, edges, mentioned, chosen)
-
-    def _is_call(self, i: int, names: frozenset[str]) -> bool:
-        keys, texts = self.found.keys, self.found.texts
-        return keys[i] in NAMES and texts[i].lower() in names and keys[i + 1] == "("
-
-    def _aggregate(
-        self, i: int, edges: dict[str, _Edge], mentioned: set[str], chosen: set[str]
-    ) -> Iterator[Aggregate]:
-        reads = list(self._reads(i + 2, self.found.closing[i + 1]))
-        names = {name for name, _ in reads}
-        edge = edges.get(names.pop()) if len(names) == 1 else None
-        if edge is None or edge.chosen or reads[0][0] in mentioned:
-            return
-        properties = {self.fold(name): column for name, column in edge.schema.properties}
-        if not all(name in properties for _, name in reads):
-            return
-        ends = ((edge.source, edge.schema.source[1]), (edge.target, edge.schema.target[1]))
-        by = {column for node, column in ends if node.chosen or (node.name and node.name in chosen)}
-        columns = frozenset(properties[name] for _, name in reads)
-        function = self.found.texts[i].lower()
-        yield Aggregate(function, edge.schema.table, columns, frozenset(by))
-
-    def _reads(self, begin: int, end: int) -> Iterator[tuple[str, str]]:
-        """Yield variable and property of every ``a.b`` between two tokens."""
-        keys, texts = self.found.keys, self.found.texts
-        for i in range(begin, end - 2):
-            if keys[i] in NAMES and keys[i + 1] == "." and keys[i - 1] != ".":
-                yield self.fold(texts[i]), self.fold(texts[i + 2])
-
-    def _mentioned(self) -> Iterator[str]:
-        """Yield the names that stand outside patterns and aggregating functions."""
-        keys, texts = self.found.keys, self.found.texts
-        for i, key in enumerate(keys):
-            if key in NAMES and i not in self._inside and keys[i - 1] not in {".", ":", "AS"}:
-                yield texts[i]
-
-    def _relationships(self) -> Iterator[tuple[str, _Edge]]:
-        """Yield the relationships of all patterns that have a variable and one known type."""
+    def _call(self, begin: int) -> None:
+        """Read a subquery; what it returns is known behind it."""
         keys, closing = self.found.keys, self.found.closing
-        for begin, end in closing.items():
-            if keys[begin] != "[" or keys[begin - 1] != "-" or keys[end + 1] != "-":
-                continue
-            from_right = keys[begin - 2] == "<"
-            left = begin - 3 if from_right else begin - 2
-            to_right = keys[end + 2] == ">"
-            right = end + 3 if to_right else end + 2
-            if keys[left] != ")" or keys[right : right + 1] != ["("]:
-                continue
-            spans = ((self._opening[left], left), (begin, end), (right, closing[right]))
-            for first, last in spans:
-                self._inside.update(range(first, last + 1))
-            schema = self._type(begin, end)
-            name = self._variable(begin)
-            if not name or schema is None or from_right == to_right:
-                continue
-            ends = self._node(spans[0][0], left), self._node(right, closing[right])
-            source, target = reversed(ends) if from_right else ends
-            yield name, _Edge(schema, source, target, "{" in keys[begin:end])
+        start = closing[begin] + 1 if keys[begin] == "(" else begin
+        if keys[start] == "{":
+            around, shown = dict(self.known), list(self.reading.outputs)
+            self._clauses(start + 1, closing[start])
+            self.known = around | self.known
+            self.reading.outputs = shown
 
-    def _nodes_alone(self) -> Iterator[_Node]:
-        """Yield the nodes that begin a MATCH and that no relationship was found at."""
-        keys, closing = self.found.keys, self.found.closing
-        for begin, end in closing.items():
-            if keys[begin] == "(" and keys[begin - 1] == "MATCH" and begin not in self._inside:
-                self._inside.update(range(begin, end + 1))
-                yield self._node(begin, end)
+    def _unwind(self, begin: int, end: int) -> None:
+        value = self.value(begin, end - 2)
+        self.known[self.text(end - 1)] = value
 
-    def _variable(self, begin: int) -> str:
+    def _order(self, begin: int, end: int) -> None:
+        for _, first, last in self.split(begin, end, {","}):
+            stop = last - (self.found.keys[last - 1] in {"DESC", "ASC", "DESCENDING", "ASCENDING"})
+            value = self.value(first, stop)
+            if value.term is None:
+                self.reading.order.append(value)
+
+    def _projection(self, begin: int, end: int, *, final: bool) -> None:
+        """Read the items of WITH or RETURN: those that sum nothing up group the others."""
         keys = self.found.keys
-        named = keys[begin + 1] in NAMES and keys[begin + 2] != "."
-        return self.fold(self.found.texts[begin + 1]) if named else ""
+        begin += keys[begin] == "DISTINCT"
+        items: list[tuple[str, int, int]] = []
+        kept: dict[str, Value] = {}
+        for _, first, last in self.split(begin, end, {","}):
+            if keys[first] == "*" and last == first + 1:
+                kept |= self.known
+                continue
+            parts = list(self.split(first, last, {"AS"}))
+            stop = parts[0][2]
+            name = (
+                self.text(parts[1][1])
+                if len(parts) > 1
+                else "".join(map(self.text, range(first, last)))
+            )
+            items.append((name, first, stop))
+        alone = [self.value(i, j) for _, i, j in items if not self.sums(i, j)]
+        self.groups = [*kept.values(), *alone]
+        made = {name: self.value(first, last) for name, first, last in items}
+        self.groups = []
+        if final:
+            self.reading.outputs = [*kept.values(), *made.values()]
+            self.reading.names = [name.lower() for name in (*kept, *made)]
+            self.known = self.known | made
+        else:
+            self.known = kept | made
 
-    def _type(self, begin: int, end: int) -> EdgeSchema | None:
-        keys, texts = self.found.keys, self.found.texts
-        for i in range(begin + 1, min(begin + 3, end)):
-            if keys[i] == ":" and keys[i + 2] in {"]", "{"}:
-                return self.edges.get(self.fold(texts[i + 1]))
-        return None
+    def _patterns(self, begin: int, end: int) -> None:
+        """Read the nodes and relationships of a MATCH, and what their maps say."""
+        keys, closing = self.found.keys, self.found.closing
+        i, left = begin, None
+        while i < end:
+            if keys[i] == "(" and (i == begin or not (keys[i - 1] in NAMES and keys[i - 2] != "=")):
+                node = self._element(i, self.schema.nodes)
+                if left is not None:
+                    self._relationship(left[1], i, left[0], node)
+                left = (node, closing[i])
+                i = closing[i] + 1
+            elif keys[i] == ",":
+                left, i = None, i + 1
+            else:
+                i = closing[i] + 1 if i in closing and keys[i] == "[" else i + 1
+        # What a node without a label is, its relationships tell.
+        for place, instance in self._maps:
+            self._map(place, instance)
+        self._maps = []
 
-    def _node(self, begin: int, end: int) -> _Node:
-        return _Node(self._variable(begin), "{" in self.found.keys[begin:end])
+    def _relationship(self, begin: int, end: int, left: int, right: int) -> None:
+        """Read what stands between two nodes."""
+        keys, closing = self.found.keys, self.found.closing
+        bracket = next((i for i in range(begin + 1, end) if keys[i] == "["), None)
+        from_right = keys[begin + 1] == "<"
+        to_right = keys[end - 1] == ">"
+        if bracket is None or "*" in keys[bracket : closing[bracket]]:
+            if bracket is not None and keys[bracket + 1] in NAMES:
+                self.known[self.text(bracket + 1)] = NOTHING
+            return
+        edge = self._element(bracket, self.schema.edges)
+        found = [e for e in self.schema.edges if e.table == self.reading.tables[edge]]
+        if not found:
+            found = self._possible(left, right)
+            if len(found) != 1:
+                return
+            self.reading.tables[edge] = found[0].table
+        schema = found[0]
+        ends = self._ends(schema, left, right) if from_right == to_right else None
+        if from_right != to_right:
+            ends = (right, left) if from_right else (left, right)
+        if ends is None:
+            return
+        for node, (label, column) in zip(ends, (schema.source, schema.target), strict=True):
+            made = self.schema.node(label)
+            if self.reading.tables[node] is None:
+                self.reading.tables[node] = made.table
+            self.reading.equate((node, made.key_column), (edge, column))
+
+    def _possible(self, left: int, right: int) -> list[EdgeSchema]:
+        """Return the relationships that can stand between two nodes, by their labels."""
+        wanted = {self.reading.tables[left], self.reading.tables[right]} - {None}
+        tables = {node.label: node.table for node in self.schema.nodes}
+        return [
+            edge
+            for edge in self.schema.edges
+            if wanted <= {tables[edge.source[0]], tables[edge.target[0]]}
+        ]
+
+    def _ends(self, schema: EdgeSchema, left: int, right: int) -> tuple[int, int] | None:
+        """Return source and target where no arrow says it, as far as the labels do."""
+        tables = {node.label: node.table for node in self.schema.nodes}
+        source, target = tables[schema.source[0]], tables[schema.target[0]]
+        here, there = self.reading.tables[left], self.reading.tables[right]
+        if source == target:
+            return None
+        if here == source or there == target:
+            return left, right
+        return (right, left) if here == target or there == source else None
+
+    def _element(self, begin: int, kinds: _Kinds) -> int:
+        """Return the instance of a node or relationship pattern, a new one or a known one."""
+        keys, closing = self.found.keys, self.found.closing
+        end, i, name = closing[begin], begin + 1, ""
+        if keys[i] in NAMES and keys[i] != "WHERE":
+            name, i = self.text(i), i + 1
+        table = None
+        if keys[i] == ":":
+            label = self.text(i + 1)
+            several = "|" in keys[i:end]
+            same = [k.table for k in kinds if self.fold(k.label) == label and not several]
+            table = same[0] if same else None
+        given = self.known.get(name)
+        instance = given.whole if given is not None and given.whole is not None else None
+        if instance is None:
+            instance = self.reading.instance(table)
+        elif table is not None and self.reading.tables[instance] is None:
+            self.reading.tables[instance] = table
+        if name:
+            self.known[name] = Value(whole=instance)
+        maps = (j for j in range(i, end) if keys[j] == "{")
+        self._maps += [(j, instance) for j in islice(maps, 1)]
+        for j in range(i, end):
+            if keys[j] == "WHERE":
+                self._condition(j + 1, end)
+                break
+        return instance
+
+    def _map(self, begin: int, instance: int) -> None:
+        """Note what a pattern's map of properties says."""
+        for _, first, last in self.split(begin + 1, self.found.closing[begin], {","}):
+            value = self.property(Value(whole=instance), self.found.texts[first])
+            constant = self.constant(first + 2, last)
+            if constant is not None:
+                self._restrict(value, constant)
+            else:
+                self._equal(value, self.value(first + 2, last))
+
+    def _condition(self, begin: int, end: int) -> None:
+        """Note what a condition says: equations of keys by themselves, the rest as it is."""
+        keys, closing = self.found.keys, self.found.closing
+        while keys[begin] == "(" and closing[begin] == end - 1:
+            begin, end = begin + 1, end - 1
+        if any(word == "OR" for word, _, _ in self.split(begin, end, {"OR", "XOR"})):
+            self.reading.condition(self.value(begin, end))
+            return
+        parts = list(self.split(begin, end, {"AND"}))
+        if len(parts) > 1:
+            for _, first, last in parts:
+                self._condition(first, last)
+            return
+        sides = list(self.split(begin, end, {"=", "IN"}))
+        if len(sides) != 2 or keys[begin] == "NOT":
+            self.reading.condition(self.value(begin, end))
+            return
+        (_, first, middle), (word, start, last) = sides
+        if word == "IN":
+            self._membership(self.value(first, middle), start, last)
+            return
+        constants = self.constant(first, middle), self.constant(start, last)
+        values = self.value(first, middle), self.value(start, last)
+        if constants[1] is not None:
+            self._restrict(values[0], constants[1])
+        elif constants[0] is not None:
+            self._restrict(values[1], constants[0])
+        else:
+            self._equal(*values)
+
+    def _membership(self, value: Value, begin: int, end: int) -> None:
+        given: list[Cell] | None = None
+        if self.found.keys[begin] == "[":
+            items = self.split(begin + 1, self.found.closing[begin], {","})
+            found = [self.constant(first, last) for _, first, last in items]
+            given = [c for one in found for c in one or ()] if None not in found else None
+        if given is not None:
+            self._restrict(value, given)
+            return
+        other = self.value(begin, end)
+        if value.term is not None and other.term is not None:
+            self.reading.equate(value.term, other.term)
+        self._note(value)
+
+    def _restrict(self, value: Value, constant: list[Cell]) -> None:
+        if value.term is not None:
+            self.reading.restrict(value.term, constant)
+        self._note(value)
+
+    def _equal(self, one: Value, other: Value) -> None:
+        """Note that two values are the same: two terms, or two elements."""
+        if one.term is not None and other.term is not None:
+            self.reading.equate(one.term, other.term)
+        elif one.whole is not None and other.whole is not None:
+            for column in self.reading.ends(one.whole):
+                self.reading.equate((one.whole, column), (other.whole, column))
+        for value in (one, other):
+            if value.term is not None and (one.term is None or other.term is None):
+                self.reading.settle(value.term)
+            self._note(value)
+
+    def _note(self, value: Value) -> None:
+        if value.term is None or value.term[1] not in self.reading.ends(value.term[0]):
+            self.reading.condition(value)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from dqa.core.evidence import Evidence
 from dqa.evaluation.analysis.cases import Case
 from dqa.evaluation.analysis.critical_values import Found
-from dqa.evaluation.analysis.statements import brought_data, cells
+from dqa.evaluation.analysis.relevance import Relevance
+from dqa.evaluation.analysis.statements import Asked, rows_of
 from dqa.evaluation.results import Outcome, Result
 
 _WORTHLESS = 1.0 - 1e-9
@@ -37,7 +38,9 @@ class RunFailure:
     reason: str
 
 
-def failure_of(case: Case, found: Mapping[str, Found]) -> RunFailure | None:
+def failure_of(
+    case: Case, found: Mapping[str, Found], asked: Sequence[Asked], relevance: Relevance
+) -> RunFailure | None:
     """Return why a run failed; None where it was right, or where its trace tells nothing.
 
     The first rule that fits decides:
@@ -45,10 +48,10 @@ def failure_of(case: Case, found: Mapping[str, Found]) -> RunFailure | None:
     1. QUR: statements were asked, at least half of them failed or brought no data, and what a
        decision needs never came: a critical value, or, in a scenario without any, any data.
     2. OTH: no answer could be judged (step limit, replies that could not be read), or it names
-       several candidates, or no candidate and nothing else that the database returned either.
+       several candidates, or no candidate and nothing else that the database holds either.
     3. CAN: it answers with something of the database that is no candidate, or with a candidate
        that leads to nothing better than deciding nothing.
-    4. MIS: a critical value was neither queried nor computed.
+    4. MIS: a critical value was never looked at.
     5. DEEP: everything was at hand, and the conclusion was wrong.
 
     Parameters
@@ -57,36 +60,59 @@ def failure_of(case: Case, found: Mapping[str, Found]) -> RunFailure | None:
         A judged run; what failing servers and spent budgets ended is never a failure.
     found
         How it came by its scenario's critical values; see `found_values`.
+    asked
+        What it asked.
+    relevance
+        What the question turns on, with the data.
     """
     if case.correct or not case.told or not case.result.outcome.judged:
         return None
     missed = [name for name, how in found.items() if how is Found.MISSED]
     return (
-        _query_error(case, missed, critical=bool(found))
-        or _other(case)
+        _query_error(asked, relevance, missed, critical=bool(found))
+        or _other(case, asked, relevance)
         or _improper_candidate(case)
         or (
-            RunFailure(FailureClass.MIS, f"never queried or computed: {', '.join(missed)}")
+            RunFailure(FailureClass.MIS, f"never looked at: {', '.join(missed)}")
             if missed
             else RunFailure(FailureClass.DEEP, "chose a worse candidate with the data at hand")
         )
     )
 
 
-def _query_error(case: Case, missed: list[str], *, critical: bool) -> RunFailure | None:
-    asked = case.trace.evidence
-    vain = sum(not brought_data(evidence) for evidence in asked)
+def _query_error(
+    asked: Sequence[Asked], relevance: Relevance, missed: list[str], *, critical: bool
+) -> RunFailure | None:
+    vain = sum(not brought_data(one, relevance) for one in asked)
     lacks_data = bool(missed) if critical else vain == len(asked)
     if not asked or 2 * vain < len(asked) or not lacks_data:
         return None
     return RunFailure(FailureClass.QUR, f"{vain} of {len(asked)} statements brought nothing")
 
 
-def _other(case: Case) -> RunFailure | None:
+def brought_data(asked: Asked, relevance: Relevance) -> bool:
+    """Whether a statement ran and brought data.
+
+    Sums and counts alone that are all null or zero say something only of what exists: of a name
+    that does not, they are as good as no row.
+    """
+    evidence = asked.evidence
+    if evidence.error is not None or not evidence.row_count:
+        return False
+    found = [cell for row in rows_of(evidence) for cell in row]
+    if not found or any(cell is not None and cell != 0 for cell in found):
+        return True
+    sums = any(output.is_sum for reading in asked.readings for output in reading.outputs)
+    if sums and relevance.data is not None:
+        return any(relevance.exists(reading) for reading in asked.readings)
+    return any(cell is not None for cell in found)
+
+
+def _other(case: Case, asked: Sequence[Asked], relevance: Relevance) -> RunFailure | None:
     result = case.result
     if result.outcome is Outcome.WRONG:
         return None
-    if result.outcome is Outcome.NO_CANDIDATE and _is_of_database(result.answer, case):
+    if result.outcome is Outcome.NO_CANDIDATE and _is_of_database(result.answer, asked, relevance):
         return None
     return RunFailure(FailureClass.OTH, f"no decision to judge: {result.outcome.value}")
 
@@ -110,19 +136,22 @@ def _gains_nothing(result: Result) -> bool:
     return gain <= 0.0 if result.goal == "maximise" else gain >= 0.0
 
 
-def _is_of_database(answer: str, case: Case) -> bool:
-    """Whether an answer, as a whole, is a name that the database knows, as far as this run saw.
+def _is_of_database(answer: str, asked: Sequence[Asked], relevance: Relevance) -> bool:
+    """Whether an answer, as a whole, is a name that the database knows.
 
-    It stands in a cell that came back, or in quotes in a statement that brought data.
+    Where nobody has its data: one that stands in a cell that came back, or in quotes in a statement
+    that brought data.
     """
     name = answer.strip(_QUOTES).casefold()
     if not name or len(answer) > _LONGEST_NAME:
         return False
+    if relevance.data is not None:
+        return name in relevance.data.names
     quoted = (f"'{name}'", f'"{name}"')
     return any(
-        name in _names(evidence) or any(q in evidence.statement.casefold() for q in quoted)
-        for evidence in case.trace.evidence
-        if brought_data(evidence)
+        name in _names(one.evidence) or any(q in one.evidence.statement.casefold() for q in quoted)
+        for one in asked
+        if brought_data(one, relevance)
     )
 
 
@@ -130,6 +159,7 @@ def _names(evidence: Evidence) -> frozenset[str]:
     """Return the names and whole numbers that a statement brought."""
     return frozenset(
         str(cell).strip().casefold()
-        for cell in cells(evidence)
+        for row in rows_of(evidence)
+        for cell in row
         if isinstance(cell, str | int) and not isinstance(cell, bool)
     )

@@ -87,7 +87,7 @@ class _Compared:
     matched
         The old step of each new one that is an old one, kept or changed, by index.
     kept
-        The new steps that are an old one word for word.
+        The new steps that are an old one, in the same words or in others that say the same.
     """
 
     old: Sequence[PlanStep]
@@ -98,8 +98,9 @@ class _Compared:
     @classmethod
     def of(cls, old: Sequence[PlanStep], new: Sequence[PlanStep]) -> _Compared:
         matched = _equal(old, new)
-        kept = frozenset(matched)
-        return cls(old, new, matched | _similar(old, new, matched), kept)
+        matched |= _similar(old, new, matched)
+        kept = (i for i, j in matched.items() if _says_the_same(new[i], old[j]))
+        return cls(old, new, matched, frozenset(kept))
 
     @property
     def added(self) -> list[int]:
@@ -177,6 +178,14 @@ def _equal(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> dict[int, int]:
         waiting.setdefault(step.bare, []).append(i)
     places = {i: waiting.get(step.bare, []) for i, step in enumerate(new)}
     return {i: there.pop(0) for i, there in places.items() if there}
+
+
+def _says_the_same(one: PlanStep, other: PlanStep) -> bool:
+    """Whether two steps have the same words, or the same content and actions."""
+    if one.bare == other.bare:
+        return True
+    same = content_of(one) == content_of(other)
+    return same and actions_in(one) == actions_in(other)
 
 
 def _similar(

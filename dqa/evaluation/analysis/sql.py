@@ -1,25 +1,56 @@
-"""What a statement in SQL read, resolved by sqlglot against the scenario's tables."""
+"""What a statement in SQL shows, by sqlglot's parser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
-from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from dqa.core.situation import Schema
-from dqa.evaluation.analysis.statements import Aggregate, Column, Reading
+from dqa.core.situation import Cell, Schema
+from dqa.evaluation.analysis.reading import NOTHING, Reading, UnreadableStatementError, Value
 
 _NAMES = {"ansi": "", "mariadb": "mysql"}
 """What sqlglot calls a dialect, where that is not what the guard calls it."""
-_FUNCTIONS: tuple[tuple[type[exp.Func], str], ...] = ((exp.Sum, "sum"), (exp.Avg, "avg"))
+_SAME = (exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias, exp.Distinct)
+"""What leaves a number what it is."""
+_LISTS = (exp.GroupConcat, exp.ArrayAgg, exp.JSONArrayAgg, exp.JSONObjectAgg)
+"""What puts values into one cell without mixing them."""
+_TESTS = (exp.Predicate, exp.Connector, exp.Not)
+_Columns: TypeAlias = dict[str, Value]
+"""What a source of rows has, by name in small letters."""
 
 
-def read_sql(statement: str, dialect: str, schema: Schema, shown: frozenset[str]) -> Reading | None:
-    """Return what a query read; None where the dialect cannot read it.
+@dataclass(slots=True)
+class _Query:
+    """One query's sources, and what stands around it.
+
+    Attributes
+    ----------
+    first
+        The first instance of its own.
+    sources
+        By alias; a table as its instance.
+    named
+        The queries of WITH that it sees; None of one that is being read.
+    outer
+        The query that it is part of, where it can see that one's sources.
+    """
+
+    first: int
+    named: dict[str, tuple[exp.CTE, _Query] | None]
+    outer: _Query | None = None
+    sources: dict[str, int | _Columns] = field(default_factory=dict)
+    shown: _Columns = field(default_factory=dict)
+    groups: list[Value] = field(default_factory=list)
+
+
+def read_sql(statement: str, dialect: str, schema: Schema) -> list[Reading] | None:
+    """Return what a query shows, each part of a union by itself; None where it cannot be read.
 
     Parameters
     ----------
@@ -29,18 +60,31 @@ def read_sql(statement: str, dialect: str, schema: Schema, shown: frozenset[str]
         One of the guard's for SQL.
     schema
         The scenario's.
-    shown
-        The result's column names in small letters: of ``*``, what stands among them was read.
     """
     dialect = _NAMES.get(dialect, dialect)
     try:
         tree = sqlglot.parse_one(statement, read=dialect)
         if not isinstance(tree, exp.Query):
-            return Reading()
+            return []
         query = _qualified(tree, dialect, schema)
-        return _Reader(schema, shown).read(query)
-    except (SqlglotError, RecursionError):
+        return [_Reader(schema).read(query, part) for part in range(_parts(query))]
+    except (SqlglotError, RecursionError, UnreadableStatementError):
         return None
+
+
+def _parts(query: exp.Expr) -> int:
+    return sum(1 for _ in _selects(query))
+
+
+def _selects(query: exp.Expr) -> Iterator[exp.Select]:
+    """Yield the parts of a union, or the one query that it is."""
+    if isinstance(query, exp.SetOperation):
+        yield from _selects(query.left)
+        yield from _selects(query.right)
+    elif isinstance(query, exp.Subquery):
+        yield from _selects(query.this)
+    elif isinstance(query, exp.Select):
+        yield query
 
 
 def _qualified(tree: exp.Query, dialect: str, schema: Schema) -> exp.Expr:
@@ -58,7 +102,6 @@ def _qualified(tree: exp.Query, dialect: str, schema: Schema) -> exp.Expr:
         tree,
         dialect=dialect,
         schema=tables,
-        expand_stars=False,
         validate_qualify_columns=False,
         # A database has columns that no schema lists, such as SQLite's rowid.
         allow_partial_qualification=True,
@@ -68,89 +111,270 @@ def _qualified(tree: exp.Query, dialect: str, schema: Schema) -> exp.Expr:
 
 
 class _Reader:
-    """Collects what the parts of one query read."""
+    """Follows what a query's columns are made of, from its sources up."""
 
-    def __init__(self, schema: Schema, shown: frozenset[str]) -> None:
-        self._tables = {table.name: frozenset(table.column_names) for table in schema.tables}
-        self._shown = shown
+    def __init__(self, schema: Schema) -> None:
+        self._reading = Reading(schema)
+        self._columns = {table.name: table.column_names for table in schema.tables}
 
-    def read(self, query: exp.Expr) -> Reading:
-        columns: set[Column] = set()
-        aggregates: set[Aggregate] = set()
-        for scope in traverse_scope(query):
-            for column in scope.columns:
-                columns |= self._resolved(scope, column.table, column.name)
-            aggregates.update(self._aggregates(scope))
-        columns |= {(table, name) for table, name in _starred(query, self) if name in self._shown}
-        return Reading(frozenset(columns), frozenset(aggregates))
+    def read(self, tree: exp.Expr, part: int) -> Reading:
+        """Read one part of a union, or the only one."""
+        top = _Query(0, {})
+        around = tree
+        while isinstance(around, exp.SetOperation | exp.Subquery):
+            self._note_with(around, top)
+            around = around.this
+        select = list(_selects(tree))[part]
+        query = self._select(select, top)
+        self._reading.outputs = list(query.shown.values())
+        self._reading.names = list(query.shown)
+        for sorted_ in (tree, select):
+            self._note_order(sorted_, query)
+        return self._reading
 
-    def _resolved(self, scope: Scope, alias: str, name: str) -> set[Column]:
-        """Return the tables' column behind a name; none behind what was worked out.
+    def _note_order(self, tree: exp.Expr, query: _Query) -> None:
+        order = tree.args.get("order")
+        for item in order.expressions if order is not None else ():
+            value = self._value(item.this, query)
+            if value.term is None and value not in self._reading.order:
+                self._reading.order.append(value)
 
-        A name without a table is one that only a star can have handed on.
-        """
-        if not alias:
-            handed_on = [source for source in scope.sources.values() if isinstance(source, Scope)]
-            return {found for s in handed_on for found in self.starred(s) if found[1] == name}
-        source = scope.sources.get(alias)
-        if isinstance(source, exp.Table):
-            known = name in self._tables.get(source.name, ())
-            return {(source.name, name)} if known else set()
-        if isinstance(source, Scope) and _has_star(source.expression):
-            # What a star hands on is read where it is named.
-            return {column for column in self.starred(source) if column[1] == name}
-        return set()
+    def _note_with(self, tree: exp.Expr, query: _Query) -> None:
+        given = tree.args.get("with_") or tree.args.get("with")
+        for cte in given.expressions if given is not None else ():
+            query.named = {**query.named, cte.alias: (cte, query)}
 
-    def starred(self, scope: Scope) -> set[Column]:
-        """Return the columns that the stars of a query's own list stand for."""
-        found: set[Column] = set()
-        query = scope.expression
-        for item in query.selects if isinstance(query, exp.Query) else ():
-            if not item.is_star:
-                continue
-            table = item.table if isinstance(item, exp.Column) else ""
-            for alias, source in scope.sources.items():
-                if table in {"", alias}:
-                    found |= self._all_of(source)
-        return found
+    def _select(self, select: exp.Select, outer: _Query | None, *, sees: bool = False) -> _Query:
+        """Read one SELECT; `sees` where its conditions can name the sources around it."""
+        named = {} if outer is None else outer.named
+        query = _Query(len(self._reading.tables), named, outer if sees else None)
+        self._note_with(select, query)
+        begin = select.args.get("from_") or select.args.get("from")
+        joins = select.args.get("joins") or []
+        if begin is not None:
+            self._source(begin.this, query)
+        for join in joins:
+            begun = len(self._reading.tables)
+            self._source(join.this, query)
+            if join.side in {"RIGHT", "FULL"}:
+                self._reading.optional.update(range(query.first, begun))
+            if join.side in {"LEFT", "FULL"}:
+                self._reading.make_optional(begun)
+        for join in joins:
+            if join.args.get("on") is not None:
+                self._condition(join.args["on"], query)
+        for clause in ("where", "having", "qualify"):
+            if select.args.get(clause) is not None:
+                self._condition(select.args[clause].this, query)
+        group = select.args.get("group")
+        keys = group.expressions if group is not None else []
+        query.groups = [self._value(key, query) for key in keys]
+        inside = len(self._reading.tables)
+        for item in select.selects:
+            name = item.alias_or_name.lower()
+            while name in query.shown:
+                name += "'"
+            query.shown[name] = self._value(item, query)
+        self._reading.make_optional(inside)  # a subquery among the columns can be empty
+        if select.args.get("limit") is not None:  # it chooses the first rows
+            self._note_order(select, query)
+        return query
 
-    def _all_of(self, source: exp.Expr | Scope) -> set[Column]:
-        if isinstance(source, exp.Table):
-            return {(source.name, name) for name in self._tables.get(source.name, ())}
-        if isinstance(source, Scope) and _has_star(source.expression):
-            return self.starred(source)
-        return set()
+    def _source(self, source: exp.Expr, query: _Query) -> None:
+        """Note a table, a query of WITH or a subquery as a source of rows."""
+        alias = source.alias_or_name
+        for join in source.args.get("joins") or ():
+            self._source(join.this, query)
+            if join.args.get("on") is not None:
+                self._condition(join.args["on"], query)
+        if isinstance(source, exp.Subquery):
+            sees = isinstance(source.parent, exp.Lateral)
+            query.sources[alias] = self._rows(source.this, query, source, sees=sees)
+        elif isinstance(source, exp.Lateral) and isinstance(source.this, exp.Subquery):
+            query.sources[alias] = self._rows(source.this.this, query, source, sees=True)
+        elif isinstance(source, exp.Table) and source.name in query.named:
+            query.sources[alias] = self._named(source.name, query)
+        elif isinstance(source, exp.Table) and source.name in self._columns:
+            query.sources[alias] = self._reading.instance(source.name)
+        else:
+            query.sources[alias] = self._reading.instance(None)
 
-    def _aggregates(self, scope: Scope) -> Iterator[Aggregate]:
-        """Yield the sums and means of one query over tables of its own."""
-        outside: dict[str, set[str]] = {}
-        alone = next(iter(scope.sources)) if len(scope.sources) == 1 else ""
-        for column in scope.columns:
-            if column.find_ancestor(exp.AggFunc) is None:
-                own = alone if column.parent_select is scope.expression else ""
-                outside.setdefault(column.table or own, set()).add(column.name)
-        for kind, function in _FUNCTIONS:
-            for call in scope.find_all(kind):
-                if isinstance(call.this, exp.Distinct):  # equal amounts would count once
-                    continue
-                columns = list(call.find_all(exp.Column))
-                aliases = {column.table for column in columns}
-                source = scope.sources.get(next(iter(aliases))) if len(aliases) == 1 else None
-                if isinstance(source, exp.Table) and source.name in self._tables:
-                    by = frozenset(outside.get(aliases.pop(), ()))
-                    names = frozenset(column.name for column in columns)
-                    yield Aggregate(function, source.name, names, by)
+    def _named(self, name: str, query: _Query) -> int | _Columns:
+        """Read a query of WITH anew for each mention; in itself it is unknown."""
+        found = query.named[name]
+        if found is None:
+            return self._reading.instance(None)
+        cte, around = found
+        inside = _Query(len(self._reading.tables), {**around.named, name: None})
+        return self._rows(cte.this, inside, cte)
+
+    def _rows(
+        self, tree: exp.Expr, query: _Query, named: exp.Expr, *, sees: bool = False
+    ) -> _Columns:
+        """Return the columns of a subquery; a union's are new ones that all its parts went into."""
+        inner = _Query(query.first, query.named, query.outer, query.sources)
+        around = tree
+        while isinstance(around, exp.SetOperation | exp.Subquery):
+            self._note_with(around, inner)
+            around = around.this
+        parts = [self._select(part, inner, sees=sees).shown for part in _selects(tree)]
+        if not parts:
+            return {}
+        names = [name.lower() for name in named.alias_column_names] or list(parts[0])
+        columns = [list(part.values()) for part in parts]
+        if len(columns) == 1:
+            return dict(zip(names, columns[0], strict=False))
+        union = self._reading.instance(None)
+        mixed = (Value.made_of(same) for same in zip(*columns, strict=False))
+        return {
+            name: Value(value.leaves, value.tests, term=(union, name))
+            for name, value in zip(names, mixed, strict=False)
+        }
+
+    def _condition(self, node: exp.Expr, query: _Query) -> None:
+        """Note what a condition says: equations of keys by themselves, the rest as it is."""
+        node = node.unnest()
+        if isinstance(node, exp.And):
+            self._condition(node.left, query)
+            self._condition(node.right, query)
+        elif isinstance(node, exp.EQ):
+            self._equation(node, query)
+        elif isinstance(node, exp.In):
+            self._membership(node, query)
+        else:
+            self._reading.condition(self._value(node, query))
+
+    def _equation(self, node: exp.EQ, query: _Query) -> None:
+        left, right = node.left.unnest(), node.right.unnest()
+        for one, other in ((left, right), (right, left)):
+            value, constant = self._value(one, query), _constant(other)
+            if value.term is not None and constant is not None:
+                self._reading.restrict(value.term, constant)
+                self._note(value)
+                return
+        values = self._value(left, query), self._value(right, query)
+        terms = [value.term for value in values]
+        if terms[0] is not None and terms[1] is not None:
+            self._reading.equate(terms[0], terms[1])
+        for side, term in zip((right, left), terms, strict=True):
+            if term is not None and (isinstance(side, exp.Subquery) or None in terms):
+                self._reading.settle(term)
+        for value in values:
+            self._note(value)
+
+    def _membership(self, node: exp.In, query: _Query) -> None:
+        value = self._value(node.this, query)
+        self._note(value)
+        inner = node.args.get("query")
+        if inner is not None:
+            columns = list(self._rows(inner.unnest(), query, inner, sees=True).values())
+            if value.term is not None and columns and columns[0].term is not None:
+                self._reading.equate(columns[0].term, value.term)
+            return
+        given = [_constant(item) for item in node.expressions]
+        if value.term is not None and given and None not in given:
+            self._reading.restrict(value.term, [c for found in given for c in found or ()])
+
+    def _note(self, value: Value) -> None:
+        """Note a condition, but for that of an instance's key alone, which its class holds."""
+        if value.term is None or value.term[1] not in self._reading.ends(value.term[0]):
+            self._reading.condition(value)
+
+    def _value(self, node: exp.Expr, query: _Query) -> Value:  # noqa: PLR0911
+        """Return what an expression is made of."""
+        if isinstance(node, exp.Column):
+            return self._column(node, query)
+        if isinstance(node, exp.Window):
+            return self._window(node, query)
+        if isinstance(node, exp.AggFunc) and not node.expressions:
+            return self._aggregate(node, query.groups, query)
+        if isinstance(node, exp.Case | exp.If):
+            return self._case(node, query)
+        if isinstance(node, exp.Exists):
+            self._rows(node.this.unnest(), query, node, sees=True)
+            return NOTHING
+        if isinstance(node, exp.Subquery):
+            columns = list(self._rows(node.this, query, node, sees=True).values())
+            return columns[0] if columns else NOTHING
+        if isinstance(node, exp.Query):
+            return NOTHING
+        parts = [self._value(child, query) for child in node.iter_expressions()]
+        if isinstance(node, _TESTS):
+            return Value.made_of(parts).as_test
+        if isinstance(node, _SAME):
+            made = [part for part in parts if part != NOTHING]
+            if len(made) == 1:
+                return made[0]
+        return Value.made_of(parts)
+
+    def _column(self, node: exp.Column, query: _Query) -> Value:
+        name = node.name.lower()
+        around: _Query | None = query
+        while around is not None:
+            held = [around.sources.get(node.table)] if node.table else [*around.sources.values()]
+            for source in held:
+                found = self._held(source, name)
+                if found is not None:
+                    return found
+            if not node.table and name in around.shown:
+                return around.shown[name]
+            if len(held) == 1 and isinstance(held[0], int):
+                return Value.of((held[0], name))  # one that nobody listed, such as a rowid
+            around = around.outer
+        return NOTHING
+
+    def _held(self, source: int | _Columns | None, name: str) -> Value | None:
+        """Return a source's column; None where it has none that is listed."""
+        if source is None or not isinstance(source, int):
+            return None if source is None else source.get(name)
+        table = self._reading.tables[source]
+        listed = table is not None and name in self._columns[table]
+        return Value.of((source, name)) if listed else None
+
+    def _aggregate(self, node: exp.AggFunc, groups: Iterable[Value], query: _Query) -> Value:
+        argument = NOTHING if isinstance(node.this, exp.Star) else self._value(node.this, query)
+        if isinstance(node, _LISTS):
+            return argument
+        if isinstance(node, exp.Count | exp.CountIf):
+            return argument.as_test
+        distinct = " distinct" if isinstance(node.this, exp.Distinct) else ""
+        name = type(node).__name__.lower() + distinct
+        return self._reading.summed(name, argument, groups, query.first)
+
+    def _window(self, node: exp.Window, query: _Query) -> Value:
+        groups = [self._value(key, query) for key in node.args.get("partition_by") or ()]
+        order = node.args.get("order")
+        ordered = [self._value(item.this, query) for item in order.expressions] if order else []
+        function = node.this
+        if isinstance(function, exp.AggFunc) and function.args.get("this") is not None:
+            if order is None or isinstance(function, exp.Count):
+                return self._aggregate(function, groups, query)
+            # A running sum is no whole one.
+            return Value.made_of([self._value(function.this, query)])
+        ranks = Value.made_of(value for value in ordered if value.term is None)
+        return Value.made_of([self._value(x, query) for x in function.iter_expressions()] + [ranks])
+
+    def _case(self, node: exp.Case | exp.If, query: _Query) -> Value:
+        branches = node.args.get("ifs") or [node]
+        tests = [self._value(branch.this, query).as_test for branch in branches]
+        if isinstance(node, exp.Case) and node.this is not None:
+            tests.append(self._value(node.this, query).as_test)
+        results = [branch.args.get("true") for branch in branches]
+        results += [node.args.get("default"), node.args.get("false")]
+        made = [self._value(result, query) for result in results if result is not None]
+        return Value.made_of([*made, *tests])
 
 
-def _has_star(query: exp.Expr) -> bool:
-    return isinstance(query, exp.Query) and any(item.is_star for item in query.selects)
-
-
-def _starred(query: exp.Expr, reader: _Reader) -> set[Column]:
-    """Return what the stars of all queries stand for, but for those that only ask for existence."""
-    found: set[Column] = set()
-    for scope in traverse_scope(query):
-        counts = isinstance(scope.expression, exp.Select)
-        if counts and scope.expression.find_ancestor(exp.Exists) is None:
-            found |= reader.starred(scope)
-    return found
+def _constant(node: exp.Expr) -> list[Cell] | None:
+    """Return a literal's value, in a list; None of what is no literal."""
+    if isinstance(node, exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Boolean):
+        return [bool(node.this)]
+    if isinstance(node, exp.Literal):
+        if node.is_string:
+            return [node.this]
+        return [int(node.this) if node.is_int else float(node.this)]
+    if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and node.this.is_int:
+        return [-int(node.this.this)]
+    return None

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
-from dqa.evaluation.analysis import Case, Cases, Share, analyse, read_cases
+from dqa.evaluation.analysis import Case, Cases, Found, Share, analyse, read_cases
 from dqa.evaluation.analysis.replanning import ReplanningKind
 from dqa.evaluation.results import Outcome
 from tests.evaluation.analysis.runs import make_case, ran
 
-BOTH = ran("SELECT ingoing, total_power FROM trade_node")
+BOTH = ran("SELECT ingoing, total_power FROM trade_node", "[1.0, 2.0]")
 ONE = ran("SELECT ingoing FROM trade_node")
 PLANS = tuple(f"1. Look up A{number}\n2. Choose" for number in range(7))
 
@@ -104,9 +104,10 @@ def test_missed_data_and_failures_are_shares_of_all_judged_runs() -> None:
     (missed,) = found.missed
     assert missed.missed == Share.counted(2, 3)
     assert {name: dict(by) for name, by in missed.values.items()} == {
-        "IV": {"queried": 3, "computed": 0, "simulated": 0, "missed": 0},
-        "TP_total": {"queried": 1, "computed": 0, "simulated": 0, "missed": 2},
+        "IV": dict.fromkeys(Found, 0) | {"shown": 3},
+        "TP_total": dict.fromkeys(Found, 0) | {"shown": 1, "missed": 2},
     }
+    assert found.without_data == 3
     (failures,) = found.failures
     assert failures.deep == Share.counted(1, 3)
     assert failures.mis == Share.counted(1, 3)

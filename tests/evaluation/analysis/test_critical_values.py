@@ -1,100 +1,197 @@
-"""Which critical values runs came by, and how."""
+"""Which critical values runs looked at, and how; the golden runs and the variations have more."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from dqa import plugins
+from dqa.core.database import Cut
 from dqa.core.evidence import Evidence
-from dqa.evaluation.analysis.critical_values import (
-    CriticalValue,
-    Found,
-    critical,
-    found_values,
-)
-from tests.evaluation.analysis.runs import empty, failed, make_case, ran
+from dqa.core.question import Question
+from dqa.core.situation import Situation, Table
+from dqa.evaluation.analysis import Asked, CriticalValue, Data, Found, Relevance, found_values
+from dqa.evaluation.analysis.critical_values import critical
+from dqa.evaluation.analysis.statements import readings_of
+from tests.evaluation.analysis.golden_runs import relevance
+from tests.evaluation.analysis.runs import empty, failed, ran
+
+LOMAR = ("locating", "straits", "Lomar")
+"""At home in corrin, where value arrives from velm, ulmen and, behind that, north_pass."""
+FISH = ("building", "harbour", "fish")
+POWER = "SELECT total_power FROM trade_node WHERE trade_node = 'ulmen'"
 
 
-def found(*evidence: Evidence, scenario: str = "locating") -> dict[str, str]:
-    """Return how a run on MySQL came by its scenario's values."""
-    trace = make_case(*evidence).trace
-    return {
-        name: how.value for name, how in found_values(trace, scenario, critical(scenario)).items()
-    }
-
-
-POWER = "SELECT total_power FROM trade_node"
+def found(
+    *evidence: Evidence, about: tuple[str, str, str] = LOMAR, known: bool = True
+) -> tuple[str, ...]:
+    """Return how a run on SQLite came by its scenario's values."""
+    turning = relevance(*about) if known else Relevance()
+    schema = plugins.scenario(about[0]).schema
+    asked = [Asked(e, readings_of(e, schema, "relational", "sqlite")) for e in evidence]
+    return tuple(how.value for how in found_values(asked, critical(about[0]), turning).values())
 
 
 @pytest.mark.parametrize(
     ("evidence", "values"),
     [
-        ([], {"IV": "missed", "TP_total": "missed"}),
-        ([ran(POWER)], {"IV": "missed", "TP_total": "queried"}),
-        ([failed(POWER), empty(POWER)], {"IV": "missed", "TP_total": "missed"}),
+        ([], ("missed", "missed")),
+        ([ran(POWER, "[21.5]")], ("missed", "shown")),
+        ([failed(POWER), empty(POWER)], ("missed", "missed")),
+        ([ran(POWER, "[null]")], ("missed", "missed")),
         (
-            [ran("SELECT 1.05 * SUM(flow) FROM flow WHERE dest = 'a'")],
-            {"IV": "computed", "TP_total": "missed"},
+            [ran("SELECT 1.05 * SUM(flow) FROM flow WHERE dest = 'corrin'", "[3.465]")],
+            ("worked out", "missed"),
         ),
         (
-            [ran("SELECT SUM(flow) FROM flow WHERE source = 'a'")],
-            {"IV": "missed", "TP_total": "missed"},
+            [ran("SELECT SUM(flow) FROM flow WHERE dest = 'velm'", "[null]")],
+            ("worked out", "missed"),
         ),
+        ([ran("SELECT SUM(flow) FROM flow WHERE dest = 'Velm'", "[null]")], ("missed", "missed")),
+        ([ran("SELECT SUM(flow) FROM flow WHERE source = 'ulmen'", "[6.6]")], ("missed", "missed")),
         (
-            [ran("SELECT SUM(flow) FROM flow WHERE dest = 'typo'", "[null]")],
-            {"IV": "missed", "TP_total": "missed"},
+            [ran("SELECT SUM(DISTINCT flow) FROM flow WHERE dest = 'corrin'", "[3.3]")],
+            ("missed", "missed"),
         ),
-        (
-            [ran("SELECT SUM(DISTINCT flow) FROM flow WHERE dest = 'a'")],
-            {"IV": "missed", "TP_total": "missed"},
-        ),
-        (
-            [ran("SELECT t.ingoing, t.rowid FROM trade_node t")],
-            {"IV": "queried", "TP_total": "missed"},
-        ),
-        ([ran("SELECT flow FROM flow WHERE dest = 'a'")], {"IV": "missed", "TP_total": "missed"}),
-        (
-            [
-                ran(
-                    "SELECT trade_node, SUM(calculated_trading_power) FROM node_country "
-                    "GROUP BY trade_node"
-                )
-            ],
-            {"IV": "missed", "TP_total": "computed"},
-        ),
-        ([ran("all", tool="compare")], {"IV": "simulated", "TP_total": "simulated"}),
-        ([ran(POWER), ran("a", tool="simulate")], {"IV": "simulated", "TP_total": "queried"}),
-        ([failed("nowhere", tool="simulate")], {"IV": "missed", "TP_total": "missed"}),
+        ([ran("all", tool="compare")], ("simulated", "simulated")),
+        ([ran(POWER, "[21.5]"), ran("a", tool="simulate")], ("simulated", "shown")),
+        ([failed("nowhere", tool="simulate")], ("missed", "missed")),
     ],
 )
-def test_a_value_is_queried_computed_simulated_or_missed(
-    evidence: list[Evidence], values: dict[str, str]
+def test_only_what_rows_show_of_what_matters_counts(
+    evidence: list[Evidence], values: tuple[str, str]
 ) -> None:
-    """Only what ran and brought something counts."""
+    """Neither what failed nor what is missing, and an empty sum only of a node that exists."""
     assert found(*evidence) == values
 
 
-def test_current_output_can_be_computed_and_the_populations_demand_cannot() -> None:
+@pytest.mark.parametrize(
+    ("rows", "how"),
+    [(['["velm", 0.0]', '["ulmen", 3.3]'], "parts"), (['["velm", 0.0]'], "missed")],
+)
+def test_parts_count_where_all_of_them_are_shown(rows: list[str], how: str) -> None:
+    """A flow that was cut away is missing in the sum."""
+    listed = ran("SELECT source, flow FROM flow WHERE dest = 'corrin'", *rows)
+    assert found(listed) == (how, "missed")
+
+
+def test_parts_may_come_from_several_statements() -> None:
+    """All routes out of every source of a node are all routes into it, too."""
+    one = ran("SELECT dest, flow FROM flow WHERE source = 'velm'", '["corrin", 0.0]')
+    other = ran(
+        "SELECT dest, flow FROM flow WHERE source = 'ulmen'", '["dovra", 3.3]', '["corrin", 3.3]'
+    )
+    assert found(one) == ("missed", "missed")
+    assert found(one, other) == ("parts", "missed")
+
+
+@pytest.mark.parametrize("shown", ["3.46", "3.465", "3.46500000000000003", "3"])
+def test_numbers_are_recognised_with_the_digits_they_are_shown_with(shown: str) -> None:
+    """A value without its node's name is that node's; one that nobody knows excludes none."""
+    unnamed = ran("SELECT ROUND(ingoing, 2) FROM trade_node ORDER BY ingoing", f"[{shown}]")
+    assert found(unnamed) == ("shown", "missed")
+    elsewhere = ran("SELECT ingoing FROM trade_node ORDER BY ingoing DESC LIMIT 1", "[11.918]")
+    assert found(elsewhere) == ("missed", "missed")
+
+
+def test_current_output_can_be_worked_out_and_the_populations_demand_solved_for() -> None:
     """The mean of the inputs' shares is an output only together with the most that is made."""
     share = "AVG(d.current_input / d.max_demand)"
-    source = "FROM supply s JOIN demand d ON d.building_id = s.building_id GROUP BY s.building_id"
-    whole, part = (ran(f"SELECT {x} {source}") for x in (f"s.max_supply * {share}", share))
-    assert found(whole, scenario="building") == {"CO": "computed", "PD": "missed"}
-    assert found(part, scenario="building") == {"CO": "missed", "PD": "missed"}
-    read = ran("SELECT s.current_output, g.pop_demand FROM supply s, goods g")
-    assert found(read, scenario="building") == {"CO": "queried", "PD": "queried"}
+    source = (
+        "FROM supply s JOIN demand d ON d.building_id = s.building_id "
+        "WHERE s.goods_id = 18 GROUP BY s.building_id"
+    )
+    whole, part = (ran(f"SELECT {x} {source}", "[1.0]") for x in (f"s.max_supply * {share}", share))
+    assert found(whole, about=FISH) == ("worked out", "missed")
+    assert found(part, about=FISH) == ("missed", "missed")
+    solved = "s.current_output / (1 - (g.current_price / g.base_price - 1) / 0.75)"
+    tables = "FROM supply s JOIN goods g ON g.code = s.goods_id WHERE g.goods_name = 'fish'"
+    assert found(ran(f"SELECT {solved} {tables}", "[1.0]"), about=FISH) == ("worked out",) * 2
+    prices = ran(f"SELECT g.current_price / g.base_price {tables}", "[1.2]")
+    assert found(prices, about=FISH) == ("missed", "missed")
 
 
-def test_graphs_are_measured_alike() -> None:
-    """The same values behind other names."""
-    cypher = ran("MATCH (s)-[f:source]->(h:Trade_node {name: 'a'}) RETURN 1.05 * SUM(f.flow)")
-    trace = make_case(cypher).trace.changed(kind="graph", database="ladybug")
-    assert found_values(trace, "locating", critical("locating"))["IV"] is Found.COMPUTED
+@pytest.mark.parametrize(
+    ("row", "how"), [("s.current_output * 5.0 / s.level", "not needed"), ("s.level", "missed")]
+)
+def test_a_comparison_by_added_output_needs_no_demand(row: str, how: str) -> None:
+    """It is the same whichever maker grows; listing output and level compares nothing yet."""
+    statement = f"SELECT s.building_id, s.current_output, {row} FROM supply s WHERE s.goods_id = 18"
+    assert found(ran(statement, "[312, 130.147, 7]"), about=FISH) == ("shown", how)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "values"),
+    [
+        ([ran("SELECT ingoing FROM trade_node", "[11.918]")], ("shown", "missed")),
+        ([ran("SELECT flow FROM flow WHERE dest = 'x'", "[1]")], ("parts", "missed")),
+        ([ran("SELECT flow FROM flow WHERE source = 'x'", "[1]")], ("missed", "missed")),
+        ([ran("SELECT SUM(flow) FROM flow WHERE dest = 'x'", "[null]")], ("missed", "missed")),
+        ([ran("SELECT SUM(flow) FROM flow WHERE dest = 'x'", "[0.0]")], ("missed", "missed")),
+        ([ran("SELECT AVG(ingoing) FROM trade_node", "[4.0]")], ("missed", "missed")),
+    ],
+)
+def test_without_the_data_any_node_counts(
+    evidence: list[Evidence], values: tuple[str, str]
+) -> None:
+    """Nobody knows then which of them matter, or which names exist."""
+    assert found(*evidence, known=False) == values
+
+
+@pytest.mark.parametrize("cut", ["rows", None])
+def test_without_the_data_a_cut_list_of_parts_is_none(cut: Cut | None) -> None:
+    """What is behind the cut is not known."""
+    listed = Evidence("SELECT flow FROM flow WHERE dest = 'x'", '["flow"]\n[1]', 1, cut=cut)
+    assert found(listed, known=False) == ("missed" if cut else "parts", "missed")
 
 
 def test_another_scenario_names_its_own_values_or_has_none() -> None:
     """Whoever adds a scenario adds its values beside ours."""
     assert critical("cooking") == ()
-    assert found_values(make_case(ran(POWER)).trace, "cooking", ()) == {}
+    assert found_values([Asked(ran(POWER))], (), Relevance()) == {}
     own = (CriticalValue(name="LV", table="trade_node", column="local_value"),)
-    read = make_case(ran("SELECT local_value FROM trade_node"))
-    assert found_values(read.trace, "locating", own) == {"LV": Found.QUERIED}
+    read = ran("SELECT local_value FROM trade_node", "[2.8]")
+    asked = Asked(read, readings_of(read, plugins.scenario("locating").schema, "relational"))
+    assert found_values([asked], own, relevance(*LOMAR)) == {"LV": Found.SHOWN}
+
+
+def test_what_matters_is_all_that_leads_to_the_thing_asked_about() -> None:
+    """Nodes from which value reaches home; goods, what goes into them, and the makers of all."""
+    assert relevance(*LOMAR).keys == {
+        "trade_node": frozenset({"corrin", "velm", "ulmen", "north_pass"})
+    }
+    fish = relevance(*FISH).keys
+    assert fish is not None
+    assert fish["goods"] == frozenset({18, 19, 13, 16, 17, 15})
+    assert fish["building"] == frozenset({312, 313, 314, 315, 304, 305, 309, 310, 311, 308})
+    unknown = Question("locating", "x", "", "", "straits", {})
+    data = relevance(*LOMAR).data
+    assert data is not None
+    assert Relevance.of(plugins.scenario("locating"), unknown, data).keys == {}
+
+
+def test_a_large_world_is_read_in_time() -> None:
+    """Two hundred rows without a name, of a world with twenty thousand nodes."""
+    schema = plugins.scenario("locating").schema
+    nodes = [f"n{i}" for i in range(20_000)]
+    rows: dict[str, list[list[str | float | bool]]] = {
+        "trade_node": [[name, 1.0, False, 3.0, 1.0, i / 7] for i, name in enumerate(nodes)],
+        "flow": [[f"n{i}", f"n{i // 2}", 1.0] for i in range(1, 20_000)],
+        "country": [["A", "n9", 1.0]],
+        "node_country": [["n9", "A", True, False, 1.0, 1.0]],
+    }
+    tables = {t.name: Table.from_rows(t, rows[t.name]) for t in schema.tables}
+    data = Data(Situation(schema, "large", tables))
+    asked = Question("locating", "x", "", "", "large", {"country": "A", "home": "n9"})
+    turning = Relevance.of(plugins.scenario("locating"), asked, data)
+    statement = (
+        "SELECT n.ingoing, f.flow FROM trade_node n JOIN flow f ON f.source = n.trade_node "
+        "JOIN trade_node h ON h.trade_node = f.dest"
+    )
+    shown = ran(statement, *(f"[{1 / 7!r}, 1.0]" for _ in range(200)))
+    one = Asked(shown, readings_of(shown, schema, "relational", "sqlite"))
+    started = time.perf_counter()
+    values = found_values([one], critical("locating"), turning)
+    assert values["IV"] is Found.MISSED
+    assert time.perf_counter() - started < 20

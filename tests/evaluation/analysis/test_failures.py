@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 from dqa.core.evidence import Evidence
+from dqa.evaluation.analysis import Asked, Data, Relevance
 from dqa.evaluation.analysis.critical_values import Found
-from dqa.evaluation.analysis.failures import failure_of
+from dqa.evaluation.analysis.failures import brought_data, failure_of
+from dqa.evaluation.analysis.statements import readings_of
 from dqa.evaluation.results import Outcome
+from tests.evaluation.analysis.golden_runs import worlds
 from tests.evaluation.analysis.runs import empty, failed, make_case, ran
 
-ALL = {"IV": Found.QUERIED, "TP_total": Found.COMPUTED}
-SOME = {"IV": Found.QUERIED, "TP_total": Found.MISSED}
+ALL = {"IV": Found.SHOWN, "TP_total": Found.WORKED_OUT}
+SOME = {"IV": Found.PARTS, "TP_total": Found.MISSED}
 NO_CHOICE: dict[str, Any] = {
     "choice": None,
     "value": None,
@@ -96,7 +99,8 @@ def test_every_failure_has_its_class(
     evidence: list[Evidence], found: dict[str, Found], result: dict[str, Any], kind: str
 ) -> None:
     """The first rule that fits decides."""
-    failure = failure_of(make_case(*evidence, **result), found)
+    asked = tuple(map(Asked, evidence))
+    failure = failure_of(make_case(*evidence, **result), found, asked, Relevance())
     assert failure is not None
     assert (failure.kind.value, bool(failure.reason)) == (kind, True)
 
@@ -104,4 +108,36 @@ def test_every_failure_has_its_class(
 @pytest.mark.parametrize("outcome", [Outcome.CORRECT, Outcome.INFRASTRUCTURE, Outcome.BUDGET])
 def test_what_is_right_or_not_judged_is_no_failure(outcome: Outcome) -> None:
     """A failing server says nothing about a decider."""
-    assert failure_of(make_case(SEEN, outcome=outcome), SOME) is None
+    case = make_case(SEEN, outcome=outcome)
+    assert failure_of(case, SOME, (Asked(SEEN),), Relevance()) is None
+
+
+@pytest.mark.parametrize(("answer", "kind"), [("'Corrin'", "CAN"), ("Pellan", "CAN"), ("x", "OTH")])
+def test_what_the_database_knows_need_not_have_been_seen(answer: str, kind: str) -> None:
+    """A node or a country that is no candidate is one, where the data are at hand."""
+    case = make_case(SEEN, **{**UNSEEN, "answer": answer})
+    known = Relevance(Data(worlds()["straits"]))
+    failure = failure_of(case, ALL, (Asked(SEEN),), known)
+    assert failure is not None
+    assert failure.kind.value == kind
+
+
+@pytest.mark.parametrize(
+    ("statement", "row", "told"),
+    [
+        ("SELECT SUM(flow) FROM flow WHERE dest = 'velm'", "[null]", True),
+        ("SELECT SUM(flow) FROM flow WHERE dest = 'Velm'", "[null]", False),
+        ("SELECT COUNT(*), COALESCE(SUM(flow), 0) FROM flow WHERE dest = 'Velm'", "[0, 0]", False),
+        ("SELECT COUNT(*) FROM flow WHERE dest = 'velm'", "[0]", True),
+        ("SELECT flow FROM flow WHERE dest = 'corrin' AND source = 'velm'", "[0.0]", True),
+        ("SELECT flow FROM flow WHERE dest = 'corrin'", "[null]", False),
+    ],
+)
+def test_nothing_is_data_where_what_it_is_of_exists(
+    statement: str, row: str, *, told: bool
+) -> None:
+    """A sum of no row says something of a node, and nothing of a name that is misspelt."""
+    straits = worlds()["straits"]
+    evidence = ran(statement, row)
+    asked = Asked(evidence, readings_of(evidence, straits.schema, "relational", "sqlite"))
+    assert brought_data(asked, Relevance(Data(straits))) is told

@@ -1,56 +1,27 @@
-"""The golden runs are true: their statements return what they say, and their answers are right.
+"""The golden runs and re-plannings: they are true, and the rules agree with their reader.
 
-What the rules of the analysis make of them is not tested here; `golden/README.md` has the format.
+A run's statements return what it says, and its answers are right; `golden/README.md` has the
+format, and says how the reader read.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dqa import plugins
-from dqa.core.database import Database, Limits
+from dqa.core.database import Limits
 from dqa.core.display import Display
-from dqa.core.question import Question
-from dqa.core.situation import Situation, Table
+from dqa.core.evidence import Evidence
+from dqa.core.question_set import QuestionSet
 from dqa.deciders.tools import observe
-
-GOLDEN = Path(__file__).with_name("golden")
-
-
-def read(name: str) -> Any:
-    """Return a golden file's value."""
-    return json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
-
+from dqa.evaluation.analysis import Cases, analyse, kind_of
+from tests.evaluation.analysis.golden_runs import Databases, question, read, worlds
+from tests.evaluation.analysis.runs import make_case
 
 RUNS: list[dict[str, Any]] = [*read("locating"), *read("building")]
 PAIRS: list[dict[str, Any]] = read("replannings")
-
-
-@pytest.fixture(scope="module")
-def worlds() -> dict[str, Situation]:
-    """The worlds that the runs were made on."""
-    made = {}
-    for name, world in read("worlds").items():
-        schema = plugins.scenario(world["scenario"]).schema
-        rows = {t.name: world["tables"][t.name]["rows"] for t in schema.tables}
-        tables = {t.name: Table.from_rows(t, rows[t.name]) for t in schema.tables}
-        made[name] = Situation(schema, name, tables)
-    return made
-
-
-@pytest.fixture(scope="module")
-def databases(worlds: dict[str, Situation]) -> Iterator[dict[tuple[str, str], Database]]:
-    """The worlds in every database that a run was made on."""
-    wanted = {(run["world"], run["database"]) for run in RUNS}
-    opened = {(w, d): plugins.backend(d).load(worlds[w]) for w, d in sorted(wanted)}
-    yield opened
-    for database in opened.values():
-        database.close()
 
 
 def test_there_are_as_many_as_promised() -> None:
@@ -61,7 +32,7 @@ def test_there_are_as_many_as_promised() -> None:
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: str(run["id"]))
 def test_every_statement_returns_what_the_run_says(
-    run: dict[str, Any], databases: dict[tuple[str, str], Database]
+    run: dict[str, Any], databases: Databases
 ) -> None:
     """Rows, errors and cuts, to the letter."""
     database = databases[run["world"], run["database"]]
@@ -74,17 +45,52 @@ def test_every_statement_returns_what_the_run_says(
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: str(run["id"]))
-def test_what_a_run_calls_right_is_best_under_every_rule_set(
-    run: dict[str, Any], worlds: dict[str, Situation]
-) -> None:
+def test_what_a_run_calls_right_is_best_under_every_rule_set(run: dict[str, Any]) -> None:
     """And its labels fit its outcome: only a wrong answer has a class of failure."""
-    question = Question(
-        run["scenario"], run["id"], run["question"], "", run["world"], run["target"]
-    )
+    asked = question(run["scenario"], run["world"], run["target"], run["question"])
     simulator = plugins.simulator(run["scenario"])
     for rules in simulator.rule_sets:
-        (outcomes,) = simulator.outcomes(worlds[run["world"]], [question], rules)
+        (outcomes,) = simulator.outcomes(worlds()[run["world"]], [asked], rules)
         assert list(outcomes.ties) == run["right"]
     labels = run["labels"]
     assert (labels["failure"] is None) == (run["verdict"]["outcome"] == "correct")
     assert labels["missed"] == ("missed" in labels["values"].values())
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: str(run["id"]))
+def test_the_rules_read_a_run_as_the_reader_did(run: dict[str, Any]) -> None:
+    """How it came by each critical value, and why it failed."""
+    asked = question(run["scenario"], run["world"], run["target"], run["question"])
+    evidence = (
+        Evidence(
+            "\n".join(one["statement"]),
+            "\n".join(one["observation"]),
+            one["row_count"],
+            one["error"],
+            one["cut"],
+        )
+        for one in run["evidence"]
+    )
+    case = make_case(
+        *evidence,
+        question=asked.key,
+        scenario=run["scenario"],
+        database=run["database"],
+        kind="graph" if run["database"] == "ladybug" else "relational",
+        answer=run["answer"],
+        **run["verdict"],
+    )
+    questions = QuestionSet("golden", (asked,), worlds())
+    (measured,) = analyse(Cases((case,)), questions=questions).runs
+    labels = run["labels"]
+    assert {name: how.value for name, how in measured.critical_values.items()} == labels["values"]
+    assert measured.missed == labels["missed"]
+    assert (measured.failure and measured.failure.value) == labels["failure"]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: str(pair["id"]))
+def test_the_rules_read_a_re_planning_as_the_reader_did(pair: dict[str, Any]) -> None:
+    """Its group, and one of the kinds that are fair."""
+    found = kind_of("\n".join(pair["old"]), "\n".join(pair["new"]))
+    assert found.group == pair["labels"]["group"]
+    assert found.kind.value in pair["labels"]["kinds"]

@@ -1,0 +1,326 @@
+"""What statements show: what went into their columns, in terms of the scenario's tables."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Kind
+from dqa.core.evidence import Evidence
+from dqa.core.situation import Schema
+from dqa.evaluation.analysis.reading import Leaf, Reading
+from dqa.evaluation.analysis.statements import Asked, readings_of
+from tests.evaluation.analysis.runs import failed, ran
+
+LOCATING: Schema = plugins.scenario("locating").schema
+BUILDING: Schema = plugins.scenario("building").schema
+
+
+def shown(
+    statement: str, kind: Kind = "relational", database: str = "", schema: Schema = LOCATING
+) -> list[str]:
+    """Return what each column is made of; what stands there as it is begins with =."""
+    readings = readings_of(ran(statement), schema, kind, database)
+    return [
+        ("=" if value.term else "") + " ".join(sorted(_named(r, leaf) for leaf in value.leaves))
+        for r in readings
+        for value in r.outputs
+    ]
+
+
+def _named(reading: Reading, leaf: Leaf) -> str:
+    column = f"{reading.tables[leaf.instance]}.{leaf.column}"
+    if leaf.summed is None:
+        return column
+    fixed, chosen = ("+".join(sorted(c)) for c in (leaf.summed.fixed, leaf.summed.chosen))
+    return f"{leaf.summed.function}({column} of {fixed or 'all'} by {chosen or 'nothing'})"
+
+
+@pytest.mark.parametrize(
+    ("statement", "columns"),
+    [
+        ("SELECT total_power FROM trade_node", ["=trade_node.total_power"]),
+        ("SELECT Total_Power FROM dqa_locating_1.Trade_Node", ["=trade_node.total_power"]),
+        ("SELECT `ingoing` FROM trade_node -- total_power", ["=trade_node.ingoing"]),
+        ("SELECT 'total_power' /* ingoing */ FROM trade_node", [""]),
+        ("SELECT COUNT(*), COUNT(ingoing) FROM trade_node", ["", ""]),
+        ("SELECT 1 AS total_power FROM trade_node ORDER BY total_power", [""]),
+        (
+            "SELECT x.total_power FROM (SELECT local_value AS total_power FROM trade_node) x",
+            ["=trade_node.local_value"],
+        ),
+        ("SELECT 1 FROM trade_node WHERE ingoing > 3 ORDER BY total_power LIMIT 1", [""]),
+        (
+            "WITH t AS (SELECT * FROM trade_node) SELECT total_power + 1 FROM t",
+            ["trade_node.total_power"],
+        ),
+        ("SELECT x.ingoing FROM (SELECT * FROM trade_node) x", ["=trade_node.ingoing"]),
+        (
+            "SELECT ingoing FROM trade_node UNION SELECT total_power FROM trade_node",
+            ["=trade_node.ingoing", "=trade_node.total_power"],
+        ),
+        (
+            "SELECT u.v FROM (SELECT ingoing AS v FROM trade_node UNION SELECT flow FROM flow) u",
+            ["=flow.flow trade_node.ingoing"],
+        ),
+        (
+            "SELECT (SELECT MAX(n.ingoing) FROM trade_node n) FROM country",
+            ["max(trade_node.ingoing of all by nothing)"],
+        ),
+        ("EXPLAIN SELECT total_power FROM trade_node", []),
+        (
+            "SELECT t.ingoing, t.rowid FROM trade_node t",
+            ["=trade_node.ingoing", "=trade_node.rowid"],
+        ),
+        ("SELECT COALESCE(ROUND(ingoing, 1), 0) FROM trade_node", ["=trade_node.ingoing"]),
+        (
+            "SELECT CASE WHEN ingoing > 1 THEN total_power ELSE 0 END FROM trade_node",
+            ["trade_node.total_power"],
+        ),
+        ("SELECT ingoing > 3 FROM trade_node", [""]),
+        ("SELECT EXISTS (SELECT * FROM trade_node) FROM flow", [""]),
+        ("SELECT e.total_power FROM elsewhere e", ["=None.total_power"]),
+        (
+            (
+                "WITH RECURSIVE up(n) AS (SELECT 'a' UNION SELECT f.source FROM flow f JOIN up "
+                "ON f.dest = up.n) SELECT up.n, t.ingoing FROM up JOIN trade_node t "
+                "ON t.trade_node = up.n"
+            ),
+            ["=flow.source", "=trade_node.ingoing"],
+        ),
+        ("no statement at all", []),
+    ],
+)
+def test_sql_is_resolved_to_its_tables(statement: str, columns: list[str]) -> None:
+    """Aliases, strings and comments show nothing, and neither do conditions."""
+    assert shown(statement) == columns
+
+
+def test_double_quotes_are_read_as_the_database_reads_them() -> None:
+    """A string in MySQL, a column elsewhere; a translated statement is read as it ran."""
+    statement = 'SELECT "total_power" FROM trade_node'
+    assert shown(statement, database="mysql") == [""]
+    assert shown(statement, database="sqlite") == ["=trade_node.total_power"]
+    translated = Evidence(statement, '["x"]\n[1]', 1, translated="SELECT ingoing FROM trade_node")
+    (reading,) = readings_of(translated, LOCATING, "relational", "sqlite")
+    assert reading.outputs[0].term == (0, "ingoing")
+
+
+@pytest.mark.parametrize("tool", ["query_database", "compare"])
+def test_only_what_ran_is_read(tool: str) -> None:
+    """A failed statement and a simulation show no column, nor does a scenario nobody knows."""
+    assert readings_of(failed("SELECT flow FROM flow", tool), LOCATING, "relational") == ()
+    assert readings_of(ran("SELECT flow FROM flow"), None, "relational") == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "columns"),
+    [
+        (
+            "SELECT 1.05 * SUM(flow) FROM flow WHERE dest = 'a'",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "SELECT dest, SUM(f.flow) FROM flow f GROUP BY dest",
+            ["=flow.dest", "sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "SELECT SUM(flow) OVER (PARTITION BY dest) FROM flow",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        ("SELECT SUM(flow) FROM flow WHERE source = 'a'", ["sum(flow.flow of source by source)"]),
+        ("SELECT SUM(flow) FROM flow", ["sum(flow.flow of all by nothing)"]),
+        (
+            "SELECT (SELECT SUM(o.flow) FROM flow o WHERE o.dest = n.trade_node) FROM trade_node n",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "SELECT SUM(calculated_trading_power) FROM node_country WHERE trade_node = 'a' "
+                "AND NOT is_home"
+            ),
+            [
+                "sum(node_country.calculated_trading_power of trade_node by is_home+trade_node)",
+            ],
+        ),
+        (
+            "SELECT SUM(DISTINCT flow) FROM flow WHERE dest = 'a'",
+            ["sum distinct(flow.flow of dest by dest)"],
+        ),
+        (
+            "SELECT SUM(flow) FROM flow WHERE dest = 'a' AND rowid > 5",
+            ["sum(flow.flow of dest by dest+rowid)"],
+        ),
+        (
+            (
+                "SELECT SUM(f.flow) FROM flow f JOIN trade_node n ON n.trade_node = f.source "
+                "WHERE f.dest = 'a'"
+            ),
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "SELECT SUM(f.flow) FROM flow f JOIN trade_node n ON n.trade_node = f.source "
+                "WHERE f.dest = 'a' AND n.is_inland"
+            ),
+            ["sum(flow.flow of dest by dest+source)"],
+        ),
+        (
+            "SELECT dest AS d, SUM(flow) AS total FROM flow GROUP BY d HAVING total > 3",
+            ["=flow.dest", "sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "SELECT MAX(t) FROM (SELECT dest, SUM(flow) AS t FROM flow GROUP BY dest) x",
+            ["sum(flow.flow of all by dest)"],
+        ),
+        ("SELECT SUM(flow) OVER (PARTITION BY dest ORDER BY flow) FROM flow", ["flow.flow"]),
+    ],
+)
+def test_sums_in_sql_say_what_they_are_of(statement: str, columns: list[str]) -> None:
+    """The columns that choose and group rows tell a whole sum from a part of one."""
+    assert shown(statement) == columns
+
+
+@pytest.mark.parametrize("database", ["neo4j", "ladybug"])
+@pytest.mark.parametrize(
+    ("statement", "columns"),
+    [
+        ("MATCH (n:Trade_node) RETURN n.total_power", ["=trade_node.total_power"]),
+        ("MATCH (n) RETURN n.total_power", ["=trade_node.total_power"]),
+        ("MATCH (n:Country) RETURN n.development", ["=country.development"]),
+        ("MATCH (n:Trade_node) RETURN 'n.total_power' // n.ingoing\n", [""]),
+        ("MATCH (n:Trade_node) WHERE n.ingoing > 1 RETURN n.name", ["=trade_node.trade_node"]),
+        ("MATCH (n:Trade_node) WITH n.ingoing AS x RETURN x", ["=trade_node.ingoing"]),
+        ("MATCH (:Trade_node)-[f:source]->() RETURN f.flow", ["=flow.flow"]),
+        ("MATCH (n:Trade_node) RETURN count(n)", [""]),
+        (
+            "MATCH (n:Trade_node) RETURN CASE WHEN n.ingoing > 3 THEN 1 ELSE n.total_power END",
+            ["trade_node.total_power"],
+        ),
+        (
+            (
+                "MATCH (n:Trade_node) WITH collect({a: n.ingoing, b: n.name}) AS l UNWIND l AS x "
+                "RETURN x.a * 2, x.b"
+            ),
+            ["trade_node.ingoing", "=trade_node.trade_node"],
+        ),
+        (
+            "MATCH (n:Trade_node) RETURN n.ingoing AS a UNION MATCH (c:Country) RETURN c.name AS a",
+            ["=trade_node.ingoing", "=country.country_name"],
+        ),
+        ("no statement at all", []),
+    ],
+)
+def test_cypher_is_resolved_to_the_same_columns(
+    statement: str, columns: list[str], database: str
+) -> None:
+    """A property is the column behind it."""
+    assert shown(statement, "graph", database) == columns
+
+
+@pytest.mark.parametrize("database", ["neo4j", "ladybug"])
+@pytest.mark.parametrize(
+    ("statement", "columns"),
+    [
+        (
+            "MATCH (s)-[f:source]->(h:Trade_node {name: 'a'}) RETURN 1.05 * SUM(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h:Trade_node)<-[f:source]-(s) WHERE h.name = 'a' RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h:Trade_node {name: 'a'}) MATCH (s)-[f:source]->(h) RETURN SUM(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (s {name: 'a'})-[f:source]->(h) RETURN SUM(f.flow)",
+            ["sum(flow.flow of source by source)"],
+        ),
+        (
+            "MATCH (s)-[f:source]->(h {name: 'a'}) RETURN s.name, SUM(f.flow)",
+            ["=trade_node.trade_node", "sum(flow.flow of dest+source by dest+source)"],
+        ),
+        (
+            "MATCH (s)-[f:source]-(h {name: 'a'}) RETURN SUM(f.flow)",
+            ["sum(flow.flow of all by nothing)"],
+        ),
+        (
+            (
+                "MATCH (h:Trade_node {name: 'a'})-[p:NodeCountry]-(:Country) "
+                "RETURN SUM(p.calculated_trading_power)"
+            ),
+            ["sum(node_country.calculated_trading_power of trade_node by trade_node)"],
+        ),
+        (
+            (
+                "MATCH (c:Country)-[p:NodeCountry]->(n) WHERE n.name = 'a' AND NOT p.is_home "
+                "RETURN SUM(p.calculated_trading_power)"
+            ),
+            ["sum(node_country.calculated_trading_power of trade_node by is_home+trade_node)"],
+        ),
+        (
+            "MATCH ()-[f:source]->(h {name: 'a'}) RETURN sum( distinct f.flow)",
+            ["sum distinct(flow.flow of dest by dest)"],
+        ),
+    ],
+)
+def test_sums_in_cypher_say_what_they_are_of(
+    statement: str, columns: list[str], database: str
+) -> None:
+    """Direction, maps, conditions and grouping tell what flows in from what flows out."""
+    assert shown(statement, "graph", database) == columns
+
+
+def test_means_are_found_in_both_languages() -> None:
+    """Also where a ratio comes out of another query, and all its columns are told."""
+    mean = "avg(demand.{} of building_id by building_id)"
+    wanted = [mean.format("current_input"), mean.format("max_demand")]
+    sql = (
+        "WITH r AS (SELECT building_id AS b, current_input / max_demand AS x FROM demand) "
+        "SELECT AVG(r.x) FROM supply s JOIN r ON r.b = s.building_id GROUP BY s.building_id"
+    )
+    cypher = (
+        "MATCH (:Goods)-[d:Demand]->(b:Building {id: 4})-[s:Supply]->(:Goods) "
+        "WITH b, d.current_input / d.max_demand AS x RETURN b.id, AVG(x)"
+    )
+    assert shown(sql, schema=BUILDING) == [" ".join(wanted)]
+    assert shown(cypher, "graph", schema=BUILDING)[1] == " ".join(wanted)
+
+
+@pytest.mark.parametrize("spelt", [False, True])
+def test_what_a_cell_holds_is_read_as_columns(*, spelt: bool) -> None:
+    """A node, a map and a list of either, as JSON in the row or as its text."""
+    nodes = [{"_LABEL": "Trade_node", "name": "a", "total_power": 1.0}, {"name": "b"}]
+    cell = json.dumps(nodes) if spelt else nodes
+    evidence = ran(
+        "MATCH (n:Trade_node) RETURN collect(n) AS l", json.dumps([cell]), header='["l"]'
+    )
+    (reading,) = readings_of(evidence, LOCATING, "graph", "neo4j")
+    rows = [{v.term: c for v, c in row} for row in Asked(evidence, (reading,)).rows(reading)]
+    assert rows == [{(0, "trade_node"): "a", (0, "total_power"): 1.0}, {(0, "trade_node"): "b"}]
+
+
+def test_columns_of_a_star_stand_in_the_order_of_the_result() -> None:
+    """Which is not that of the pattern; a row of another length shows nothing."""
+    statement = "MATCH (s:Country)-[p:NodeCountry]->(a:Trade_node) RETURN *"
+    cells = [{"name": "node"}, {"is_home": True}, {"name": "country"}]
+    evidence = ran(statement, json.dumps(cells), "[1]", header='["a", "p", "s"]')
+    (reading,) = readings_of(evidence, LOCATING, "graph", "neo4j")
+    (row,) = Asked(evidence, (reading,)).rows(reading)
+    named = {f"{reading.tables[v.term[0]]}.{v.term[1]}": c for v, c in row if v.term}
+    assert named == {
+        "trade_node.trade_node": "node",
+        "node_country.is_home": True,
+        "country.country_name": "country",
+    }
+
+
+def test_a_statement_that_multiplies_its_tables_is_not_followed() -> None:
+    """Each mention of a query in WITH is read anew, up to a bound."""
+    steps = ["a0 AS (SELECT flow FROM flow)"]
+    steps += [f"a{i} AS (SELECT x.flow FROM a{i - 1} x, a{i - 1} y)" for i in range(1, 40)]
+    assert shown(f"WITH {', '.join(steps)} SELECT flow FROM a39") == []

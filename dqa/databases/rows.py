@@ -160,8 +160,7 @@ def _count(
 ) -> tuple[int | None, int]:
     """Return how many rows there are, or None and how many at least.
 
-    What "at least" says never hangs on how far a slow database came, so that the same statement
-    is answered in the same words.
+    What "at least" says never hangs on how far a slow database came: it is the bound, or nothing.
     """
     if perf_counter() > until:
         return None, 0

@@ -100,7 +100,7 @@ def lines(worlds: int) -> Iterator[str]:
         for samples in SAMPLES:
             for draws in get_args(Draws):
                 found = measure(replace(kind, samples=samples, draws=draws), worlds)
-                regret = f"{100 * found.regret:.2f} +- {100 * found.error:.2f}"
+                regret = f"{100 * found.regret:.2f} ± {100 * found.error:.2f}"
                 figures = f"{found.miss:.3f} | {regret} | {100 * found.right:.1f}"
                 yield f"| {name} | {samples} | {draws} | {figures} |"
 

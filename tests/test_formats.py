@@ -119,8 +119,9 @@ def test_a_trace_tells_the_events_of_every_package_that_is_installed() -> None:
 
 def test_every_line_says_of_which_version_it_is(written: dict[str, list[Any]]) -> None:
     """So that another version is told from damage."""
-    for name in ("result", "trace", "run", "spec"):
-        assert {value["version"] for value in written[name]} == {1}
+    versions = {"result": 1, "trace": 1, "run": 1, "spec": 2}
+    for name, version in versions.items():
+        assert {value["version"] for value in written[name]} == {version}
 
 
 def test_the_formats_are_listed_and_a_wrong_name_says_which_there_are() -> None:

@@ -76,6 +76,8 @@ class Rows:
         whole, or nobody counted to its end.
     counted
         How many rows there were at least, where nobody counted to the end.
+    advice
+        How to see what a limit on rows or bytes cut, as the reader of the text is told it.
     """
 
     columns: tuple[str, ...]
@@ -85,6 +87,7 @@ class Rows:
     translated: str | None = None
     total: int | None = None
     counted: int = 0
+    advice: str = "aggregate, filter or use LIMIT"
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers as a model is shown them; see `round_rows`."""
@@ -110,7 +113,7 @@ class Rows:
         least = f"more than {max(self.counted, shown):,}"
         return (
             f"(only the first {shown:,} of {least if self.total is None else f'{self.total:,}'} "
-            f"rows are shown, by the limit on {self.cut}; aggregate, filter or use LIMIT)"
+            f"rows are shown, by the limit on {self.cut}; {self.advice})"
         )
 
 

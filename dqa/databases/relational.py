@@ -69,6 +69,10 @@ class PooledDatabase(GuardedDatabase):
         """Limit what statements of `connection` take while the context lasts."""
 
     @abstractmethod
+    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
+        """Return what ends, from another thread, what `connection` runs, and leaves it usable."""
+
+    @abstractmethod
     def _translate(self, error: Exception, limits: Limits) -> DqaError:
         """Return what a driver's error means."""
 
@@ -140,7 +144,9 @@ class PooledDatabase(GuardedDatabase):
         cursor = connection.cursor()
         try:
             cursor.execute(statement)
-            return fetch_rows(cursor, limits, started, self._driver_error)
+            return fetch_rows(
+                *(cursor, limits, started, self._driver_error), stop=self._stopper(connection)
+            )
         finally:
             cursor.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from time import perf_counter
@@ -12,16 +13,19 @@ from typing import Any, Protocol, TypeVar
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
+from dqa.databases.watchdog import WATCHDOG
 
 _CELLS = frozenset({str, int, float, bool, type(None)})
 _CLOSING_LINE = 140
 """Bytes kept free for the line that `Rows.to_text` ends with."""
 MOST_COUNTED = 10_000
 """Rows up to which those of a result that was cut are counted."""
-_COUNTING = 0.5
-"""Share of a statement's time within which they are."""
+_COUNTING, _MOST_SECONDS = 0.5, 1.0
+"""Share of a statement's time within which they are, and the most that it adds, in seconds."""
 _LEAST_PART = 40
 """Characters below which no part of a list's or map's item is worth to be shown."""
+_DEEPEST = 50
+"""Levels of lists and maps in one another that are shown; Python counts its own to 1,000."""
 _BATCH = 256
 """Rows fetched at once: enough for most results, few enough to stop early."""
 
@@ -39,12 +43,14 @@ class DriverCursor(Protocol):
         ...
 
 
-def fetch_rows(
+def fetch_rows(  # noqa: PLR0913  (each is a question of its own to a backend)
     cursor: DriverCursor,
     limits: Limits,
     started: float,
     failures: type[Exception],
     is_json: Callable[[Any], bool] | None = None,
+    *,
+    stop: Callable[[], None] | None = None,
 ) -> Rows:
     """Fetch rows from a driver's cursor until they end or a limit does; see `collect`.
 
@@ -59,14 +65,21 @@ def fetch_rows(
     if is_json is not None:
         places = {n for n, column in enumerate(cursor.description) if is_json(column[1])}
         rows = (_parsed(row, places) for row in rows) if places else rows
-    return collect(columns, rows, limits, started, failures=failures)
+    return collect(columns, rows, limits, started, failures=failures, stop=stop)
 
 
 def _parsed(row: Sequence[Any], places: set[int]) -> Sequence[Any]:
     return [
-        json.loads(value) if n in places and isinstance(value, str) else value
+        _loaded(value) if n in places and isinstance(value, str) else value
         for n, value in enumerate(row)
     ]
+
+
+def _loaded(text: str) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return what JSON says; the text itself where it is nested or long beyond what is read."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return text
 
 
 def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
@@ -78,11 +91,12 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
     *,
     total: int | None = None,
     failures: type[Exception] | tuple[type[Exception], ...] = (),
+    stop: Callable[[], None] | None = None,
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
 
     Where a limit on rows or bytes cuts them, the others are counted as far as that is cheap: up to
-    a fixed number, and within half the statement's time.
+    a fixed number, for a second at most, and within half the statement's time.
 
     Parameters
     ----------
@@ -101,6 +115,9 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
         How many rows there are, where the engine knows.
     failures
         What the driver may raise; while rows are counted that ends the counting alone.
+    stop
+        Ends from another thread what the driver waits for, so that it raises one of `failures`:
+        the next row may be the one that the database looks for longest. Nothing is counted without.
     """
     names = tuple(columns)
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
@@ -125,9 +142,9 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
             break
         kept.append(cells)
     counted = 0
-    if cut is not None and total is None:
-        until = started + limits.seconds * _COUNTING
-        total, counted = _count(left, len(kept) + 1, until, failures)
+    if cut is not None and total is None and stop is not None:
+        until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
+        total, counted = _count(left, len(kept) + 1, until, failures, stop)
     elif cut is None:
         cut, total = "cells" if shortened else None, None
     seconds = perf_counter() - started
@@ -139,19 +156,22 @@ def _count(
     seen: int,
     until: float,
     failures: type[Exception] | tuple[type[Exception], ...],
+    stop: Callable[[], None],
 ) -> tuple[int | None, int]:
     """Return how many rows there are, or None and how many at least.
 
-    What "at least" says never hangs on how far a slow database came, so that the same statement
-    is answered in the same words.
+    What "at least" says never hangs on how far a slow database came: it is the bound, or nothing.
     """
+    if perf_counter() > until:
+        return None, 0
     try:
-        for _ in left:
-            seen += 1
-            if seen > MOST_COUNTED:
-                return None, MOST_COUNTED
-            if perf_counter() > until:
-                return None, 0
+        with WATCHDOG.after(until - perf_counter(), stop):
+            for _ in left:
+                seen += 1
+                if seen > MOST_COUNTED:
+                    return None, MOST_COUNTED
+                if perf_counter() > until:
+                    return None, 0
     except failures:
         return None, 0  # the rows that are shown were there before
     return seen, seen
@@ -197,11 +217,11 @@ def _leading(items: Iterable[tuple[_Key, Value]], room: int) -> Iterator[tuple[_
         yield key, item
 
 
-def plain(value: Any) -> Value:  # noqa: ANN401, PLR0911  (drivers return what they like)
+def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401, PLR0911  (drivers return what they like)
     """Return any value of a driver as a `Value`; the same value always becomes the same one.
 
     Numbers stay numbers as long as nothing is lost, binary is hexadecimal text, dates and times are
-    ISO 8601, lists and maps hold such values, and anything else is its own text.
+    ISO 8601, lists and maps hold such values down to `levels`, and anything else is its own text.
     """
     if type(value) in _CELLS:
         return value  # type: ignore[no-any-return]
@@ -212,15 +232,17 @@ def plain(value: Any) -> Value:  # noqa: ANN401, PLR0911  (drivers return what t
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
     if isinstance(value, dict):
-        return {str(key): _inner(item) for key, item in value.items()}
+        return {str(key): _inner(item, levels - 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_inner(item) for item in value]
+        return [_inner(item, levels - 1) for item in value]
     return str(value)
 
 
-def _inner(value: Any) -> Value:  # noqa: ANN401
+def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
     """Return a value within a list or map, where JSON has no word for what is no number."""
-    cell = plain(value)
+    if levels < 1 and isinstance(value, (list, tuple, dict)):
+        return "..."
+    cell = plain(value, levels)
     return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
 
 

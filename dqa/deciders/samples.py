@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
@@ -25,13 +26,13 @@ _BOOLEAN = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
 _NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
 
 
-def sampled_schema(database: Database, samples: int, seconds: float = 10.0) -> DatabaseSchema:
+def sampled_schema(database: Database, samples: int, seconds: float = 30.0) -> DatabaseSchema:
     """Return what a database holds, with the first values of each text and boolean column.
 
     They are read by one statement a column, through the same guard as any other, so a policy that
     hides a column hides its values. They are distinct, in the database's order of texts, and by the
     characters' codes where that order is its server's to choose. A column whose values cannot be
-    read within its time has none.
+    read within a third of the time, or before it is over, has none.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def sampled_schema(database: Database, samples: int, seconds: float = 10.0) -> D
     samples
         How many values of a column; 0 for none, which asks nothing.
     seconds
-        What each column may take.
+        What all columns together may take.
 
     Raises
     ------
@@ -50,7 +51,8 @@ def sampled_schema(database: Database, samples: int, seconds: float = 10.0) -> D
     schema = database.schema()
     if not samples:
         return schema
-    read = _Sampler(database, schema.quote, Limits(samples, seconds=seconds, cell=_LONGEST))
+    limits = Limits(samples, seconds=seconds / 3.0, cell=_LONGEST)
+    read = _Sampler(database, schema.quote, limits, perf_counter() + seconds)
     return replace(
         schema,
         tables=tuple(read.table(table) for table in schema.tables),
@@ -60,8 +62,9 @@ def sampled_schema(database: Database, samples: int, seconds: float = 10.0) -> D
 
 
 class _Sampler:
-    def __init__(self, database: Database, quote: str, limits: Limits) -> None:
+    def __init__(self, database: Database, quote: str, limits: Limits, until: float) -> None:
         self._database, self._quote, self._limits = database, quote, limits
+        self._until = until
 
     def table(self, table: TableInfo) -> TableInfo:
         name = sql_name(table.name, self._quote)
@@ -104,8 +107,12 @@ class _Sampler:
             _TEXT.search(field.type) or _BOOLEAN.search(field.type)
         ):
             return field
+        left = self._until - perf_counter()
+        if left <= 0.0:
+            return field
+        limits = replace(self._limits, seconds=min(self._limits.seconds, left))
         try:
-            rows = self._database.query(statement(field), self._limits).rows
+            rows = self._database.query(statement(field), limits).rows
         except QueryError:
             return field
         return replace(field, samples=tuple(row[0] for row in rows))

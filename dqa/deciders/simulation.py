@@ -35,6 +35,7 @@ _TOLD = 5
 """Most names that an error says are wrong."""
 _FEW = 2
 """Candidates that change nothing, up to which each has a row of its own."""
+_ADVICE = "to see others, name them"
 _NAMED = 10
 """Most of the others that are named."""
 
@@ -222,7 +223,8 @@ class Simulation:
         columns: tuple[str, ...] = (self.column, self.unit)
         if baseline is not None:
             columns = (*columns, "change")
-        return collect(columns, map(row, best_first), limits, started, total=len(best_first))
+        rows = collect(columns, map(row, best_first), limits, started, total=len(best_first))
+        return replace(rows, advice=_ADVICE)
 
     def _closing(self, outcomes: Outcomes, display: Display) -> str:
         better = "higher" if outcomes.goal == "maximise" else "lower"

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.guard import Policy
 
-SPEC_VERSION = 1
+SPEC_VERSION = 2
+_FIRST_DISPLAY = {"digits": 0, "fold": False}
+"""The display of version 1, which named none: every digit, and a row for each candidate."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
 
 
@@ -196,7 +198,7 @@ class RunSpec(Deciding):
     Attributes
     ----------
     version
-        Of this form.
+        Of this form. One of version 1 is read as what it was: models were shown every digit.
     questions
         Where the questions come from.
     deciders
@@ -211,10 +213,10 @@ class RunSpec(Deciding):
     Raises
     ------
     UsageError
-        A field is wrong, or the version is another.
+        A field is wrong, or the version is a newer one.
     """
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     questions: QuestionSource
     deciders: _Names
     databases: _Names = ("sqlite", "ladybug")
@@ -227,11 +229,15 @@ class RunSpec(Deciding):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_this_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        version = given.get("version", SPEC_VERSION) if isinstance(given, Mapping) else None
-        if version is not None and version != SPEC_VERSION:
+    def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        if not isinstance(given, Mapping):
+            return given
+        version = given.get("version", SPEC_VERSION)
+        if version == 1:
+            return {"display": _FIRST_DISPLAY, **given, "version": SPEC_VERSION}
+        if version != SPEC_VERSION:
             raise UsageError(
-                f"This RunSpec is of version {version!r}, and this dqa reads version "
+                f"This RunSpec is of version {version!r}, and this dqa reads versions up to "
                 f"{SPEC_VERSION}: use the dqa that wrote it, or write it again."
             )
         return given

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from decimal import Decimal
+from threading import Event
 from time import perf_counter
 from typing import Any
 from uuid import UUID
@@ -45,6 +46,10 @@ class Broken(Exception):  # noqa: N818
     """What a driver raises."""
 
 
+def not_needed() -> None:
+    """Stop nothing: rows come at once."""
+
+
 def counting(most: int, breaks_at: int | None = None) -> Iterator[tuple[int]]:
     """Yield rows, and fail like a driver at one of them."""
     for number in range(most):
@@ -66,7 +71,7 @@ def test_a_cut_result_says_how_many_rows_there_were(
 ) -> None:
     """Up to a bound they are counted; beyond it stands the bound, on a fast and a slow machine."""
     rows = counting(there)
-    result = collect(["n"], rows, Limits(rows=50), perf_counter())
+    result = collect(["n"], rows, Limits(rows=50), perf_counter(), stop=not_needed)
     assert result.total == total
     assert result.to_text().splitlines()[-1].startswith(said)
     assert len(list(rows)) == there - fetched
@@ -74,20 +79,43 @@ def test_a_cut_result_says_how_many_rows_there_were(
 
 def test_rows_cut_by_bytes_are_counted_with_the_one_that_did_not_fit() -> None:
     """Every row counts, shown or not."""
-    result = collect(["n"], counting(500), Limits(bytes=200), perf_counter())
+    result = collect(["n"], counting(500), Limits(bytes=200), perf_counter(), stop=not_needed)
     assert (result.cut, result.total) == ("bytes", 500)
 
 
 @pytest.mark.parametrize("limits", [Limits(rows=50), Limits(rows=50, seconds=1e-9)])
 def test_what_fails_while_rows_are_counted_costs_the_count_alone(limits: Limits) -> None:
     """The rows that are shown were there before; a bug that is no driver's is raised."""
-    result = collect(["n"], counting(900, 700), limits, perf_counter(), failures=Broken)
+    driver: dict[str, Any] = {"failures": Broken, "stop": not_needed}
+    result = collect(["n"], counting(900, 700), limits, perf_counter(), **driver)
     assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
     assert "only the first 50 of more than 50 rows are shown" in result.to_text()
     with pytest.raises(Broken):
-        collect(["n"], counting(900, 700), Limits(rows=50), perf_counter())
+        collect(["n"], counting(900, 700), Limits(rows=50), perf_counter(), stop=not_needed)
     with pytest.raises(Broken):
-        collect(["n"], counting(900, 20), Limits(rows=50), perf_counter(), failures=Broken)
+        collect(["n"], counting(900, 20), Limits(rows=50), perf_counter(), **driver)
+
+
+def test_a_row_that_is_long_in_coming_is_not_waited_for() -> None:
+    """What the driver waits for is ended from outside; the rows that are shown stay."""
+    stopped = Event()
+
+    def rows() -> Iterator[tuple[int]]:
+        yield from counting(60)
+        assert stopped.wait(timeout=20.0)
+        raise Broken
+
+    driver: dict[str, Any] = {"failures": Broken, "stop": stopped.set}
+    result = collect(["n"], rows(), Limits(rows=50, seconds=0.2), perf_counter(), **driver)
+    assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
+    assert result.seconds < 10.0
+
+
+def test_rows_of_a_driver_that_cannot_be_stopped_are_not_counted() -> None:
+    """The next row might be hours away."""
+    rows = counting(900)
+    result = collect(["n"], rows, Limits(rows=50), perf_counter(), failures=Broken)
+    assert (result.cut, result.total, len(list(rows))) == ("rows", None, 900 - 51)
 
 
 def test_a_long_list_or_map_is_cut_and_says_how_long_it_was() -> None:
@@ -107,22 +135,35 @@ def test_a_long_list_or_map_is_cut_and_says_how_long_it_was() -> None:
 
 
 def test_json_that_a_driver_gives_as_text_is_parsed() -> None:
-    """By the column's type: a text that looks like JSON stays one."""
+    """By the column's type: a text that looks like JSON stays one, and so does what is too much."""
+    unread = [("[" * 3_000 + "]" * 3_000, "deep"), ("1" * 5_000, "long")]
 
     class Cursor:
         description = (("a", "JSON"), ("b", "TEXT"))
 
         def __init__(self) -> None:
-            self.left: list[Any] = [('{"x": [1, null]}', '["y"]'), (None, "z")]
+            self.left: list[Any] = [('{"x": [1, null]}', '["y"]'), (None, "z"), *unread]
 
         def fetchmany(self, size: int, /) -> list[Any]:
             taken, self.left = self.left[:size], self.left[size:]
             return taken
 
     found = fetch_rows(
-        Cursor(), Limits(), perf_counter(), Broken, is_json=lambda kind: kind == "JSON"
+        *(Cursor(), Limits(cell=10_000), perf_counter(), Broken),
+        is_json=lambda kind: kind == "JSON",
     )
-    assert found.rows == (({"x": [1, None]}, '["y"]'), (None, "z"))
+    assert found.rows == (({"x": [1, None]}, '["y"]'), (None, "z"), *unread)
+
+
+def test_lists_in_one_another_end_somewhere() -> None:
+    """However deep they are, whoever reads the row can."""
+    nested: Any = "core"
+    for _ in range(20_000):
+        nested = [nested]
+    ((cell,),) = collect(["a"], [(nested,)], Limits(), perf_counter()).rows
+    shown = json.dumps(cell)
+    assert '"..."' in shown
+    assert shown.count("[") == 50
 
 
 @given(

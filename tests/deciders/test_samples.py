@@ -90,6 +90,7 @@ class Slow:
         self.dialect = behind.dialect
         self.language, self.name = behind.language, behind.name
         self._behind = behind
+        self.asked: list[Limits] = []
 
     def schema(self) -> DatabaseSchema:
         """Return what the database behind returns."""
@@ -97,6 +98,7 @@ class Slow:
 
     def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
         """Give up on one column."""
+        self.asked.append(limits)
         if "has_merchant" in statement:
             raise StatementTimeoutError("too long")
         return self._behind.query(statement, limits)
@@ -110,6 +112,17 @@ def test_a_column_that_cannot_be_read_in_time_has_none(questions: QuestionSet) -
     behind = plugins.backend("sqlite").load(questions.situation_of(questions.questions[0]))
     text = sampled_schema(Slow(behind), 2).to_text()
     assert "is_home: BOOLEAN e.g. [0, 1], has_merchant: BOOLEAN, " in text
+    behind.close()
+
+
+def test_all_columns_together_have_a_time(questions: QuestionSet) -> None:
+    """Each may take a third of it, and nothing is asked once it is over."""
+    behind = plugins.backend("sqlite").load(questions.situation_of(questions.questions[0]))
+    slow = Slow(behind)
+    assert sampled_schema(slow, 2, seconds=1e-9) == behind.schema()
+    assert slow.asked == []
+    sampled_schema(slow, 2, seconds=60.0)
+    assert {limits.seconds for limits in slow.asked} == {20.0}
     behind.close()
 
 

@@ -294,6 +294,9 @@ def test_the_best_stay_where_rows_or_bytes_are_cut(located: tuple[Question, Data
     by_rows = simulated.compare(limits=Limits(rows=2))
     by_bytes = simulated.compare(limits=Limits(bytes=600), display=WHOLE)
     assert (by_rows.cut, by_rows.row_count) == ("rows", 2)
+    assert by_rows.observation.splitlines()[3].endswith(
+        "by the limit on rows; to see others, name them)"
+    )
     assert by_rows.observation.splitlines()[:3] == whole[:3]
     assert f"(only the first 2 of {len(whole) - 4} rows are shown" in by_rows.observation
     assert by_bytes.cut == "bytes"

@@ -119,6 +119,7 @@ def test_what_needs_no_answer_stands_beside_the_scores(released: ReplayScores) -
     assert note.startswith("Stocks: the released rule")
     assert "1/64 up to rounding" in note
     assert '"always the first listed" 64.3 %' in note
+    assert note.endswith("by this rule the one with the fewest wins.")
 
 
 def test_stocks_that_were_decided_in_words(released: ReplayScores) -> None:

@@ -67,6 +67,21 @@ def test_what_is_written_reads_back_as_it_was() -> None:
     assert differences(again, WHOLE) == []
 
 
+def test_a_spec_from_before_displays_showed_every_digit() -> None:
+    """So its run does not go on with six digits; a spec that names no version is one of today."""
+    written = WHOLE.to_json()
+    del written["display"]
+    older = RunSpec.from_json(written | {"version": 1})
+    assert older.display == Display(digits=0, samples=0, fold=False)
+    assert RunSpec.from_json(older.to_json()) == older
+    del written["version"]
+    today = RunSpec.from_json(written)
+    assert differences(older, today) == [
+        "display.digits was 0 and is now 6",
+        "display.fold was false and is now true",
+    ]
+
+
 @pytest.mark.parametrize(
     "questions",
     [
@@ -124,7 +139,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"version": 2}, "is of version 2, and this dqa reads version 1"),
+        ({"version": 3}, "is of version 3, and this dqa reads versions up to 2"),
         ({"deciders": []}, "RunSpec: deciders: "),
         ({"databases": []}, "RunSpec: databases: "),
         ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),

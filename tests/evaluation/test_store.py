@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dqa.core.database import Database
+from dqa.core.display import Display
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.question import Question
 from dqa.evaluation.folders import read_results
@@ -90,6 +91,17 @@ def test_going_on_with_other_settings_names_them(folder: Path, tmp_path: Path) -
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="no run that could go on"):
         RunStore(tmp_path, run_record(), resume=True)
+
+
+def test_a_run_from_before_displays_goes_on_as_it_began(folder: Path) -> None:
+    """With every digit, and not with the six of today."""
+    written = json.loads((folder / "run.json").read_text("utf-8"))
+    del written["spec"]["display"]
+    written["spec"]["version"] = 1
+    (folder / "run.json").write_text(json.dumps(written), "utf-8")
+    with pytest.raises(UsageError, match=r"display\.digits was 0 and is now 6"):
+        RunStore(folder, run_record(), resume=True)
+    RunStore(folder, run_record(display=Display(digits=0, fold=False)), resume=True).close()
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

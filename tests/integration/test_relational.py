@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,24 @@ def test_a_long_statement_is_stopped_and_the_connection_goes_on(target: Target) 
         with pytest.raises(StatementTimeoutError, match=r"after 0\.2 seconds"):
             database.query(CROSS, Limits(seconds=0.2))
         assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
+
+
+def test_other_threads_go_on_while_a_server_is_waited_for(server: Target) -> None:
+    """A driver that held Python's lock would stop them all."""
+    database = server.load(world())
+    ticks, over = [], Event()
+
+    def tick() -> None:
+        while not over.wait(0.01):
+            ticks.append(1)
+
+    clock = Thread(target=tick)
+    clock.start()
+    with pytest.raises(StatementTimeoutError):
+        database.query(CROSS, Limits(seconds=0.5))
+    over.set()
+    clock.join()
+    assert len(ticks) > 10
 
 
 def test_a_server_that_does_not_stop_is_stopped_from_outside(

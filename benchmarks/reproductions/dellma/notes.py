@@ -15,6 +15,10 @@ _NOTE = (
     '{accuracies} %, and "always the first listed" {first:.1f} %. The lines "one softmax" are what '
     "the rankings decide; chance is {chance:.1f} %."
 )
+_BY_COUNT = (
+    " Naive has not as many samples of every action, "
+    "so by this rule the one with the fewest wins."
+)
 
 
 def notes_on(scores: Sequence[Score], yardsticks: Sequence[Yardstick]) -> Iterator[str]:
@@ -26,7 +30,12 @@ def notes_on(scores: Sequence[Score], yardsticks: Sequence[Yardstick]) -> Iterat
     ]
     for yardstick in yardsticks:
         if own := [score for score in rounded if score.dataset == yardstick.dataset]:
-            yield _NOTE.format(
+            by_count = any(
+                score.scored_by == "action" and score.minibatch_size is None
+                for score in scores
+                if score.dataset == yardstick.dataset
+            )
+            note = _NOTE.format(
                 dataset=yardstick.dataset.capitalize(),
                 samples=" or 1/".join(sorted({str(score.sample_size) for score in own})),
                 tied=sum(score.all_tied for score in own),
@@ -36,3 +45,4 @@ def notes_on(scores: Sequence[Score], yardsticks: Sequence[Yardstick]) -> Iterat
                 first=yardstick.first_listed,
                 chance=yardstick.chance,
             )
+            yield note + _BY_COUNT if by_count else note

@@ -85,7 +85,9 @@ class DuckdbDatabase(GuardedDatabase):
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 cursor.execute(f"USE {quote('duckdb', self._namespace)}")
                 cursor.execute(parsed[0])
-                return fetch_rows(cursor, limits, started, duckdb.Error, _is_json)
+                return fetch_rows(
+                    cursor, limits, started, duckdb.Error, _is_json, stop=cursor.interrupt
+                )
         except duckdb.Error as error:
             raise self._translate(error, limits) from error
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -86,16 +86,23 @@ class MysqlDatabase(PooledDatabase):
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
                 cursor.execute(f"SET SESSION {wanted}")
             connection.info["limits"] = wanted
-        number = driver.thread_id()  # type: ignore[no-untyped-call]
-        with self._watch(connection, limits, lambda: self._kill(driver, number)):
+        number = _number_of(driver)
+        with self._watch(connection, limits, lambda: self._break(driver, number)):
             yield
 
-    def _kill(self, driver: Connection[Any], number: int) -> None:
-        """Stop what a server does not stop by itself, and stop waiting for it."""
+    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
+        number = _number_of(cast("Connection[Any]", connection.driver_connection))
+        return lambda: self._kill("QUERY", number)
+
+    def _kill(self, what: str, number: int) -> None:
         with suppress(DqaError, self._driver_error):
             other = new_connection(self._url)
             with other, other.cursor() as cursor:
-                cursor.execute(f"KILL CONNECTION {number:d}")
+                cursor.execute(f"KILL {what} {number:d}")
+
+    def _break(self, driver: Connection[Any], number: int) -> None:
+        """Stop what a server does not stop by itself, and stop waiting for it."""
+        self._kill("CONNECTION", number)
         with suppress(OSError, AttributeError):
             driver._sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # noqa: SLF001
 
@@ -106,7 +113,10 @@ class MysqlDatabase(PooledDatabase):
         cursor = SSCursor(driver)
         try:
             cursor.execute(statement)
-            return fetch_rows(cursor, limits, started, self._driver_error, _is_json)
+            return fetch_rows(
+                *(cursor, limits, started, self._driver_error, _is_json),
+                stop=self._stopper(connection),
+            )
         finally:
             if _is_clean(cursor):
                 cursor.close()
@@ -130,6 +140,11 @@ class MysqlDatabase(PooledDatabase):
         if unknown is not None:
             return unknown_name(problem, unknown[1], self.schema())
         return StatementError(f"{problem}.")
+
+
+def _number_of(driver: Connection[Any]) -> int:
+    """Return what the server calls a connection."""
+    return int(driver.thread_id())  # type: ignore[no-untyped-call]
 
 
 def _is_json(kind: object) -> bool:

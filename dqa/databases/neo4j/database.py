@@ -162,6 +162,7 @@ class Neo4jDatabase(GuardedDatabase):
                 started,
                 self._convert,
                 failures=_FAILURES,
+                stop=lambda: None,  # the server ends what takes longer than a transaction may
             )
             # What was cut is not worth a commit, which would read it to its end.
             transaction.rollback()

@@ -12,13 +12,14 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from typing import Any, cast
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, generators
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
@@ -113,9 +114,16 @@ class PostgresDatabase(PooledDatabase):
                 connection.invalidate()
                 raise StatementError("The statement returned no rows; write a query that does.")
             rows = chain(first, (row for _, more in results for row in more))
-            return collect(columns, rows, limits, started, failures=self._driver_error)
+            return collect(
+                *(columns, rows, limits, started),
+                failures=self._driver_error,
+                stop=self._stopper(connection),
+            )
         finally:
             results.close()
+
+    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
+        return partial(_cancel, cast("Connection[Any]", connection.driver_connection))
 
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error).startswith("57P") or super()._is_lost(error, connection)
@@ -151,7 +159,10 @@ def _streamed(
         wire.set_chunked_rows_mode(size)
         is_over = False
         try:
-            while result := wire.get_result():
+            # Its own `get_result` would wait with Python's lock held: no thread would go on, not
+            # even the one that is to end the statement.
+            driver.wait(generators.send(wire))
+            while result := driver.wait(generators.fetch(wire)):
                 if result.status == ExecStatus.FATAL_ERROR:
                     is_over = wire.get_result() is None
                     raise error_from_result(result)
@@ -167,16 +178,19 @@ def _streamed(
             is_over = True
         finally:
             if not is_over:
-                with suppress(psycopg.Error):
-                    driver.cancel_safe(timeout=_CANCEL_SECONDS)
+                _cancel(driver)
                 while wire.get_result():
                     pass
 
 
-def _stop(driver: Connection[Any]) -> None:
-    """Stop what a server does not stop by itself, and stop waiting for it."""
+def _cancel(driver: Connection[Any]) -> None:
     with suppress(psycopg.Error):
         driver.cancel_safe(timeout=_CANCEL_SECONDS)
+
+
+def _stop(driver: Connection[Any]) -> None:
+    """Stop what a server does not stop by itself, and stop waiting for it."""
+    _cancel(driver)
     with (
         suppress(OSError, psycopg.Error),
         socket.socket(fileno=os.dup(driver.pgconn.socket)) as wire,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from sqlalchemy import Engine
@@ -34,15 +34,7 @@ class SqlalchemyDatabase(PooledDatabase):
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        driver = connection.driver_connection
-        stop = getattr(driver, "interrupt", None) or getattr(driver, "cancel", None)
-
-        def fire() -> None:
-            if stop is not None:
-                with suppress(self._driver_error):
-                    stop()
-
-        with WATCHDOG.after(limits.seconds, fire) as timer:
+        with WATCHDOG.after(limits.seconds, self._stopper(connection) or _wait) as timer:
             try:
                 yield
             except self._driver_error as error:
@@ -52,9 +44,25 @@ class SqlalchemyDatabase(PooledDatabase):
         if timer.has_fired:
             raise timed_out(limits, self.kind)
 
+    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
+        driver = connection.driver_connection
+        stop = getattr(driver, "interrupt", None) or getattr(driver, "cancel", None)
+        if stop is None:
+            return None
+
+        def fire() -> None:
+            with suppress(self._driver_error):
+                stop()
+
+        return fire
+
     def _translate(self, error: Exception, limits: Limits) -> DqaError:  # noqa: ARG002
         # Whatever the driver complains of, it may be the dialect.
         problem = f"{one_line(error)}."
         dbapi = self._engine.dialect.loaded_dbapi
         understood = isinstance(error, (dbapi.DataError, dbapi.IntegrityError))
         return StatementError(problem) if understood else NotUnderstoodError(problem)
+
+
+def _wait() -> None:
+    """Do nothing about a driver that cannot be stopped: what ends late is an error then."""

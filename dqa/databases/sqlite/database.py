@@ -94,6 +94,9 @@ class SqliteDatabase(PooledDatabase):
         finally:
             driver.set_progress_handler(None, 0)
 
+    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
+        return cast("sqlite3.Connection", connection.driver_connection).interrupt
+
     def _translate(self, error: Exception, limits: Limits) -> DqaError:
         problem = str(error).rstrip(".")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # what the driver itself says has none

@@ -263,7 +263,16 @@ def _expect_rules(scenario: Scenario, simulator: Simulator) -> None:
     from dqa.scenarios.checks import unstated_rule
 
     counting = counting_of(simulator)
-    problem = unstated_rule(scenario.rules, counting) if counting is not None else None
+    if counting is None:
+        return
+    known = {*simulator.rule_sets}
+    if not ({counting.text} <= known == {*counting.described} == {*counting.grounds}):
+        raise PluginError(
+            f"The simulator of scenario '{scenario.name}' declares what it counts by for other "
+            f"rule sets than it has, {', '.join(simulator.rule_sets)}: describe each of them and "
+            "give its grounds. Mend the package that brings it."
+        )
+    problem = unstated_rule(scenario.rules, counting)
     if problem is not None:
         raise ParseError(f"{scenario.folder}/rules.md", None, problem)
 

@@ -156,22 +156,18 @@ class Run:
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
         """How often each heuristic is right on the judged questions, scored as the deciders are."""
-        return self._shortcuts(strict_official=self.strict_official)
+        right = right_answers(self.results)
+        return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
 
     @cached_property
     def chance(self) -> tuple[Chance, ...]:
         """What answering at random gets right on average, on the same questions."""
-        right = right_answers(self.results, self.strict_official)
-        return count_chance(self.shortcut_choices, right)
-
-    def _shortcuts(self, *, strict_official: bool) -> tuple[Shortcut, ...]:
-        return count_shortcuts(self.shortcut_choices, right_answers(self.results, strict_official))
+        right = right_answers(self.results)
+        return count_chance(self.shortcut_choices, right, strict_official=self.strict_official)
 
     def scoring(self) -> list[str]:
         """Return what counts as right, the figures by the other count, and the best shortcuts."""
-        strict = self.strict_official
-        otherwise = self._shortcuts(strict_official=not strict)
-        return scoring_lines(self.summaries, self.shortcuts, otherwise, strict_official=strict)
+        return scoring_lines(self.summaries, self.shortcuts, strict_official=self.strict_official)
 
     @property
     def models(self) -> Mapping[str, str]:

@@ -24,6 +24,14 @@ def analyse(
             "multiple-retrieval ones (MR); by default the usual one, where it took part.",
         ),
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions",
+            metavar="DIR",
+            help="Folder of the run's questions, where it is another by now.",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
@@ -33,7 +41,7 @@ def analyse(
     """
     from dqa.api.measuring import analyse as analyse_run
 
-    found = analyse_run(run, reference)
+    found = analyse_run(run, reference, questions=questions)
     if as_json:
         echo_json(found.to_json())
         return

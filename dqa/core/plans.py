@@ -92,13 +92,12 @@ def list_in(text: str) -> str | None:
     It tells a plan from a remark about one: lines that begin with a number, or numbers that run
     1, 2, 3 within a line.
     """
-    line = STEP_NUMBER.search(text)
-    if line is not None:
-        return text[line.start() :]
-    marks = _inline_marks(text)
-    if not marks:
+    line, inline = STEP_NUMBER.search(text), _inline_marks(text)
+    # Where the first step stands behind other words, only the second begins a line.
+    begins = [mark.start() for mark in (line, *inline[:1]) if mark is not None]
+    if not begins:
         return None
-    begin = marks[0].start()
+    begin = min(begins)
     return text[begin - text[:begin].endswith("[") :]
 
 
@@ -128,6 +127,11 @@ def read_plan(plan: str) -> PlanText:
             return running
     if not _is_list(lines, marks):
         return PlanText(_unmarked([line for line in lines if line.strip()]))
+    return _marked(lines, marks)
+
+
+def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
+    """Return the plan whose steps begin where lines are marked."""
     numbered = any(mark and mark["number"] for mark in marks)
     indent = _indent_of([mark for mark in marks if mark], numbered=numbered)
     steps: list[list[str]] = []

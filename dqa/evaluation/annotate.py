@@ -24,9 +24,10 @@ class Annotation(Record):
     rule_set
         What was counted by.
     answer
-        The best candidate; of ties the first in table order.
+        The best candidate to the last bit; of equal ones the first in table order.
     ties
-        Every candidate as good as the best, in table order; the answer alone where it is unique.
+        Every candidate as good as the best up to rounding, in table order; the answer alone where
+        it is unique.
     value
         Profit or price that the answer leads to, in the scenario's unit.
     margin
@@ -35,9 +36,9 @@ class Annotation(Record):
         The official answer, None where there is none.
     agrees
         Whether the official answer is `answer`; None where there is none. An official answer
-        among the other ties does not agree, since the release takes the first.
+        among the other ties does not agree, since the release has `answer`.
     decided_by_last_bit
-        Whether rounding decides between the best and the next.
+        Whether rounding decides among the ties.
     """
 
     scenario: str

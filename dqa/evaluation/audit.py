@@ -97,7 +97,7 @@ class Totals(Record):
 class ReleaseAudit(Record):
     """The audit of a question set: its labels, totals by scenario, and its files' defects.
 
-    `shortcuts` is how often each heuristic of its scenarios is right, ties of the best accepted.
+    `shortcuts` is how often each heuristic of its scenarios gives the official label.
     """
 
     name: str
@@ -137,7 +137,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         name=question_set.name,
         totals=totals,
         labels=labels,
-        shortcuts=measure_shortcuts(question_set),
+        shortcuts=measure_shortcuts(question_set, strict_official=True),
         defects=tuple(map(str, question_set.defects)),
         found=question_set.defects,
     )
@@ -239,11 +239,14 @@ def _parted(
 
 
 def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
-    """Return what all of those rule sets count by and none of the others; if nothing, all of it."""
+    """Return what all of those rule sets count by, and none of the others if there is such.
+
+    Where they have nothing in common, it is their names.
+    """
     first, *rest = (counting.grounds[name] for name in those)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
     elsewhere = {ground for name in others for ground in counting.grounds[name]}
-    return " and ".join([ground for ground in shared if ground not in elsewhere] or shared)
+    return " and ".join([ground for ground in shared if ground not in elsewhere] or shared or those)
 
 
 def _reason(
@@ -252,7 +255,8 @@ def _reason(
     by_rules: Mapping[str, Outcomes],
     counting: CountingRules | None,
 ) -> str:
-    (name, first), *others = by_rules.items()
+    name, first = next(iter(by_rules.items()))
+    told = [(other, found) for other, found in by_rules.items() if other != name]
     agreeing, disagreeing = _parted(official, by_rules)
     if verdict == EVERY:
         return "The label is the best decision under every rule set."
@@ -266,14 +270,14 @@ def _reason(
     elif counting is None or verdict == NONE:
         said = _under(name, official, first)
     else:
-        others = [*by_rules.items()]
+        told = [*by_rules.items()]
         if verdict == BY_TEXT:
             text = _grounds((counting.text,), disagreeing, counting)
             said = f"The label is best by what the text of the rules says: {text}."
         else:
             text = _grounds((counting.text,), agreeing, counting)
             said = f"The label {verdict}; the text of the rules says otherwise: {text}."
-    return " ".join((said, *(_under(other, official, found) for other, found in others)))
+    return " ".join((said, *(_under(other, official, found) for other, found in told)))
 
 
 def _tied(official: Candidate, outcomes: Outcomes) -> str:

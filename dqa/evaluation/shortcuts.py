@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from math import fsum, isfinite
-from typing import Literal
+from typing import Literal, Self, TypeAlias
 
 from pydantic import Field
 
@@ -23,8 +24,34 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.scenarios.generation import CountsSteps
 
-Right = Mapping[str, Sequence[Candidate]]
-"""By a question's key, every answer that counts as right."""
+
+@dataclass(frozen=True, slots=True)
+class RightAnswers:
+    """What is right in a question, by both ways of counting.
+
+    Attributes
+    ----------
+    with_ties
+        Every tie of the best.
+    by_label
+        The official label alone; of a question without one, the ties.
+    """
+
+    with_ties: Sequence[Candidate]
+    by_label: Sequence[Candidate]
+
+    @classmethod
+    def of(cls, official: Candidate | None, ties: Sequence[Candidate]) -> Self:
+        """Return what is right of an official label, if there is one, and the ties."""
+        return cls(ties, ties if official is None else (official,))
+
+    def counting(self, *, strict_official: bool) -> Sequence[Candidate]:
+        """Return what counts."""
+        return self.by_label if strict_official else self.with_ties
+
+
+Right: TypeAlias = Mapping[str, RightAnswers]
+"""By a question's key, what is right in it."""
 
 
 class ShortcutChoices(Record):
@@ -71,14 +98,19 @@ class Shortcut(Record):
         The heuristic, which is a decider by that name.
     questions, right
         Questions of its scenario, and how many of them it answers rightly.
+    with_ties, by_label
+        Right answers where every tie of the best counts, and where the official label alone does;
+        one of the two is `right`.
     by_steps
-        The same by difficulty, nearest first; empty where nothing counts steps.
+        How many are right by difficulty, nearest first; empty where nothing counts steps.
     """
 
     name: str
     scenario: str
     questions: int = Field(ge=1)
     right: int = Field(ge=0)
+    with_ties: int = Field(ge=0)
+    by_label: int = Field(ge=0)
     by_steps: tuple[StepCount, ...] = ()
 
     @property
@@ -144,33 +176,21 @@ def _chosen(
             )
 
 
-def right_answers(
-    results: Iterable[Result], strict_official: bool = False
-) -> dict[str, Sequence[Candidate]]:
-    """Return what counted as right in the questions that were judged, by key.
-
-    Parameters
-    ----------
-    results
-        Of a run.
-    strict_official
-        Whether only the official answer counts, and no tie.
-    """
+def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:
+    """Return what is right in the questions of a run that were judged, by key."""
     return {
-        result.question: _counting(result.official, result.ties, strict_official)
+        result.question: RightAnswers.of(result.official, result.ties)
         for result in results
         if result.outcome.judged
     }
 
 
-def _counting(
-    official: Candidate | None, ties: Sequence[Candidate], strict_official: bool
-) -> Sequence[Candidate]:
-    return (official,) if strict_official and official is not None else ties
-
-
 def count_shortcuts(
-    choices: Iterable[ShortcutChoices], right: Right, steps: Mapping[str, int | None] | None = None
+    choices: Iterable[ShortcutChoices],
+    right: Right,
+    steps: Mapping[str, int | None] | None = None,
+    *,
+    strict_official: bool = False,
 ) -> tuple[Shortcut, ...]:
     """Count how often each heuristic is right.
 
@@ -182,35 +202,43 @@ def count_shortcuts(
         The questions that count, with what is right.
     steps
         By a question's key how many steps its answer is away; a question that is missing has none.
+    strict_official
+        Whether only the official answer counts, and no tie.
 
     Returns
     -------
     tuple of Shortcut
         In the order in which scenarios and their heuristics first appear.
     """
-    answered: dict[tuple[str, str], list[tuple[str, bool]]] = {}
+    answered: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
     for line in choices:
         if line.question in right:
+            known = right[line.question]
             for name, choice in line.choices.items():
-                is_right = choice is not None and choice in right[line.question]
-                answered.setdefault((line.scenario, name), []).append((line.question, is_right))
+                both = choice in known.with_ties, choice in known.by_label
+                answered.setdefault((line.scenario, name), {})[line.question] = both
     return tuple(
         Shortcut(
             name=name,
             scenario=scenario,
             questions=len(found),
-            right=sum(is_right for _, is_right in found),
-            by_steps=_by_steps(found, steps or {}),
+            right=sum(both[int(strict_official)] for both in found.values()),
+            with_ties=sum(with_ties for with_ties, _ in found.values()),
+            by_label=sum(by_label for _, by_label in found.values()),
+            by_steps=_by_steps(
+                {question: both[int(strict_official)] for question, both in found.items()},
+                steps or {},
+            ),
         )
         for (scenario, name), found in answered.items()
     )
 
 
 def _by_steps(
-    answered: Sequence[tuple[str, bool]], steps: Mapping[str, int | None]
+    counted: Mapping[str, bool], steps: Mapping[str, int | None]
 ) -> tuple[StepCount, ...]:
     groups: dict[int | None, list[bool]] = {}
-    for question, is_right in answered:
+    for question, is_right in counted.items():
         if question in steps:
             groups.setdefault(steps[question], []).append(is_right)
     return tuple(
@@ -219,12 +247,15 @@ def _by_steps(
     )
 
 
-def count_chance(choices: Iterable[ShortcutChoices], right: Right) -> tuple[Chance, ...]:
+def count_chance(
+    choices: Iterable[ShortcutChoices], right: Right, *, strict_official: bool = False
+) -> tuple[Chance, ...]:
     """Return what chance gets right in each scenario; the parameters are `count_shortcuts`'."""
     shares: dict[str, list[float]] = {}
     for line in choices:
         if line.question in right and line.candidates is not None:
-            share = min(1.0, len(right[line.question]) / line.candidates)
+            answers = right[line.question].counting(strict_official=strict_official)
+            share = min(1.0, len(answers) / line.candidates)
             shares.setdefault(line.scenario, []).append(share)
     return tuple(
         Chance(scenario=scenario, questions=len(found), share=fsum(found) / len(found))
@@ -269,11 +300,16 @@ def measure_shortcuts(
         A heuristic's statement cannot run.
     """
     judge = Judge(question_set, rule_set, strict_official)
-    right: dict[str, Sequence[Candidate]] = {}
+    right: dict[str, RightAnswers] = {}
     for question in question_set.questions:
         known = judge.unchosen(question)
-        right[question.key] = _counting(known.official, known.ties, strict_official)
-    return count_shortcuts(choose_by_shortcuts(question_set), right, _steps(question_set, right))
+        right[question.key] = RightAnswers.of(known.official, known.ties)
+    return count_shortcuts(
+        choose_by_shortcuts(question_set),
+        right,
+        _steps(question_set, right),
+        strict_official=strict_official,
+    )
 
 
 def _steps(question_set: QuestionSet, right: Right) -> dict[str, int | None]:
@@ -288,7 +324,8 @@ def _steps(question_set: QuestionSet, right: Right) -> dict[str, int | None]:
             continue
         generator: object = plugins.generator(question.scenario)
         candidates = question.candidates or ()
-        answers = [a for a in (truth.official, *right[question.key]) if a in candidates]
+        known = (truth.official, *right[question.key].with_ties)
+        answers = [answer for answer in known if answer in candidates]
         if isinstance(generator, CountsSteps) and answers:
             away = generator.steps(question_set.situation_of(question), question)
             distance = float(away[candidates.index(answers[0])])

@@ -60,6 +60,11 @@ def notes(analysis: Analysis) -> list[str]:
             "as reference (--reference)."
         )
     lines += [f"{count} {words}." for words, count in counted.items() if count]
+    if analysis.without_data and analysis.lacking:
+        lines.append(
+            f"Why they are not at hand: {analysis.lacking} If they are in another folder by now, "
+            "name it (--questions)."
+        )
     lines += [model_line(model.name) for model in analysis.models]
     if any(model.scripted for model in analysis.models):
         lines.append("Scripts choose their own statements; this does not describe language models.")

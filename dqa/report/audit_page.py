@@ -15,7 +15,7 @@ from dqa.report.pages import rendered
 
 _MEANINGS = {
     DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
-    TIE: "several candidates are as good as the label, or all up to rounding",
+    TIE: "several candidates are exactly as good as the label, or all are up to rounding",
     LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
     EVERY: "best under every rule set",
     BY_TEXT: "best by what the rules say, though not under every rule set",
@@ -32,6 +32,10 @@ def render_audit(audit: ReleaseAudit) -> str:
         audit=audit,
         verdicts=tuple(dict.fromkeys((*_MEANINGS, *found))),
         meanings=_MEANINGS
-        | {name: "not best elsewhere" for name in found if name not in _MEANINGS},
+        | {
+            name: "best by the rule sets that say so, and by no other"
+            for name in found
+            if name not in _MEANINGS
+        },
         rules=tuple(dict.fromkeys(name for totals in audit.totals for name in totals.agree)),
     )

@@ -125,25 +125,33 @@ def _table(
     return table
 
 
-def _share(shortcut: Shortcut) -> str:
-    return f"{100 * shortcut.share:.1f} ({shortcut.right}/{shortcut.questions})"
+def _share(right: int, questions: int) -> str:
+    return f"{100 * right / questions:.1f} ({right}/{questions})"
+
+
+def _otherwise(counted: Summary | Shortcut, *, strict_official: bool) -> int:
+    """Return the right answers by the count that does not hold."""
+    return counted.with_ties if strict_official else counted.by_label
 
 
 def _references(
     shortcuts: Sequence[Shortcut], chance: Sequence[Chance]
 ) -> dict[str, dict[str, str]]:
     """Return the rows of the best shortcut and of chance: a cell a scenario."""
-    best = {scenario: _share(found) for scenario, found in best_shortcuts(shortcuts).items()}
+    best = {
+        scenario: _share(found.right, found.questions)
+        for scenario, found in best_shortcuts(shortcuts).items()
+    }
     by_chance = {found.scenario: f"{100 * found.share:.1f}" for found in chance}
     return {name: row for name, row in ((BEST, best), (CHANCE, by_chance)) if row}
 
 
+_TIES, _LABEL = "Every tie of the best counts as right", "Only the official label counts as right"
+_WITH_TIES, _BY_LABEL = "with every tie of the best", "by the official label alone"
+
+
 def scoring_lines(
-    summaries: Sequence[Summary],
-    shortcuts: Sequence[Shortcut],
-    otherwise: Sequence[Shortcut],
-    *,
-    strict_official: bool,
+    summaries: Sequence[Summary], shortcuts: Sequence[Shortcut], *, strict_official: bool
 ) -> list[str]:
     """Return what counts as right in a table, the figures by the other count, and its shortcuts.
 
@@ -151,31 +159,44 @@ def scoring_lines(
     ----------
     summaries
         Of a run.
-    shortcuts, otherwise
-        How often each heuristic is right, by what counts and by the other count.
+    shortcuts
+        How often each heuristic is right.
     strict_official
         Whether the official label alone counts.
     """
-    counts, other = "Every tie of the best counts as right", "by the official label alone"
-    if strict_official:
-        counts, other = "Only the official label counts as right", "with every tie of the best"
-    others = [(s, s.with_ties if strict_official else s.by_label) for s in summaries]
+    counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
+    others = [(s, _otherwise(s, strict_official=strict_official)) for s in summaries]
     told = [
-        f"{s.decider} {s.scenario}/{s.database} {100 * count / s.judged:.1f} ({count}/{s.judged})"
+        f"{s.decider} {s.scenario}/{s.database} {_share(count, s.judged)}"
         for s, count in others
         if count != s.correct
     ]
+    told += _other_means(summaries, strict_official=strict_official)
     best = best_shortcuts(shortcuts)
     told += [
-        f"{BEST.lower()} {found.scenario} {_share(found)}"
-        for found in otherwise
-        if best[found.scenario].name == found.name and best[found.scenario].right != found.right
+        f"{BEST.lower()} {scenario} {_share(count, found.questions)}"
+        for scenario, found in best.items()
+        if (count := _otherwise(found, strict_official=strict_official)) != found.right
     ]
     lines = [f"{counts}; {other}: {', '.join(told) or 'the same figures'}."]
     if best:
         named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
         lines.append(f"{BEST}: {named}. One query each, without rules or model.")
     return lines
+
+
+def _other_means(summaries: Sequence[Summary], *, strict_official: bool) -> list[str]:
+    """Return the means over both kinds of database that are others by the other count."""
+    recounted = [
+        s.changed(accuracy=_otherwise(s, strict_official=strict_official) / s.judged)
+        for s in summaries
+        if s.judged
+    ]
+    return [
+        f"{mean.decider} {mean.scenario} mean {100 * mean.accuracy:.1f}"
+        for mean in kind_means(recounted)
+        if mean not in kind_means(summaries)
+    ]
 
 
 def _cell(summary: Summary | None) -> str:
@@ -209,15 +230,22 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
-    """Return how often each heuristic is right, a line each, with the same by difficulty."""
-    lines = []
+    """Return how often each heuristic is right, a line each, with the same by difficulty.
+
+    They are counted by the official label; the figure where every tie of the best counts stands
+    beside it where it is another.
+    """
+    lines = [f"Shortcuts, one query each. {_LABEL}."] if shortcuts else []
     for found in shortcuts:
         by = ", ".join(
             f"{'no way' if count.steps is None else count.steps}: {count.right}/{count.questions}"
             for count in found.by_steps
         )
-        steps = f"; by steps to the answer {by}" if by else ""
-        lines.append(f"{found.scenario}: shortcut {found.name} is right in {_share(found)}{steps}")
+        said = f"{found.scenario}: shortcut {found.name} is right in "
+        said += _share(found.right, found.questions)
+        if found.with_ties != found.right:
+            said += f", {_WITH_TIES} in {_share(found.with_ties, found.questions)}"
+        lines.append(f"{said}; by steps to the answer {by}" if by else said)
     return lines
 
 

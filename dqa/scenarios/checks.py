@@ -96,12 +96,17 @@ def unstated_rule(rules: str, counting: CountingRules) -> str | None:
                 f"add a numbered rule that begins with '{heading}.'"
             )
         for figure in figures:
-            if figure not in texts[heading]:
+            if not _says(texts[heading], figure):
                 return (
                     f"the rule '{heading}' lacks '{figure}', by which the simulator counts; "
                     "say it there"
                 )
     return None
+
+
+def _says(text: str, figure: str) -> bool:
+    """Whether a text holds a constant or word by itself: 3 is not in 30, nor 1.05 in 1.055."""
+    return re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", text) is not None
 
 
 class _Whole:

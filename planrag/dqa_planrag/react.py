@@ -33,7 +33,7 @@ from dqa.core.plans import list_in
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import EMPTY_REPLY, correction, split_thinking
-from dqa_planrag.reply import THOUGHT_NOTED, Reply, ToolRequest, is_thinking, step_in
+from dqa_planrag.reply import THOUGHT_NOTED, Reply, ToolRequest, is_thinking, named, step_in
 from dqa_planrag.toolbox import Toolbox
 from dqa_planrag.verdicts import KEPT, planning_in
 
@@ -254,7 +254,8 @@ def _is_over(text: str, place: int) -> bool:
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
     """Return a reply whose action is to think, or for which there is nothing to do yet.
 
-    None where it acts, or says nothing at all.
+    An answer behind it counts: there is no result that it should have waited for. None where the
+    reply acts, or says nothing at all.
     """
     tool, given = sections.get("action", ""), sections.get("action input")
     if given is None:
@@ -262,9 +263,14 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
     idle = _word(tool) in _NOTHING and _word(given) in _NOTHING and bool(sections.get("action"))
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
-    thoughts = [common.thought, "" if idle else _unwrapped(given)]
+    said = named(tool)[1] if _word(given) in _NOTHING else _unwrapped(given)
+    thoughts = [common.thought, "" if idle else said]
     thought = "\n".join(filter(None, thoughts))
-    return replace(common, thought=thought, only_thinks=True) if thought else None
+    if not thought:
+        return None
+    if "final answer" in sections:
+        return _answering(replace(common, thought=thought), sections["final answer"])
+    return replace(common, thought=thought, only_thinks=True)
 
 
 def _acting(common: Reply, sections: dict[str, str]) -> Reply:

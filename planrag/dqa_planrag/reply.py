@@ -18,6 +18,7 @@ _STEP = re.compile(
     r"^[ \t>*_#]*current[ ]step[ \t]*(?:[*_]+[ \t]*)?:[ \t]*[*_]*[ \t]*(?P<said>.*)",
     re.IGNORECASE | re.MULTILINE,
 )
+_BEHIND_A_NAME = re.compile(r"[(\[:\n\u2013\u2014]| - ")
 _NUMBERS = re.compile(r"\d{1,3}(?:\s?(?:[-\u2013,&]|to|and)\s?\d{1,3})*")
 
 Given: TypeAlias = str | Mapping[str, Any]
@@ -101,7 +102,14 @@ class Reply:
 
 def is_thinking(tool: str) -> bool:
     """Whether an action that no tool carries out is to think, such as PlanRAG's "Self thinking"."""
-    return "".join(filter(str.isalpha, tool)).lower() in _THINKING
+    name, _ = named(tool)
+    return "".join(filter(str.isalpha, name)).lower() in _THINKING
+
+
+def named(action: str) -> tuple[str, str]:
+    """Split an action into its name and what follows in brackets, or behind a colon or dash."""
+    name, *rest = _BEHIND_A_NAME.split(action.strip(" `*\"'[]"), maxsplit=1)
+    return name, "".join(rest).strip(" `*\"'()[]")
 
 
 def step_in(text: str) -> str:

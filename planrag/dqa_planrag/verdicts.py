@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.plans import list_in, steps_of
+from dqa.core.plans import STEP_NUMBER, list_in, steps_of
 from dqa_planrag.reply import Reply
 
 KEPT = re.compile(
@@ -31,6 +31,10 @@ _KEEPING = re.compile(
 """Words of a verdict that lists no steps and lets the plan stand."""
 _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
 """The word that a verdict may begin with: whether the plan is replaced."""
+_PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
+"""The label of the plan that a "no" repeats."""
+_LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)
+"""Words that end in the label of the list behind them."""
 
 
 def planning_in(sections: Mapping[str, str]) -> Reply:
@@ -51,20 +55,25 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
     if verdict is None:
         return Reply(plan=plan)
     word = _WORD.match(verdict)
-    if word is not None and not word["yes"] and _says_no_more(verdict, word, behind):
+    if word is not None and not word["yes"] and _is_no(verdict, word.end(), behind):
         return Reply(plan=plan or behind, keeps=True)
     if word is not None and word["yes"]:
         return Reply(plan=plan, replan=_replaced(verdict[word.end() :], behind, plan))
     return Reply(plan=plan or behind, replan=_replan(verdict, behind))
 
 
-def _says_no_more(verdict: str, word: re.Match[str], behind: str | None) -> bool:
-    """Whether a "no" is the verdict: alone on its line, or in front of a plan on a line below.
+def _is_no(verdict: str, end: int, behind: str | None) -> bool:
+    """Whether the "no" up to `end` is the verdict, and does not begin a sentence.
 
-    Before a list on its own it may also begin a sentence that says why there is another plan.
+    It is alone on its line, the line ``Plan:`` follows it, or punctuation and a reason do. Before
+    a list it may also begin the reason for another plan.
     """
-    rest, _, _ = verdict[word.end() :].partition("\n")
-    return not rest.strip(" .,;:*_\"'`()[]") or (behind is not None and list_in(verdict) is None)
+    rest = verdict[end:]
+    line, _, _ = rest.partition("\n")
+    if not line.strip(" .,;:*_\"'`()[]") or _PLAN.match(rest):
+        return True
+    reasoned = rest.lstrip(" *_\"'`)]")[:1] in {*".,;:(-\u2013\u2014"}
+    return list_in(verdict) is None and (behind is not None or reasoned)
 
 
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
@@ -73,6 +82,8 @@ def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
         listed = None if _KEEPING.search(verdict) else verdict.strip()
     found = listed or behind or plan
+    if found is not None and KEPT.fullmatch(found):
+        return None
     if found is None and not _KEEPING.search(verdict):
         raise UnparsableReplyError(
             "The Re-plan says that the plan changes, and brings no new one. Write the whole new "
@@ -85,9 +96,13 @@ def _replan(verdict: str, behind: str | None) -> str | None:
     """Return the new plan that a verdict brings, or None where it keeps the current one."""
     listed = list_in(verdict)
     if listed is not None:
+        before = verdict.removesuffix(listed)
+        # Within a line, numbers may count the reasons why the plan is kept.
+        counts = STEP_NUMBER.search(verdict) is None and not _LABELLED.search(before)
+        if counts and _KEEPING.search(before):
+            return None
         # "keep" before a list says nothing about whether it is another one: the loop compares.
-        bare = KEPT.fullmatch(verdict.removesuffix(listed)) is not None
-        return listed if bare else verdict
+        return listed if KEPT.fullmatch(before) else verdict
     if not verdict or behind or KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
         return None
     raise UnparsableReplyError(

@@ -107,17 +107,73 @@ def test_a_folder_without_a_run_is_one_clear_line(dqa: Callable[..., Any], tmp_p
         assert len(ran.err.splitlines()) == 1
 
 
-def test_a_run_whose_questions_are_gone_counts_any_node(
-    dqa: Callable[..., Any], folder: Path, generated: Path, tmp_path: Path
+def test_a_run_that_moved_is_measured_as_before(
+    dqa: Callable[..., Any], folder: Path, tmp_path: Path
 ) -> None:
-    """It is said; questions that are given stand in for those that cannot be read again."""
+    """Its questions lie where they did."""
+    moved = shutil.copytree(folder, tmp_path / "moved")
+    assert dqa("analyse", moved).out == dqa("analyse", folder).out
+
+
+@pytest.fixture
+def orphan(folder: Path, tmp_path: Path) -> Path:
+    """Return a run whose folder of questions is gone."""
+    return changed(folder, tmp_path / "run", ("questions", "folder"), str(tmp_path / "gone"))
+
+
+def changed(folder: Path, copy: Path, place: tuple[str, str], value: object) -> Path:
+    """Return a copy of a run whose spec has another value in a place."""
+    shutil.copytree(folder, copy)
+    record = json.loads((copy / "run.json").read_text("utf-8"))
+    record["spec"][place[0]][place[1]] = value
+    (copy / "run.json").write_text(json.dumps(record), "utf-8")
+    return copy
+
+
+def test_a_run_whose_questions_are_gone_counts_any_node(
+    dqa: Callable[..., Any], folder: Path, generated: Path, orphan: Path
+) -> None:
+    """It is said why; questions that are given stand in for those that cannot be read again."""
     from dqa import analyse, read_generated
 
-    assert analyse(folder).without_data == 0
-    run = Path(shutil.copytree(folder, tmp_path / "run"))
-    record = json.loads((run / "run.json").read_text("utf-8"))
-    record["spec"]["questions"]["folder"] = str(tmp_path / "gone")
-    (run / "run.json").write_text(json.dumps(record), "utf-8")
-    assert analyse(run).without_data == 4 * 2 * 4
-    assert "32 runs whose questions are not at hand" in dqa("analyse", run).out.replace("\n", " ")
-    assert analyse(run, questions=read_generated(generated)).without_data == 0
+    assert (analyse(folder).without_data, analyse(folder).lacking) == (0, None)
+    assert analyse(orphan).without_data == 4 * 2 * 4
+    said = dqa("analyse", orphan).out
+    assert "\n32 runs whose questions are not at hand" in said
+    assert f"\nWhy they are not at hand: {orphan.parent / 'gone'}" in said
+    assert analyse(orphan, questions=read_generated(generated)) == analyse(folder)
+
+
+def test_a_folder_of_questions_that_moved_can_be_named(
+    dqa: Callable[..., Any], folder: Path, generated: Path, orphan: Path, tmp_path: Path
+) -> None:
+    """Then all is known as before; a folder of other questions is refused."""
+    ran = dqa("analyse", orphan, "--questions", generated)
+    assert ran.out == dqa("analyse", folder).out
+    other = tmp_path / "other"
+    dqa("generate", "--out", other, "--questions", "1", "--seed", "5")
+    ran = dqa("analyse", orphan, "--questions", other)
+    assert (ran.code, ran.out) == (2, "")
+    assert "are others than when" in ran.err
+
+
+def test_questions_that_changed_since_are_not_taken(
+    dqa: Callable[..., Any], folder: Path, tmp_path: Path
+) -> None:
+    """Nobody knows of what the run's numbers were; that is said, and nothing ends."""
+    run = changed(folder, tmp_path / "run", ("questions", "limit"), 1)
+    said = dqa("analyse", run).out
+    assert "32 runs whose questions are not at hand" in said
+    assert "are others than when" in said
+
+
+def test_a_run_of_baselines_needs_no_questions(
+    dqa: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not read, however many there are."""
+    from dqa.loaders.sources import GeneratedQuestions
+
+    out = tmp_path / "run"
+    dqa("eval", "--generate", "2", "--deciders", "first", "--databases", "sqlite", "--out", out)
+    monkeypatch.delattr(GeneratedQuestions, "_read")
+    assert dqa("analyse", out).code == 0

@@ -65,7 +65,7 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
         (["ask", "--database", "no.db", "--question", "?"], 2, "no.db"),
         (["ask", "--database", "no.db", "--question", "?", "--rules", "no.md"], 2, "no.md"),
         (["annotate", "--generate", "1", "--rule-set", "fair"], 2, "paper, released"),
-        (["annotate", "--generate", "1", "--rule-set", "clean"], 2, "'building' 'clean'"),
+        (["annotate", "--generate", "1", "--rule-set", "clean"], 2, "'building' called 'clean'"),
         (["eval", "--generate", "1", "--rule-set", "clean"], 2, "There are: paper, released"),
         (["audit", "--release", "no/such/folder"], 1, "no/such/folder"),
     ],

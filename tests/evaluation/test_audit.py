@@ -203,3 +203,13 @@ def test_a_page_that_cannot_be_written_is_an_error_of_use(tmp_path: Path) -> Non
     file = tmp_path / "missing" / "audit.html"
     with pytest.raises(UsageError, match="cannot be written"):
         write_page(render_audit(audit(mixed())), file)
+
+
+def test_shortcuts_of_an_audit_are_counted_by_the_label(shared: ReleaseAudit) -> None:
+    """The figures of a part of the release, and of the whole."""
+    counted = {found.name: found for found in shared.shortcuts}
+    source, maker = counted["source-most-elsewhere"], counted["maker-most-per-level"]
+    assert source.right == {150: 123, 200: 163}[source.questions]
+    assert maker.right == {74: 68, 101: 93}[maker.questions]
+    assert source.with_ties > source.right
+    assert maker.with_ties > maker.right

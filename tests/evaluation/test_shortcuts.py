@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.shortcuts import (
     Chance,
+    RightAnswers,
     Shortcut,
     ShortcutChoices,
     StepCount,
@@ -37,14 +39,18 @@ def line(number: int, candidates: int | None = 4, **choices: str | int | None) -
 
 
 LINES = (line(1, near="a", far="b"), line(2, near="a", far=None), line(3, near="c", far="c"))
-RIGHT = {"shops/1": ("a", "b"), "shops/2": ("c",)}
+RIGHT = {"shops/1": RightAnswers.of("b", ("a", "b")), "shops/2": RightAnswers.of(None, ("c",))}
 
 
 def test_only_questions_that_were_judged_count() -> None:
     """Any right answer will do; naming no candidate is wrong."""
     near, far = count_shortcuts(LINES, RIGHT)
-    assert near == Shortcut(name="near", scenario="shops", questions=2, right=1)
-    assert far == Shortcut(name="far", scenario="shops", questions=2, right=1)
+    assert near == Shortcut(
+        name="near", scenario="shops", questions=2, right=1, with_ties=1, by_label=0
+    )
+    assert far == near.changed(name="far", by_label=1)
+    strict = count_shortcuts(LINES, RIGHT, strict_official=True)
+    assert strict == (near.changed(right=0), far)
     assert best_shortcuts([near, far, far.changed(right=2)]) == {"shops": far.changed(right=2)}
     assert best_shortcuts([near, far]) == {"shops": near}
 
@@ -61,8 +67,10 @@ def test_difficulty_is_told_nearest_first() -> None:
 def test_chance_is_the_mean_share_of_right_answers() -> None:
     """A question that does not list its candidates has none."""
     lines = (*LINES, line(4, candidates=None))
-    right = RIGHT | {"shops/4": ("a",)}
-    assert count_chance(lines, right) == (Chance(scenario="shops", questions=2, share=0.375),)
+    right = RIGHT | {"shops/4": RightAnswers.of("a", ("a",))}
+    chance = Chance(scenario="shops", questions=2, share=0.375)
+    assert count_chance(lines, right) == (chance,)
+    assert count_chance(lines, right, strict_official=True) == (chance.changed(share=0.25),)
 
 
 def test_the_shared_release_gives_way_to_one_query(release_dir: Path) -> None:
@@ -73,7 +81,9 @@ def test_the_shared_release_gives_way_to_one_query(release_dir: Path) -> None:
     assert locating.share == pytest.approx(163 / 200, abs=0.01)
     assert building.share == pytest.approx(93 / 101, abs=0.01)
     with_ties = {found.name: found for found in measure_shortcuts(read)}
-    assert with_ties["source-most-elsewhere"].right > locating.right
+    found = with_ties["source-most-elsewhere"]
+    assert (found.with_ties, found.by_label) == (found.right, locating.right)
+    assert found.right > locating.right
     assert [(count.steps, count.questions) for count in building.by_steps] == [
         (1, building.questions)
     ]
@@ -141,3 +151,14 @@ def test_scenarios_without_heuristics_have_chance_alone() -> None:
     made = generate(("agriculture",), count=2, seed=1)
     assert measure_shortcuts(made) == ()
     assert [found.choices for found in choose_by_shortcuts(made)] == [{}, {}]
+
+
+def test_the_documented_shares_are_those_that_are_measured() -> None:
+    """The table of ``docs/evaluation.md``, without the column of the whole release."""
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| [-\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(rows) > 4
+    for column, difficulty in ((1, None), (2, Difficulty(hops=2))):
+        made = generate(count=200, seed=1, difficulty=difficulty)
+        shares = {found.name: f"{100 * found.share:.1f}" for found in measure_shortcuts(made)}
+        assert [(row[0], row[column]) for row in rows] == [(r[0], shares[r[0]]) for r in rows]

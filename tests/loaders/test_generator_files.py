@@ -89,6 +89,17 @@ def test_the_manifest_says_what_was_generated(folder: Path) -> None:
     assert set(manifest.files) == set(files_of(folder)) - {MANIFEST}
 
 
+@pytest.mark.parametrize(("version", "judged_by"), [(GENERATOR_VERSION, "paper"), (1, None)])
+def test_names_of_rule_sets_in_old_manifests_are_not_taken_for_todays(
+    folder: Path, version: int, judged_by: str | None
+) -> None:
+    """What version 1 called ``paper`` counts otherwise today, and would deny some of its labels."""
+    path = folder / MANIFEST
+    manifest = json.loads(path.read_text("utf-8")) | {"generator_version": version}
+    path.write_text(json.dumps(manifest), "utf-8")
+    assert read_generated(folder).rule_set == judged_by
+
+
 def test_a_changed_file_is_named(folder: Path) -> None:
     """One more byte anywhere is enough."""
     victim = next(iter(sorted((folder / "data").rglob("*.cql"))))

@@ -44,6 +44,10 @@ def run(
         "Action: self-thinking\nAction Input: The gain is 3 at a and 5 at b.",
         "Action: `Self_Thinking`\nAction Input:\nThe gain is 3 at a and 5 at b.",
         'Action: Self thinking("The gain is 3 at a and 5 at b.")',
+        "Action: Self thinking: The gain is 3 at a and 5 at b.",
+        "Action: self_thinking[The gain is 3 at a and 5 at b.]",
+        "Action: Self thinking (no query)\nAction Input: The gain is 3 at a and 5 at b.",
+        "Thought: The gain is 3 at a and 5 at b.\nAction: Self thinking\nAction Input: None",
         "Action: Think\nAction Input: The gain is 3 at a and 5 at b.",
         "Thought: The gain is 3 at a and 5 at b.\nAction: Self thinking",
         "Thought: The gain is 3 at a and 5 at b.\nAction: None\nAction Input: None",
@@ -58,12 +62,14 @@ def test_an_action_may_only_think(action: str) -> None:
 
 
 def test_a_tool_that_is_called_so_is_a_tool() -> None:
-    """And an answer beside no action is an answer."""
+    """And an answer beside no action, or behind a thought, is an answer."""
     reply = parse_reply("Action: think\nAction Input: hard", ("query_database", "think"))
     assert reply.requests == (ToolRequest("think", "hard"),)
     assert parse_reply("Thought: t\nAction: Self thinking\nAction Input: x").thought == "t\nx"
     decided = parse_reply("Thought: t\nAction: None\nFinal Answer: b")
     assert (decided.answer, decided.only_thinks) == ("b", False)
+    decided = parse_reply(f"{THINK}\nFinal Answer: b")
+    assert (decided.answer, decided.thought, decided.only_thinks) == ("b", THOUGHT, False)
 
 
 @pytest.mark.parametrize("agent", ["iterrag", "planrag", "planrag-no-replan", "singlerag"])
@@ -124,13 +130,27 @@ def test_a_called_thought_is_noted(questions: QuestionSet, database: Database) -
     assert reply.data["thought"] == THOUGHT
 
 
-@pytest.mark.parametrize("kept", ["N", "n.", "No", "**N**", "[N]", "N\nThe plan holds."])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        *("N", "n.", "No", "**N**", "[N]", "N\nThe plan holds."),
+        *("N - the rows do for now", "No, we have what we need.", "**No** (data found)"),
+    ],
+)
 @pytest.mark.parametrize("behind", ["", "\nPlan: [Step 1: Look, Step 2: Choose]"])
 def test_n_keeps_the_plan_whatever_is_repeated(kept: str, behind: str) -> None:
     """A plan below it is the old one, in other words."""
     reply = parse_reply(f"Re-plan: {kept}{behind}\nFinal Answer: a")
     assert (reply.replan, reply.keeps) == (None, True)
     assert parse_verdict(f"Re-plan: {kept}{behind}").replan is None
+
+
+@pytest.mark.parametrize("kept", ["N, Plan: {}", "No. Plan: {}", "**N** **Plan:** {}"])
+def test_n_keeps_the_plan_that_is_repeated_beside_it(kept: str) -> None:
+    """On the same line too."""
+    verdict = kept.format("[Step 1: Look, Step 2: Choose]")
+    reply = parse_reply(f"Re-plan: {verdict}\nFinal Answer: a")
+    assert (reply.replan, reply.keeps) == (None, True)
 
 
 @pytest.mark.parametrize("yes", ["Y", "y", "Yes", "**Yes.**", "Y\n", "Yes, the flows do not do."])
@@ -147,6 +167,8 @@ def test_y_brings_the_plan_below_it(yes: str, plan: str) -> None:
     [
         ("Y [Step 1: Look, Step 2: Choose]", "[Step 1: Look, Step 2: Choose]"),
         ("Yes, Plan: [Step 1: Look, Step 2: Choose]", "[Step 1: Look, Step 2: Choose]"),
+        ("Y [Step 1: Look,\nStep 2: Choose]", "[Step 1: Look, Step 2: Choose]"),
+        ("Yes\n\nNew plan: 1. Look\n2. Choose", "1. Look\n2. Choose"),
         ("Y\n1. Look\n2. Choose", "1. Look\n2. Choose"),
         ("Y\n- Look\n- Choose", "- Look\n- Choose"),
         ("[Step 1: Look, Step 2: Choose]", "[Step 1: Look, Step 2: Choose]"),
@@ -158,6 +180,21 @@ def test_a_new_plan_may_stand_in_the_verdict(verdict: str, plan: str) -> None:
     found = parse_reply(f"Re-plan: {verdict}\nFinal Answer: a").replan
     assert found is not None
     assert steps_of(found) == steps_of(plan)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "replaced"),
+    [
+        ("The plan still holds: 1) the power is 5, 2) the flow is 3", False),
+        ("No change needed, because 1. a leads 2. b does not", False),
+        ("Keep what is known. New plan: [Step 1: Look, Step 2: Choose]", True),
+        ("The flows do not do: 1) look again 2) choose", True),
+    ],
+)
+def test_counted_reasons_to_keep_the_plan_are_no_plan(verdict: str, replaced: bool) -> None:
+    """Numbers within a line are a plan where no words before them keep the one there is."""
+    found = parse_reply(f"Re-plan: {verdict}\nFinal Answer: a")
+    assert (found.replan is not None) == replaced
 
 
 def test_the_plan_behind_the_verdict_goes_before_the_one_above_it() -> None:
@@ -172,6 +209,7 @@ def test_a_yes_without_a_plan_is_asked_for_it() -> None:
     with pytest.raises(UnparsableReplyError, match="brings no new one"):
         parse_reply("Re-plan: Y\nAction: q\nAction Input: SELECT 1")
     assert parse_reply("Re-plan: Yes, the plan still serves.\nFinal Answer: a").replan is None
+    assert parse_reply("Re-plan: Y\nPlan: keep\nFinal Answer: a").replan is None
 
 
 @pytest.mark.parametrize(

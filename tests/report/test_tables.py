@@ -76,10 +76,17 @@ def test_other_outcomes_are_told_only_where_they_happened() -> None:
     assert "a locating/sqlite 2" in note
 
 
+def shortcut(name: str, right: int) -> Shortcut:
+    """Return a heuristic of Locating that is right so often in ten questions, by both counts."""
+    return Shortcut(
+        name=name, scenario="locating", questions=10, right=right, with_ties=right, by_label=right
+    )
+
+
 SHORTCUTS = (
-    Shortcut(name="nearest", scenario="locating", questions=10, right=3),
-    Shortcut(name="largest", scenario="locating", questions=10, right=8),
-    Shortcut(name="dearest", scenario="locating", questions=10, right=8),
+    shortcut("nearest", 3),
+    shortcut("largest", 8),
+    shortcut("dearest", 8),
 )
 
 
@@ -94,7 +101,7 @@ def test_no_table_stands_without_the_best_shortcut_and_chance() -> None:
         assert "80.0 (8/10)" in last[0]
         assert "Chance" in last[1]
         assert "12.5" in last[1]
-    *_, named = scoring_lines(rows, SHORTCUTS, SHORTCUTS, strict_official=False)
+    *_, named = scoring_lines(rows, SHORTCUTS, strict_official=False)
     assert named == "Best shortcut: largest (locating). One query each, without rules or model."
 
 
@@ -112,17 +119,18 @@ def test_the_mean_over_both_kinds_of_database_is_a_table_where_there_are_both() 
 def test_what_counts_is_said_with_the_figures_of_the_other_count() -> None:
     """Of every decider, and of the best shortcut, where they differ."""
     rows = [summary("a", "sqlite", 5, by_label=3), summary("b", "sqlite", 4)]
-    fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(right=6), SHORTCUTS[2])
-    line, _ = scoring_lines(rows, SHORTCUTS, fewer, strict_official=False)
+    rows += [summary("a", "ladybug", 5), summary("b", "ladybug", 4)]
+    fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(by_label=6), SHORTCUTS[2])
+    line, _ = scoring_lines(rows, fewer, strict_official=False)
     assert line == (
         "Every tie of the best counts as right; by the official label alone: a locating/sqlite "
-        "30.0 (3/10), best shortcut locating 60.0 (6/10)."
+        "30.0 (3/10), a locating mean 40.0, best shortcut locating 60.0 (6/10)."
     )
-    assert scoring_lines([summary("b", "sqlite", 4)], (), (), strict_official=False) == [
+    assert scoring_lines([summary("b", "sqlite", 4)], (), strict_official=False) == [
         "Every tie of the best counts as right; by the official label alone: the same figures."
     ]
     strict = summary("a", "sqlite", 3).changed(with_ties=5)
-    (line,) = scoring_lines([strict], (), (), strict_official=True)
+    (line,) = scoring_lines([strict], (), strict_official=True)
     assert line == (
         "Only the official label counts as right; with every tie of the best: a locating/sqlite "
         "50.0 (5/10)."
@@ -135,9 +143,15 @@ def test_shortcuts_are_told_by_difficulty() -> None:
         StepCount(steps=1, questions=8, right=3),
         StepCount(steps=None, questions=2, right=0),
     )
-    nearest, largest = shortcut_lines([SHORTCUTS[0].changed(by_steps=steps), SHORTCUTS[1]])
+    given = [SHORTCUTS[0].changed(by_steps=steps), SHORTCUTS[1].changed(with_ties=9)]
+    first, nearest, largest = shortcut_lines(given)
+    assert first == "Shortcuts, one query each. Only the official label counts as right."
     assert nearest == (
         "locating: shortcut nearest is right in 30.0 (3/10); by steps to the answer 1: 3/8, "
         "no way: 0/2"
     )
-    assert largest == "locating: shortcut largest is right in 80.0 (8/10)"
+    assert largest == (
+        "locating: shortcut largest is right in 80.0 (8/10), with every tie of the best in "
+        "90.0 (9/10)"
+    )
+    assert shortcut_lines([]) == []

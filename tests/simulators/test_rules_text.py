@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import ParseError
+from dqa.core.errors import ParseError, PluginError
 from dqa.core.simulator import counting_of
 from dqa.scenarios import catalogue
 from dqa.scenarios.checks import unstated_rule
+from dqa_simulators.locating.outcomes import SIMULATOR, LocatingSimulator
 
 ROOT = Path(__file__).parents[2] / "schemas"
 SCENARIOS = ("locating", "building")
@@ -58,17 +60,56 @@ def test_no_figure_of_a_rule_can_be_left_out(scenario: str) -> None:
             assert f"the rule '{heading}' lacks '" in problem
 
 
+@pytest.mark.parametrize(
+    ("scenario", "said", "changed"),
+    [
+        ("locating", "development / 3,", "development / 30,"),
+        ("locating", "+ 2)", "+ 20)"),
+        ("locating", ", 50)", ", 500)"),
+        ("locating", "1.05 * flow", "11.05 * flow"),
+        ("locating", "1.05 * (base", "1.055 * (base"),
+        ("building", "0.75", "0.755"),
+        ("building", "L + 5", "L + 50"),
+        ("building", "ten rounds", "often rounds"),
+    ],
+)
+def test_another_constant_is_not_the_one_it_begins_or_ends_with(
+    scenario: str, said: str, changed: str
+) -> None:
+    """30 holds a 3 and is another number."""
+    counting, text = counting_of(plugins.simulator(scenario)), text_of(numbered_rules(scenario))
+    assert counting is not None
+    assert said in text
+    assert unstated_rule(text.replace(said, changed), counting) is not None
+
+
+def test_every_rule_set_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simulator that says nothing of one of its rule sets is refused, and told which it has."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    less = replace(SIMULATOR.counting, described={"released": "What the labels follow."})
+    monkeypatch.setattr(LocatingSimulator, "counting", less)
+    catalogue.register(copied("locating", tmp_path))
+    with pytest.raises(PluginError, match="than it has, released, clean, paper: describe each"):
+        plugins.simulator("copied")
+
+
+def copied(scenario: str, folder: Path) -> Path:
+    """Copy a scenario's folder under a name of its own."""
+    copy = folder / "copy"
+    shutil.copytree(ROOT / scenario, copy)
+    document = copy / "scenario.toml"
+    renamed = document.read_text("utf-8").replace(f'name = "{scenario}"', 'name = "copied"', 1)
+    document.write_text(renamed, "utf-8")
+    return copy
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_scenario_whose_rules_lack_one_is_refused(
     scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy of its folder with a rule less has no simulator; the message names file and rule."""
     monkeypatch.setattr(catalogue, "_registered", {})
-    folder = tmp_path / "copy"
-    shutil.copytree(ROOT / scenario, folder)
-    document = folder / "scenario.toml"
-    renamed = document.read_text("utf-8").replace(f'name = "{scenario}"', 'name = "copied"', 1)
-    document.write_text(renamed, "utf-8")
+    folder = copied(scenario, tmp_path)
     (folder / "rules.md").write_text(text_of(numbered_rules(scenario)[:-2]), "utf-8")
     catalogue.register(folder)
     with pytest.raises(ParseError, match=re.escape(f"{folder}/rules.md: it lacks the rule")):

@@ -162,7 +162,11 @@ def test_it_agrees_on_drawn_worlds(drawn: Drawn) -> None:
 @PATIENT
 @given(economies().filter(lambda drawn: bool((drawn[0]["building"]["level"] > 0).all())))
 def test_it_agrees_on_drawn_economies(drawn: Drawn) -> None:
-    """Economies that no generator makes: goods that nobody makes, needs of 0, no demand."""
+    """Economies that no generator makes: goods that nobody makes, needs of 0, no demand.
+
+    But for buildings of level 0, by which the second opinion divides: what rule 3 says of them is
+    held by the plain reference alone.
+    """
     check_drawn(drawn)
 
 

@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field, SkipValidation
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.evaluation.analysis.cases import Case, Cases, Share
@@ -20,7 +19,7 @@ from dqa.evaluation.analysis.critical_values import (
     found_values,
 )
 from dqa.evaluation.analysis.failures import FailureClass, failure_of
-from dqa.evaluation.analysis.relevance import Data, Relevance
+from dqa.evaluation.analysis.relevance import Relevance, Relevances
 from dqa.evaluation.analysis.replanning import GROUPS, Replanning, ReplanningKind, replannings
 from dqa.evaluation.analysis.retrievals import QuestionType, Retrievals, question_types
 from dqa.evaluation.analysis.statements import asked_in
@@ -169,6 +168,8 @@ class Analysis(Record):
     without_data
         Judged runs with critical values whose questions are not at hand: what a question turns on
         is not known of these, so any node or goods counts.
+    lacking
+        Why the questions are not at hand, where somebody looked for them in vain.
     untold
         Judged runs, by decider, whose traces do not tell how they decided.
     reference
@@ -184,6 +185,7 @@ class Analysis(Record):
     without_trace: int = Field(ge=0)
     without_result: int = Field(ge=0)
     without_data: int = Field(ge=0, default=0)
+    lacking: str | None = None
     untold: dict[str, int]
     reference: str | None
     question_types: dict[QuestionType, int]
@@ -196,7 +198,10 @@ class Analysis(Record):
 
 
 def analyse(
-    cases: Cases, reference: str | None = None, questions: QuestionSet | None = None
+    cases: Cases,
+    reference: str | None = None,
+    questions: QuestionSet | None = None,
+    lacking: str | None = None,
 ) -> Analysis:
     """Measure a folder's runs.
 
@@ -212,6 +217,8 @@ def analyse(
         The decider whose retrievals tell SR questions from MR ones; None for no such table.
     questions
         What was asked, with the data. Without it nobody knows which of them matter, and all count.
+    lacking
+        Why the questions are not at hand, where the caller knows.
 
     Raises
     ------
@@ -222,8 +229,8 @@ def analyse(
     """
     if reference is not None and reference not in _deciders(cases.judged):
         raise UnknownNameError("judged decider of this run", reference, _deciders(cases.judged))
-    turning = _Turning(questions)
-    runs = tuple(_measured(case, turning.relevance(case)) for case in cases.judged)
+    turning = Relevances(questions)
+    runs = tuple(_measured(case, turning.of(case.result.question)) for case in cases.judged)
     types = question_types(cases.judged, reference) if reference else {}
     if reference and not types:
         raise UsageError(
@@ -239,8 +246,9 @@ def analyse(
         without_trace=cases.without_trace,
         without_result=cases.without_result,
         without_data=sum(
-            bool(run.critical_values) and turning.relevance(run.case).data is None for run in runs
+            bool(run.critical_values) and turning.of(run.question).data is None for run in runs
         ),
+        lacking=lacking,
         untold=dict(Counter(case.result.decider for case in cases.judged if not case.told)),
         reference=reference,
         question_types={kind: kinds[kind] for kind in QuestionType} if reference else {},
@@ -251,34 +259,6 @@ def analyse(
         failures=tuple(map(_failure_row, _grouped(told))),
         runs=runs,
     )
-
-
-class _Turning:
-    """Knows what each question turns on, where the questions are at hand."""
-
-    def __init__(self, questions: QuestionSet | None) -> None:
-        self._set = questions
-        self._questions = {} if questions is None else {q.key: q for q in questions.questions}
-        self._data: dict[int, Data] = {}
-        self._found: dict[str, Relevance] = {}
-
-    def relevance(self, case: Case) -> Relevance:
-        """Return what a run's question turns on; everything, where nobody knows."""
-        question = self._questions.get(case.result.question)
-        if question is None:
-            return Relevance()
-        if question.key not in self._found:
-            self._found[question.key] = self._relevance(question)
-        return self._found[question.key]
-
-    def _relevance(self, question: Question) -> Relevance:
-        scenario = plugins.find_scenario(question.scenario)
-        if self._set is None or scenario is None:
-            return Relevance()
-        situation = self._set.situation_of(question)
-        if id(situation) not in self._data:
-            self._data[id(situation)] = Data(situation)
-        return Relevance.of(scenario, question, self._data[id(situation)])
 
 
 def _measured(case: Case, relevance: Relevance) -> Measured:

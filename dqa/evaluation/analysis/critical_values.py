@@ -10,7 +10,7 @@ from dqa import plugins
 from dqa.core.evidence import SIMULATING
 from dqa.core.situation import Cell
 from dqa.evaluation.analysis.reading import Leaf, Place, Reading, Value
-from dqa.evaluation.analysis.relevance import Relevance, Search
+from dqa.evaluation.analysis.relevance import Data, Relevance, Search
 from dqa.evaluation.analysis.statements import Asked, Row
 from dqa.scenarios.document import Computed, CriticalValue
 
@@ -118,25 +118,23 @@ class _Search:
             if table != computed.table or not wanted <= {v.term for v in reading.outputs if v.term}:
                 continue
             whole = asked.evidence.cut is None and reading.chosen(instance) <= {computed.by}
-            if self.relevance.data is None:
+            data = self.relevance.data
+            if data is None:
                 if whole and asked.evidence.row_count:
                     self._complete.add(name)
                 continue
-            self._list(name, computed, asked, reading, instance)
+            listed = self._listed(computed, asked, reading, instance, data)
+            self._parts.setdefault(name, set()).update(listed)
             if whole:
-                by = Search(reading, {}, self.relevance.data).possible((instance, computed.by))
+                by = Search(reading, {}, data).possible((instance, computed.by))
                 self._asked_for.setdefault(name, set()).update(by or ())
-            if self._is_complete(name, computed):
+            if self._is_complete(name, computed, data):
                 self._complete.add(name)
 
-    def _list(
-        self, name: str, computed: Computed, asked: Asked, reading: Reading, instance: int
-    ) -> None:
-        """Note the rows of the data that a statement's rows show the parts of."""
-        data = self.relevance.data
-        if data is None:
-            return
-        listed = self._parts.setdefault(name, set())
+    def _listed(
+        self, computed: Computed, asked: Asked, reading: Reading, instance: int, data: Data
+    ) -> Iterator[int]:
+        """Yield the rows of the data that a statement's rows show the parts of."""
         for row in asked.rows(reading):
             search = self._search(reading, row)
             facts = {}
@@ -144,7 +142,7 @@ class _Search:
                 values = search.possible((instance, column))
                 if values is not None:
                     facts[column] = values
-            listed.update(data.rows(computed.table, facts).tolist())
+            yield from data.rows(computed.table, facts).tolist()
 
     def _search(self, reading: Reading, row: Row) -> Search:
         shown = {
@@ -154,11 +152,8 @@ class _Search:
         }
         return Search(reading, shown, self.relevance.data)
 
-    def _is_complete(self, name: str, computed: Computed) -> bool:
+    def _is_complete(self, name: str, computed: Computed, data: Data) -> bool:
         """Whether all parts of the value of something that matters were listed."""
-        data = self.relevance.data
-        if data is None:
-            return False
         matter = self.relevance.ends(data.schema, computed.table).get(computed.by)
         owners = data.column(computed.table, computed.by)
         listed, asked_for = self._parts.get(name, set()), self._asked_for.get(name, set())

@@ -79,8 +79,9 @@ class _Reader(Expressions):
         start = closing[begin] + 1 if keys[begin] == "(" else begin
         if keys[start] == "{":
             around, shown = dict(self.known), list(self.reading.outputs)
+            first, self.first = self.first, len(self.reading.tables)
             self._clauses(start + 1, closing[start])
-            self.known = around | self.known
+            self.known, self.first = around | self.known, first
             self.reading.outputs = shown
 
     def _unwind(self, begin: int, end: int) -> None:
@@ -124,27 +125,41 @@ class _Reader(Expressions):
             self.known = kept | made
 
     def _patterns(self, begin: int, end: int) -> None:
-        """Read the nodes and relationships of a MATCH, and what their maps say."""
+        """Read the nodes, relationships and paths of a MATCH, and what their maps say."""
         keys, closing = self.found.keys, self.found.closing
         i, left = begin, None
+        paths: dict[str, list[int]] = {}
+        path: list[int] = []
         while i < end:
-            if keys[i] == "(" and (i == begin or not (keys[i - 1] in NAMES and keys[i - 2] != "=")):
+            if keys[i] == "(" and (i == begin or keys[i - 1] not in NAMES):
                 node = self._element(i, self.schema.nodes)
                 if left is not None:
-                    self._relationship(left[1], i, left[0], node)
+                    path += self._relationship(left[1], i, left[0], node)
+                path.append(node)
                 left = (node, closing[i])
                 i = closing[i] + 1
             elif keys[i] == ",":
-                left, i = None, i + 1
+                left, path, i = None, [], i + 1
+            elif keys[i] == "=":
+                paths[self.text(i - 1)] = path
+                i += 1
             else:
                 i = closing[i] + 1 if i in closing and keys[i] == "[" else i + 1
         # What a node without a label is, its relationships tell.
         for place, instance in self._maps:
             self._map(place, instance)
         self._maps = []
+        for name, elements in paths.items():
+            self.known[name] = Value.made_of(map(self._all_of, elements))
 
-    def _relationship(self, begin: int, end: int, left: int, right: int) -> None:
-        """Read what stands between two nodes."""
+    def _all_of(self, instance: int) -> Value:
+        """Return what an element holds, where it is one of several in a path."""
+        table = self.reading.tables[instance]
+        names = () if table is None else self.schema.table(table).column_names
+        return Value.made_of(Value.of((instance, name)) for name in names)
+
+    def _relationship(self, begin: int, end: int, left: int, right: int) -> list[int]:
+        """Read what stands between two nodes: return the one relationship that it is, or none."""
         keys, closing = self.found.keys, self.found.closing
         bracket = next((i for i in range(begin + 1, end) if keys[i] == "["), None)
         from_right = keys[begin + 1] == "<"
@@ -152,25 +167,26 @@ class _Reader(Expressions):
         if bracket is None or "*" in keys[bracket : closing[bracket]]:
             if bracket is not None and keys[bracket + 1] in NAMES:
                 self.known[self.text(bracket + 1)] = NOTHING
-            return
+            return []
         edge = self._element(bracket, self.schema.edges)
         found = [e for e in self.schema.edges if e.table == self.reading.tables[edge]]
         if not found:
             found = self._possible(left, right)
             if len(found) != 1:
-                return
+                return [edge]
             self.reading.tables[edge] = found[0].table
         schema = found[0]
         ends = self._ends(schema, left, right) if from_right == to_right else None
         if from_right != to_right:
             ends = (right, left) if from_right else (left, right)
         if ends is None:
-            return
+            return [edge]
         for node, (label, column) in zip(ends, (schema.source, schema.target), strict=True):
             made = self.schema.node(label)
             if self.reading.tables[node] is None:
                 self.reading.tables[node] = made.table
             self.reading.equate((node, made.key_column), (edge, column))
+        return [edge]
 
     def _possible(self, left: int, right: int) -> list[EdgeSchema]:
         """Return the relationships that can stand between two nodes, by their labels."""
@@ -227,7 +243,7 @@ class _Reader(Expressions):
             value = self.property(Value(whole=instance), self.found.texts[first])
             constant = self.constant(first + 2, last)
             if constant is not None:
-                self._restrict(value, constant)
+                self.reading.choose(value, constant)
             else:
                 self._equal(value, self.value(first + 2, last))
 
@@ -255,9 +271,9 @@ class _Reader(Expressions):
         constants = self.constant(first, middle), self.constant(start, last)
         values = self.value(first, middle), self.value(start, last)
         if constants[1] is not None:
-            self._restrict(values[0], constants[1])
+            self.reading.choose(values[0], constants[1])
         elif constants[0] is not None:
-            self._restrict(values[1], constants[0])
+            self.reading.choose(values[1], constants[0])
         else:
             self._equal(*values)
 
@@ -268,17 +284,12 @@ class _Reader(Expressions):
             found = [self.constant(first, last) for _, first, last in items]
             given = [c for one in found for c in one or ()] if None not in found else None
         if given is not None:
-            self._restrict(value, given)
+            self.reading.choose(value, given)
             return
         other = self.value(begin, end)
         if value.term is not None and other.term is not None:
             self.reading.equate(value.term, other.term)
-        self._note(value)
-
-    def _restrict(self, value: Value, constant: list[Cell]) -> None:
-        if value.term is not None:
-            self.reading.restrict(value.term, constant)
-        self._note(value)
+        self.reading.choose(value)
 
     def _equal(self, one: Value, other: Value) -> None:
         """Note that two values are the same: two terms, or two elements."""
@@ -290,8 +301,4 @@ class _Reader(Expressions):
         for value in (one, other):
             if value.term is not None and (one.term is None or other.term is None):
                 self.reading.settle(value.term)
-            self._note(value)
-
-    def _note(self, value: Value) -> None:
-        if value.term is None or value.term[1] not in self.reading.ends(value.term[0]):
-            self.reading.condition(value)
+            self.reading.choose(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 from dqa.evaluation.analysis.reading import NOTHING, Reading, Value
@@ -14,6 +15,7 @@ _SAME = words("""
     round coalesce tofloat tointeger tostring properties floor ceil nodes relationships
     """)
 """Functions that leave a value what it is."""
+_COUNTING = words("count size length")
 _MIXING = words("sum avg min max stdev stdevp percentilecont percentiledisc")
 _SUMMING = _MIXING | words("count collect")
 _COMPARING = words("= <> < > <= >= =~ != AND OR XOR NOT IN IS CONTAINS STARTS ENDS")
@@ -39,6 +41,8 @@ class Expressions:
         What the variables are made of.
     groups
         What the rows of a sum are grouped by.
+    first
+        The first instance of the subquery that is read, or of all: see `Reading.is_settled`.
     """
 
     found: Tokens
@@ -47,6 +51,7 @@ class Expressions:
     reading: Reading = field(init=False)
     known: dict[str, Value] = field(default_factory=dict)
     groups: list[Value] = field(default_factory=list)
+    first: int = 0
 
     def __post_init__(self) -> None:
         self.reading = Reading(self.schema)
@@ -57,15 +62,24 @@ class Expressions:
         word, start, i, cases = "", begin, begin, 0
         while i < end:
             key = keys[i]
-            is_name = i > 0 and keys[i - 1] in {".", ":", "AS"}
-            cases += (key == "CASE" and not is_name) - (key == "END" and not is_name and cases > 0)
+            cases = max(0, cases + self._deepening(i))
             before = keys[i - 1] if i > begin else ""
-            if key in words and not is_name and not cases and before not in {"STARTS", "ENDS"}:
+            is_word = key in words and not self._is_name(i)
+            if is_word and not cases and before not in {"STARTS", "ENDS"}:
                 if word or i > start:
                     yield word, start, i
                 word, start = key, i + 1
             i = closing[i] + 1 if i in closing else i + 1
         yield word, start, end
+
+    def _is_name(self, i: int) -> bool:
+        """Whether a word of the language stands where only a name can."""
+        return i > 0 and self.found.keys[i - 1] in {".", ":", "AS"}
+
+    def _deepening(self, i: int) -> int:
+        """Return 1 where a CASE begins, -1 where one ends, and else 0."""
+        key = self.found.keys[i]
+        return 0 if self._is_name(i) else (key == "CASE") - (key == "END")
 
     def text(self, i: int) -> str:
         """Return a token, as names are compared."""
@@ -200,13 +214,9 @@ class Expressions:
         return made[0] if len(made) == 1 else Value.made_of(made)
 
     def _end_of_case(self, begin: int, end: int) -> int:
-        deep, i = 0, begin
-        while i < end:
-            deep += (self.found.keys[i] == "CASE") - (self.found.keys[i] == "END")
-            if deep == 0:
-                return i
-            i = self.found.closing.get(i, i) + 1
-        return end
+        """Return where the CASE that begins a span ends."""
+        depths = accumulate(self._deepening(i) for i in range(begin, end))
+        return next((i for i, deep in enumerate(depths, begin) if deep == 0), end)
 
     def _case(self, begin: int, end: int) -> Value:
         parts = []
@@ -224,11 +234,11 @@ class Expressions:
         if first >= end or keys[first] == "*":
             return NOTHING
         arguments = [self.value(i, j) for _, i, j in self.split(first, end, {","}) if j > i]
-        if name == "count":
+        if name in _COUNTING:
             return Value.made_of(arguments).as_test
         if name in _MIXING:
             function = f"{name} distinct" if distinct else name
-            return self.reading.summed(function, arguments[0], self.groups)
+            return self.reading.summed(function, arguments[0], self.groups, self.first)
         if name == "collect":
             return arguments[0]
         given = [value for value in arguments if value != NOTHING]

@@ -104,7 +104,7 @@ def brought_data(asked: Asked, relevance: Relevance) -> bool:
         return True
     sums = any(output.is_sum for reading in asked.readings for output in reading.outputs)
     if sums and relevance.data is not None:
-        return any(relevance.exists(reading) for reading in asked.readings)
+        return any(map(relevance.data.knows_all, asked.readings))
     return any(cell is not None for cell in found)
 
 

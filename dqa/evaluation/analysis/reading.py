@@ -58,11 +58,6 @@ class Leaf:
     column: str
     summed: Summed | None = None
 
-    @property
-    def term(self) -> Term:
-        """Instance and column."""
-        return self.instance, self.column
-
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -203,6 +198,16 @@ class Reading:
         for leaf in value.leaves | value.tests:
             if leaf.summed is None:
                 self.conditions.setdefault(leaf.instance, set()).add(leaf.column)
+
+    def choose(self, value: Value, constants: Iterable[Cell] | None = None) -> None:
+        """Note a condition over a value: it is one of some constants, or there is more to it.
+
+        What is said of an instance's key alone, the key's class holds.
+        """
+        if value.term is not None and constants is not None:
+            self.restrict(value.term, constants)
+        if value.term is None or value.term[1] not in self.ends(value.term[0]):
+            self.condition(value)
 
     def is_settled(
         self, term: Term, groups: frozenset[Term], first: int, deep: int = _DEEPEST

@@ -8,7 +8,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dqa import plugins
 from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.evaluation.analysis.reading import Reading, Term
 from dqa.scenarios.base import Scenario
@@ -50,6 +52,15 @@ class Data:
     def has(self, table: str, name: str) -> bool:
         """Whether a table has a column, and the scenario the table."""
         return table in self._tables and name in self._tables[table].columns
+
+    def knows_all(self, reading: Reading) -> bool:
+        """Whether all that a statement names by its constants exists, as far as is known."""
+        return all(
+            self.knows(table, column, constants)
+            for root, constants in reading.constants.items()
+            for instance, column in reading.members(root)
+            if (table := reading.tables[instance]) is not None and self.has(table, column)
+        )
 
     def knows(self, table: str, name: str, values: Collection[Any]) -> bool:
         """Whether a column has one of these values; of an edge's end, whether such a node is."""
@@ -203,16 +214,31 @@ class Relevance:
                 columns |= {column: tables[label] for label, column in (edge.source, edge.target)}
         return {column: keys[name] for column, name in columns.items() if name in keys}
 
-    def exists(self, reading: Reading) -> bool:
-        """Whether the data have what a statement names, as far as is known."""
-        if self.data is None:
-            return False
-        return all(
-            self.data.knows(table, column, constants)
-            for root, constants in reading.constants.items()
-            for instance, column in reading.members(root)
-            if (table := reading.tables[instance]) is not None and self.data.has(table, column)
-        )
+
+class Relevances:
+    """What each question of a set turns on: everything, where nobody has the questions."""
+
+    def __init__(self, questions: QuestionSet | None) -> None:
+        self._set = questions
+        self._questions = {} if questions is None else {q.key: q for q in questions.questions}
+        self._data: dict[int, Data] = {}
+        self._found: dict[str, Relevance] = {}
+
+    def of(self, key: str) -> Relevance:
+        """Return what the question called `key` turns on."""
+        if key not in self._found:
+            self._found[key] = self._relevance(key)
+        return self._found[key]
+
+    def _relevance(self, key: str) -> Relevance:
+        question = self._questions.get(key)
+        scenario = None if question is None else plugins.find_scenario(question.scenario)
+        if self._set is None or question is None or scenario is None:
+            return Relevance()
+        situation = self._set.situation_of(question)
+        if id(situation) not in self._data:
+            self._data[id(situation)] = Data(situation)
+        return Relevance.of(scenario, question, self._data[id(situation)])
 
 
 class Search:
@@ -267,9 +293,9 @@ class Search:
     ) -> Values | None:
         """Return what the data have in a column of an instance, by what is known of its others."""
         table = self._reading.tables[instance]
-        if self._data is None or table is None or instance in self._reading.optional:
+        if self._data is None or table is None or not self._data.has(table, column):
             return None
-        if not self._data.has(table, column):
+        if instance in self._reading.optional:
             return None
         facts: dict[str, Values] = {}
         for other in sorted(self._columns.get(instance, ())):

@@ -150,19 +150,8 @@ class _Reader:
         query = _Query(len(self._reading.tables), named, outer if sees else None)
         self._note_with(select, query)
         begin = select.args.get("from_") or select.args.get("from")
-        joins = select.args.get("joins") or []
         if begin is not None:
-            self._source(begin.this, query)
-        for join in joins:
-            begun = len(self._reading.tables)
-            self._source(join.this, query)
-            if join.side in {"RIGHT", "FULL"}:
-                self._reading.optional.update(range(query.first, begun))
-            if join.side in {"LEFT", "FULL"}:
-                self._reading.make_optional(begun)
-        for join in joins:
-            if join.args.get("on") is not None:
-                self._condition(join.args["on"], query)
+            self._sources(begin.this, select.args.get("joins") or (), query)
         for clause in ("where", "having", "qualify"):
             if select.args.get(clause) is not None:
                 self._condition(select.args[clause].this, query)
@@ -180,18 +169,32 @@ class _Reader:
             self._note_order(select, query)
         return query
 
-    def _source(self, source: exp.Expr, query: _Query) -> None:
-        """Note a table, a query of WITH or a subquery as a source of rows."""
-        alias = source.alias_or_name
-        for join in source.args.get("joins") or ():
+    def _sources(self, begin: exp.Expr, joins: Iterable[exp.Join], query: _Query) -> None:
+        """Note sources that are joined, and then what the joins say, which may name all of them."""
+        first = len(self._reading.tables)
+        self._source(begin, query)
+        for join in joins:
+            begun = len(self._reading.tables)
             self._source(join.this, query)
+            if join.side in {"RIGHT", "FULL"}:
+                self._reading.optional.update(range(first, begun))
+            if join.side in {"LEFT", "FULL"}:
+                self._reading.make_optional(begun)
+        for join in joins:
             if join.args.get("on") is not None:
                 self._condition(join.args["on"], query)
-        if isinstance(source, exp.Subquery):
+
+    def _source(self, source: exp.Expr, query: _Query) -> None:
+        """Note a table, a query of WITH, a subquery or a join in brackets as a source of rows."""
+        alias, inside = source.alias_or_name, source.this
+        is_subquery = isinstance(source, exp.Subquery)
+        if is_subquery and not alias and isinstance(inside, exp.Table | exp.Subquery):
+            self._sources(inside, inside.args.get("joins") or (), query)
+        elif is_subquery:
             sees = isinstance(source.parent, exp.Lateral)
-            query.sources[alias] = self._rows(source.this, query, source, sees=sees)
-        elif isinstance(source, exp.Lateral) and isinstance(source.this, exp.Subquery):
-            query.sources[alias] = self._rows(source.this.this, query, source, sees=True)
+            query.sources[alias] = self._rows(inside, query, source, sees=sees)
+        elif isinstance(source, exp.Lateral) and isinstance(inside, exp.Subquery):
+            query.sources[alias] = self._rows(inside.this, query, source, sees=True)
         elif isinstance(source, exp.Table) and source.name in query.named:
             query.sources[alias] = self._named(source.name, query)
         elif isinstance(source, exp.Table) and source.name in self._columns:
@@ -249,8 +252,7 @@ class _Reader:
         for one, other in ((left, right), (right, left)):
             value, constant = self._value(one, query), _constant(other)
             if value.term is not None and constant is not None:
-                self._reading.restrict(value.term, constant)
-                self._note(value)
+                self._reading.choose(value, constant)
                 return
         values = self._value(left, query), self._value(right, query)
         terms = [value.term for value in values]
@@ -260,25 +262,18 @@ class _Reader:
             if term is not None and (isinstance(side, exp.Subquery) or None in terms):
                 self._reading.settle(term)
         for value in values:
-            self._note(value)
+            self._reading.choose(value)
 
     def _membership(self, node: exp.In, query: _Query) -> None:
         value = self._value(node.this, query)
-        self._note(value)
         inner = node.args.get("query")
+        given = [_constant(item) for item in node.expressions]
+        is_listed = bool(given) and None not in given
+        self._reading.choose(value, [c for one in given for c in one or ()] if is_listed else None)
         if inner is not None:
             columns = list(self._rows(inner.unnest(), query, inner, sees=True).values())
             if value.term is not None and columns and columns[0].term is not None:
                 self._reading.equate(columns[0].term, value.term)
-            return
-        given = [_constant(item) for item in node.expressions]
-        if value.term is not None and given and None not in given:
-            self._reading.restrict(value.term, [c for found in given for c in found or ()])
-
-    def _note(self, value: Value) -> None:
-        """Note a condition, but for that of an instance's key alone, which its class holds."""
-        if value.term is None or value.term[1] not in self._reading.ends(value.term[0]):
-            self._reading.condition(value)
 
     def _value(self, node: exp.Expr, query: _Query) -> Value:  # noqa: PLR0911
         """Return what an expression is made of."""

@@ -205,7 +205,16 @@ def read_generated(
                 "or generate the folder again."
             )
     found = read_release(folder, form=form, strict=strict, scenarios=scenarios)
-    return replace(found, rule_set=next(iter(manifest.label_rules), None))
+    return replace(found, rule_set=_usual_rules(manifest))
+
+
+def _usual_rules(manifest: Manifest) -> str | None:
+    """Return the rule set that a folder's questions are judged by; None for the simulators' first.
+
+    A name in a manifest of version 1 may stand for another rule set today. Its labels hold under
+    every rule set of that time, so under the simulators' first one as well.
+    """
+    return next(iter(manifest.label_rules), None) if manifest.generator_version > 1 else None
 
 
 def _digest(path: Path) -> str:

@@ -244,7 +244,7 @@ def _needs_of(task: Task, codes: Iterable[Cell]) -> str:
 
 
 def _prices(known: _Known, target: int) -> dict[int, float]:
-    """Price of the target goods with each known building raised (rules 2 to 8), all at once.
+    """Price of the target goods with each known building raised (rules 3 to 10), all at once.
 
     Rows are candidates, columns are goods or buildings. Goods and buildings that were not looked
     up stay as they are.
@@ -288,7 +288,7 @@ class _Part:
         kinds = np.maximum(inputs.sum(axis=1), 1.0)
         most, output = self.makes.sum(axis=1), self.made.sum(axis=1)
         usual = np.divide(output, most, out=np.zeros_like(most), where=most > 0.0)
-        # Buildings that need nothing keep their output, whatever their level (rule 6).
+        # Buildings that need nothing keep their output, whatever their level (rule 7).
         elsewhere = self.supply - self.made[self.needy].sum(axis=0)
         current = np.broadcast_to(self.supply, demand.shape)
         for _ in range(_CYCLES):

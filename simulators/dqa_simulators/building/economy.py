@@ -23,6 +23,9 @@ RULE_SETS = ("released", "paper")
 LEVEL_INCREASE = 5
 """Levels that the chosen building gains (PlanRAG, appendix A.2)."""
 
+PRICE_SWING = 0.75
+"""Most of its base price by which a price rises or falls (PlanRAG, Eq. 6)."""
+
 CYCLES = 10
 """How often inputs and outputs follow each other (PlanRAG, appendix A.4.2: cycle_cnt)."""
 
@@ -37,7 +40,9 @@ def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArr
     """
     larger = np.maximum(demand, supply)
     gap = demand - supply
-    return base * (1.0 + np.divide(0.75 * gap, larger, out=np.zeros_like(gap), where=larger > 0.0))
+    return base * (
+        1.0 + np.divide(PRICE_SWING * gap, larger, out=np.zeros_like(gap), where=larger > 0.0)
+    )
 
 
 class Run(NamedTuple):

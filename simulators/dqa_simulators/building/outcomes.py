@@ -19,13 +19,14 @@ go on from what the tables hold, so that demand counts twice throughout, and sup
 cycle. There is no rule set ``clean`` as Locating has it: but for double counting the released
 program follows the text, so it would be ``paper`` again.
 
-What the rules leave open is defined here:
+What the paper leaves open is as the rules define it:
 
 - Goods that nobody wants and nobody makes cost their base price.
 - An input of which a building needs 0 is met in full.
 - Raising a building of level 0 changes nothing but its level: its rows do not say what a level
   needs and makes.
-- An unknown or repeated code or id, a negative or missing number is a `SituationError`.
+
+An unknown or repeated code or id, a negative or missing number is a `SituationError`.
 
 Order of summation: rows of `supply` and `demand` in table order. All candidates are screened with
 vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the
@@ -45,7 +46,13 @@ from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import ROUNDING, CountingRules, Outcomes, StatedRule
 from dqa.core.situation import Situation
-from dqa_simulators.building.economy import LEVEL_INCREASE, NOTHING, RULE_SETS, Economy
+from dqa_simulators.building.economy import (
+    LEVEL_INCREASE,
+    NOTHING,
+    PRICE_SWING,
+    RULE_SETS,
+    Economy,
+)
 from dqa_simulators.building.screen import screen
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
@@ -53,18 +60,20 @@ from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 _BLOCK = 2_000_000
 """Most cells of an array over rows and candidates: 16 MB."""
 
+_GAP = "(demand - supply) / max(demand, supply)"
+
 _COUNTING = CountingRules(
     stated=(
         StatedRule("Goods", ("base_price", "pop_demand")),
         StatedRule("Buildings", ("max_demand", "max_supply")),
-        StatedRule("Level", ("L + 5", "(L + 5) / L", "max_demand", "max_supply")),
+        StatedRule("Level", (f"(L + {LEVEL_INCREASE}) / L", "max_demand", "max_supply")),
         StatedRule("Demand", ("pop_demand", "max_demand")),
         StatedRule("Input", ("max_demand * supply / demand",)),
         StatedRule("Output", ("max_supply", "mean", "min(current_input / max_demand, 1)")),
         StatedRule("Constant output", ("keeps", "current_output")),
         StatedRule("Supply", ("current_output", "max_supply")),
         StatedRule("Rounds", ("ten rounds",)),
-        StatedRule("Price", ("0.75", "(demand - supply) / max(demand, supply)", "base_price")),
+        StatedRule("Price", (f"{PRICE_SWING} * {_GAP}", "base_price")),
         StatedRule("Calculation", ("once",)),
     ),
     text="paper",

@@ -13,16 +13,15 @@ section 3.1, Figure 7 and Algorithm 1 (powers and values have the game's own uni
    nothing supports any. The dest's ingoing gains 1.05 * flow.
 3. Profit (Eq. 3) at home h = (local_value + ingoing) * the country's power / total_power.
 
-The other rule sets count as the released program does, in two steps (its source is not at hand;
-the published answers tell):
+The other rule sets have from the released program what its published answers tell:
 
-- ``clean``: one clean run as in ``paper``, with the program's bonus max(development, 50), and with
-  the first flow in table order where ``paper`` goes by name.
+- ``clean``: one clean run as in ``paper``, but with the program's bonus max(development, 50), and
+  with the first flow in table order where ``paper`` goes by name.
 - ``released``, which the published answers follow: as ``clean``, but total_power and ingoing go on
   from what the tables hold, so both count twice, and
   profit = (local_value - outgoing + ingoing) * power / total_power.
 
-What the rules leave open is defined here:
+What the paper leaves open is as the rules define it:
 
 - The candidates are all nodes but the question's home. A merchant where its country has no row in
   `node_country`, or already has a merchant, changes nothing.
@@ -31,7 +30,8 @@ What the rules leave open is defined here:
 - From a node without power nothing leaves, and at a home without power, or without a row of the
   country in `node_country`, the profit is 0.
 - A merchant from whose node home cannot be reached supports no flow.
-- A cycle of flows, an unknown or repeated name, a negative or missing number is a `SituationError`.
+
+A cycle of flows, an unknown or repeated name, a negative or missing number is a `SituationError`.
 
 Order of summation: powers in the order of `node_country`, what arrives at a node in the order of
 `flow`. All candidates are screened by one forward and one backward solution of a triangular system
@@ -54,7 +54,15 @@ from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
 from dqa_simulators.locating.replay import Placement, Replay
-from dqa_simulators.locating.world import ARRIVAL, RULE_SETS, State, World
+from dqa_simulators.locating.world import (
+    ADDED,
+    ARRIVAL,
+    INLAND,
+    MERCHANT,
+    RULE_SETS,
+    State,
+    World,
+)
 
 _BLOCK = 4_000_000
 """Most cells of a (nodes, homes) array: 32 MB."""
@@ -65,13 +73,21 @@ _COUNTING = CountingRules(
     stated=(
         StatedRule("Value", ("local_value", "ingoing")),
         StatedRule("Presence", ("node_country", "home_node", "is_home")),
-        StatedRule("Power", ("1.05", "+ 2", "development / 3", "50", "inland", "total_power")),
+        StatedRule(
+            "Power",
+            (
+                f"{MERCHANT} * (base_trading_power + {ADDED:g})",
+                f"max(development / {RULE_SETS['paper'].per_bonus:g}, {INLAND:g})",
+                "inland",
+                "total_power",
+            ),
+        ),
         StatedRule("Merchants", ("changes nothing",)),
         StatedRule("Profit", ("(local_value + ingoing)", "total_power", "not subtracted")),
         StatedRule("Leaving", ("outgoing", "total_power", "elsewhere")),
         StatedRule("Steering", ("straight", "alphabetical")),
         StatedRule("Sharing", ("in proportion", "the same")),
-        StatedRule("Arrival", ("1.05 * flow",)),
+        StatedRule("Arrival", (f"{ARRIVAL} * flow",)),
         StatedRule("Calculation", ("once", "upstream")),
     ),
     text="paper",
@@ -176,8 +192,8 @@ class _Screened(NamedTuple):
 
     Attributes
     ----------
-    country, home
-        What the question is about, as rows of their tables.
+    home
+        Row of the question's home.
     power
         The country's power at home; 0 where it has none.
     baseline

@@ -56,6 +56,8 @@ SEEN = ran("SELECT 1", '["deccan", 1.5]', '["doab", 2]')
             id="without a simulator nobody knows what is gained",
         ),
         pytest.param([SEEN], ALL, HOME, "CAN", id="something of the database, no candidate"),
+        pytest.param([SEEN], ALL, UNSEEN | {"answer": " ."}, "OTH", id="no name at all"),
+        pytest.param([SEEN], ALL, HOME | {"answer": "Deccan " * 50}, "OTH", id="too long a name"),
         pytest.param(
             [ran("SELECT 1 FROM flow WHERE dest = 'Deccan'")], ALL, HOME, "CAN", id="asked for"
         ),

@@ -15,6 +15,10 @@ from dqa.evaluation.analysis.statements import Asked, readings_of
 from tests.evaluation.analysis.runs import failed, ran
 
 LOCATING: Schema = plugins.scenario("locating").schema
+FLOW, NODE = (
+    [f"{name}.{column}" for column in LOCATING.table(name).column_names]
+    for name in ("flow", "trade_node")
+)
 BUILDING: Schema = plugins.scenario("building").schema
 
 
@@ -89,6 +93,31 @@ def _named(reading: Reading, leaf: Leaf) -> str:
                 "ON t.trade_node = up.n"
             ),
             ["=flow.source", "=trade_node.ingoing"],
+        ),
+        (
+            "(SELECT ingoing FROM trade_node) UNION (SELECT total_power FROM trade_node)",
+            ["=trade_node.ingoing", "=trade_node.total_power"],
+        ),
+        (
+            "WITH v(a) AS (VALUES (1)) SELECT t.ingoing FROM v, trade_node t",
+            ["=trade_node.ingoing"],
+        ),
+        (
+            "SELECT a.ingoing, b.ingoing FROM trade_node a, trade_node b",
+            ["=trade_node.ingoing", "=trade_node.ingoing"],
+        ),
+        (
+            (
+                "SELECT f.flow, c.development, n.ingoing FROM ((flow f JOIN trade_node n "
+                "ON f.dest = n.trade_node) JOIN country c ON c.home_node = n.trade_node)"
+            ),
+            ["=flow.flow", "=country.development", "=trade_node.ingoing"],
+        ),
+        ("SELECT nothing FROM flow, trade_node", [""]),
+        ("SELECT dest, GROUP_CONCAT(flow) FROM flow GROUP BY dest", ["=flow.dest", "=flow.flow"]),
+        (
+            "SELECT CASE ingoing WHEN 1 THEN total_power ELSE local_value END FROM trade_node",
+            ["trade_node.local_value trade_node.total_power"],
         ),
         ("no statement at all", []),
     ],
@@ -176,6 +205,36 @@ def test_only_what_ran_is_read(tool: str) -> None:
             ["sum(flow.flow of all by dest)"],
         ),
         ("SELECT SUM(flow) OVER (PARTITION BY dest ORDER BY flow) FROM flow", ["flow.flow"]),
+        (
+            (
+                "SELECT SUM(f.flow) FROM flow f JOIN (trade_node n JOIN country c "
+                "ON c.home_node = n.trade_node) ON f.dest = n.trade_node WHERE n.trade_node = 'a'"
+            ),
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "SELECT l.s FROM trade_node n CROSS JOIN LATERAL "
+                "(SELECT SUM(f.flow) AS s FROM flow f WHERE f.dest = n.trade_node) l"
+            ),
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "SELECT SUM(flow) FROM flow WHERE dest = CAST('a' AS CHAR)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "SELECT SUM(flow) FROM flow WHERE dest IN ('a', source)",
+            ["sum(flow.flow of all by nothing)"],
+        ),
+        (
+            "SELECT SUM(flow) FROM flow WHERE dest = source AND source = dest",
+            ["sum(flow.flow of all by nothing)"],
+        ),
+        (
+            "SELECT SUM(calculated_trading_power) FROM node_country WHERE is_home = FALSE",
+            ["sum(node_country.calculated_trading_power of all by is_home)"],
+        ),
     ],
 )
 def test_sums_in_sql_say_what_they_are_of(statement: str, columns: list[str]) -> None:
@@ -209,6 +268,45 @@ def test_sums_in_sql_say_what_they_are_of(statement: str, columns: list[str]) ->
         (
             "MATCH (n:Trade_node) RETURN n.ingoing AS a UNION MATCH (c:Country) RETURN c.name AS a",
             ["=trade_node.ingoing", "=country.country_name"],
+        ),
+        ("MATCH (a:Trade_node), (b:Country) RETURN b.development", ["=country.development"]),
+        (
+            "MATCH p = ()-[:source]->(n:Trade_node), (c:Country) RETURN p, length(p)",
+            [" ".join(sorted((*FLOW, *NODE, *NODE))), ""],
+        ),
+        (
+            "MATCH p = shortestPath((a:Trade_node)-[:source*1..4]->(b)) RETURN b.ingoing, nodes(p)",
+            ["=trade_node.ingoing", " ".join(sorted(NODE))],
+        ),
+        ("MATCH (n:Trade_node) RETURN size(collect(n.ingoing))", [""]),
+        ("MATCH (s)-[f:source*1..2]->(h) RETURN f, s.ingoing", ["", "=trade_node.ingoing"]),
+        ("MATCH (s)-->(h:Trade_node) RETURN h.ingoing", ["=trade_node.ingoing"]),
+        ("MATCH (:Country)-[p]->(n:Trade_node) RETURN p.is_home", ["=node_country.is_home"]),
+        ("MATCH (x)-[p]->(n:Trade_node) RETURN p.flow", ["=flow.flow"]),
+        ("MATCH (n) MATCH (n:Trade_node) RETURN n.name", ["=trade_node.trade_node"]),
+        ("MATCH (n:Trade_node) WITH n.ingoing AS x RETURN x.year", ["trade_node.ingoing"]),
+        ("MATCH (n:Trade_node) RETURN count(*), COUNT { (n)<-[:source]-() }", ["", ""]),
+        ("MATCH (n:Trade_node) WITH n {.*} AS m RETURN m.ingoing", ["=trade_node.ingoing"]),
+        (
+            (
+                "MATCH (n:Trade_node) WITH n {.ingoing, twice: 2 * n.total_power} AS m "
+                "RETURN m.ingoing, m.twice"
+            ),
+            ["=trade_node.ingoing", "trade_node.total_power"],
+        ),
+        (
+            (
+                "MATCH (n:Trade_node) WITH collect(n) AS l "
+                "RETURN [x IN l WHERE x.ingoing > 1 | x.total_power]"
+            ),
+            ["=trade_node.total_power"],
+        ),
+        (
+            (
+                "MATCH (n:Trade_node) WITH n, {end: n.ingoing} AS m "
+                "RETURN CASE WHEN 1 < m.end AND n.ingoing > 2 THEN 1 ELSE 2 END"
+            ),
+            [""],
         ),
         ("no statement at all", []),
     ],
@@ -263,6 +361,89 @@ def test_cypher_is_resolved_to_the_same_columns(
             ["sum(node_country.calculated_trading_power of trade_node by is_home+trade_node)"],
         ),
         (
+            "MATCH (h:Trade_node)<-[f:source]-() WHERE (h.name = 'a') RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h:Trade_node)<-[f:source]-() WHERE 'a' = h.name RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h)<-[f:source]-() WHERE h.name = 'a' OR h.is_inland RETURN sum(f.flow)",
+            ["sum(flow.flow of all by dest)"],
+        ),
+        (
+            "MATCH (h:Trade_node)<-[f:source]-() WHERE h.name IN ['a'] RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h)<-[f:source]-() WHERE h.name = 'a' AND f.flow > -1 RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest+flow)"],
+        ),
+        (
+            (
+                "MATCH (h:Trade_node)<-[f:source]-(), (g:Trade_node {name: 'a'}) WHERE h = g "
+                "RETURN sum(f.flow)"
+            ),
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "MATCH (h)<-[f:source]-(), (g:Trade_node {name: 'a'}) WHERE h.name = g.name "
+                "RETURN sum(f.flow)"
+            ),
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h:Trade_node WHERE h.name = 'a')<-[f:source]-() RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "MATCH (c:Country {name: 'b'}) MATCH (h {name: c.home_node})<-[f:source]-() "
+                "RETURN sum(f.flow)"
+            ),
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h)<-[f:source]-() WHERE h.name = trim('a ') RETURN sum(f.flow)",
+            ["sum(flow.flow of dest by dest)"],
+        ),
+        (
+            "MATCH (h)<-[f:source]-() WHERE h.name IN split('a,b', ',') RETURN sum(f.flow)",
+            ["sum(flow.flow of all by nothing)"],
+        ),
+        (
+            (
+                "MATCH (:Country)-[p:NodeCountry]-(n:Trade_node {name: 'a'}) "
+                "RETURN sum(p.calculated_trading_power)"
+            ),
+            ["sum(node_country.calculated_trading_power of trade_node by trade_node)"],
+        ),
+        (
+            (
+                "MATCH (c:Country) WITH collect(c.home_node) AS homes "
+                "MATCH (h)<-[f:source]-() WHERE h.name IN homes RETURN h.name, sum(f.flow)"
+            ),
+            ["=trade_node.trade_node", "sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "MATCH (n:Trade_node) "
+                "CALL { WITH n MATCH ()-[f:source]->(n) RETURN sum(f.flow) AS s } "
+                "RETURN n.name, s"
+            ),
+            ["=trade_node.trade_node", "sum(flow.flow of dest by dest)"],
+        ),
+        (
+            (
+                "MATCH (n:Trade_node) "
+                "CALL (n) { MATCH ()-[f:source]->(n) RETURN sum(f.flow) AS s } "
+                "RETURN n.name, s"
+            ),
+            ["=trade_node.trade_node", "sum(flow.flow of dest by dest)"],
+        ),
+        (
             "MATCH ()-[f:source]->(h {name: 'a'}) RETURN sum( distinct f.flow)",
             ["sum distinct(flow.flow of dest by dest)"],
         ),
@@ -289,6 +470,34 @@ def test_means_are_found_in_both_languages() -> None:
     )
     assert shown(sql, schema=BUILDING) == [" ".join(wanted)]
     assert shown(cypher, "graph", schema=BUILDING)[1] == " ".join(wanted)
+
+
+def test_negative_constants_say_whose_value_a_mean_is() -> None:
+    """In both languages."""
+    sql = "SELECT AVG(pop_demand) FROM goods WHERE code = -1"
+    assert shown(sql, schema=BUILDING) == ["avg(goods.pop_demand of code by code)"]
+    cypher = "MATCH (:Building {id: -1})-[s:Supply]->() RETURN avg(s.current_output)"
+    wanted = ["avg(supply.current_output of building_id by building_id)"]
+    assert shown(cypher, "graph", schema=BUILDING) == wanted
+
+
+def test_an_outer_join_says_nothing_of_the_rows_that_it_may_lack() -> None:
+    """Of a RIGHT join these are the ones before it, of a LEFT join the ones behind it."""
+    for side, lacking in (("RIGHT", "country"), ("LEFT", "flow")):
+        statement = f"SELECT f.flow FROM country c {side} JOIN flow f ON f.dest = c.home_node"
+        (reading,) = readings_of(ran(statement), LOCATING, "relational")
+        assert [reading.tables[i] for i in reading.optional] == [lacking]
+
+
+def test_a_map_shows_its_parts_and_a_broken_line_nothing() -> None:
+    """Text that begins like a list and is none stays text; rows end where lines are no arrays."""
+    statement = "MATCH (n:Trade_node) RETURN {a: n.ingoing, b: n.name} AS m, n.name"
+    lines = ['[{"a": 1.5, "b": "x"}, "[no list"]', "[broken", '[{"a": 2.5}, "y"]']
+    evidence = ran(statement, *lines, header='["m", "n.name"]')
+    (reading,) = readings_of(evidence, LOCATING, "graph", "neo4j")
+    (row,) = Asked(evidence, (reading,)).rows(reading)
+    name = (0, "trade_node")
+    assert [(v.term, c) for v, c in row] == [((0, "ingoing"), 1.5), (name, "x"), (name, "[no list")]
 
 
 @pytest.mark.parametrize("spelt", [False, True])

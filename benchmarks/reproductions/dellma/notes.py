@@ -16,8 +16,7 @@ _NOTE = (
     "the rankings decide; chance is {chance:.1f} %."
 )
 _BY_COUNT = (
-    " Naive has not as many samples of every action, "
-    "so by this rule the one with the fewest wins."
+    " Naive has not as many samples of every action, so by this rule the one with the fewest wins."
 )
 
 

@@ -21,7 +21,7 @@ from dqa.core.errors import ParseError, UsageError
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import SPEC_VERSION, RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
 
@@ -106,6 +106,12 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name another folder."
         ) from error
+
+
+def began_in_an_older_form(folder: Path) -> bool:
+    """Whether a run's spec is of a version before today's; `read_record` has read its file."""
+    written = json.loads((folder / RUN).read_text("utf-8")).get("spec")
+    return written is None or written.get("version", SPEC_VERSION) < SPEC_VERSION
 
 
 def register_scenarios(folder: Path) -> None:

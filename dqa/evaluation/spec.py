@@ -198,7 +198,8 @@ class RunSpec(Deciding):
     Attributes
     ----------
     version
-        Of this form. One of version 1 is read as what it was: models were shown every digit.
+        Of this form. In one of version 1 models were shown every digit, which is read as that; its
+        `rule_set` is what has that name today, so a run that began with one is not resumed.
     questions
         Where the questions come from.
     deciders

@@ -22,6 +22,7 @@ from dqa.evaluation.folders import (
     SHORTCUTS,
     TRACES,
     RunRecord,
+    began_in_an_older_form,
     cut_half_line,
     read_record,
     read_results,
@@ -141,10 +142,11 @@ class RunStore:
 
 def _compare(folder: Path, record: RunRecord) -> None:
     earlier = read_record(folder)
-    if earlier.spec is None:
+    # What was decided then had other prompts, ties and rule sets, some of them of today's names.
+    if earlier.spec is None or began_in_an_older_form(folder):
         raise UsageError(
             f"{folder} was begun by dqa {earlier.written_by} in an older form, which can be "
-            "read but not resumed: name another folder."
+            "read but not resumed, as agents and rule sets have changed since: name another folder."
         )
     if record.spec is None:
         raise AssertionError("a run that goes on has a spec")

@@ -13,7 +13,7 @@ from dqa.core.database import Database
 from dqa.core.display import Display
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.question import Question
-from dqa.evaluation.folders import read_results
+from dqa.evaluation.folders import read_record, read_results
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
@@ -93,15 +93,21 @@ def test_going_on_with_other_settings_names_them(folder: Path, tmp_path: Path) -
         RunStore(tmp_path, run_record(), resume=True)
 
 
-def test_a_run_from_before_displays_goes_on_as_it_began(folder: Path) -> None:
-    """With every digit, and not with the six of today."""
+@pytest.mark.parametrize("rule_set", ["paper", "released"])
+def test_a_run_of_an_older_spec_is_read_and_not_resumed(folder: Path, rule_set: str) -> None:
+    """A rule set of the same name may count otherwise today, whatever else is as it was."""
     written = json.loads((folder / "run.json").read_text("utf-8"))
     del written["spec"]["display"]
-    written["spec"]["version"] = 1
+    written["spec"] |= {"version": 1, "rule_set": rule_set}
     (folder / "run.json").write_text(json.dumps(written), "utf-8")
-    with pytest.raises(UsageError, match=r"display\.digits was 0 and is now 6"):
-        RunStore(folder, run_record(), resume=True)
-    RunStore(folder, run_record(display=Display(digits=0, fold=False)), resume=True).close()
+    before = (folder / "results.jsonl").read_bytes()
+    as_it_was = run_record(rule_set=rule_set, display=Display(digits=0, fold=False))
+    with pytest.raises(UsageError, match="older form, which can be read but not resumed"):
+        RunStore(folder, as_it_was, resume=True)
+    assert (folder / "results.jsonl").read_bytes() == before
+    record = read_record(folder)
+    assert record.spec is not None
+    assert record.spec.rule_set == rule_set
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from dqa import plugins
 from dqa.core.errors import DataError, PluginError, UsageError
@@ -109,13 +109,19 @@ class SetWorld(Record):
     situation: str
     rows: int
     content_hash: _Hash
-    database: int
-    attempt: int
-    first: int
-    hops: int
+    database: Annotated[int, Field(ge=0)]
+    attempt: Annotated[int, Field(ge=0)]
+    first: Annotated[int, Field(ge=1)]
+    hops: Annotated[int, Field(ge=1)]
     size: dict[str, int]
     targets: tuple[dict[str, str], ...]
     answers: tuple[Candidate, ...]
+
+    @model_validator(mode="after")
+    def _answered(self) -> Self:
+        if len(self.targets) != len(self.answers):
+            raise ValueError(f"there are {len(self.targets)} targets, {len(self.answers)} answers")
+        return self
 
 
 class SetManifest(Record):
@@ -141,6 +147,13 @@ class SetManifest(Record):
     worlds: Annotated[tuple[SetWorld, ...], Field(min_length=1)]
     questions: dict[str, _Hash]
     files: dict[str, _Hash]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        asked = sum(len(world.targets) for world in self.worlds)
+        if asked != len(self.questions):
+            raise ValueError(f"the worlds have {asked} questions, but {len(self.questions)} hashes")
+        return self
 
 
 class DrawnSet(NamedTuple):
@@ -185,7 +198,7 @@ def read_set(
         Its folder is wrong, or a world or a question came out as another one than the set's.
     """
     made = worded_anew(name, scenarios=scenarios, limit=limit).questions
-    hashes = _read(name, MANIFEST, SetManifest).questions
+    hashes = _manifest(name).questions
     for question in made.questions:
         if made.question_hash(question) != hashes.get(question.key):
             raise _differs(name, f"the question {question.key}")
@@ -200,7 +213,7 @@ def worded_anew(
     For whoever changes a text of a scenario, and with it the words of the questions. Parameters and
     errors are those of `read_set`.
     """
-    plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
+    plan, manifest = read_plan(name), _manifest(name)
     if manifest.generator_version != GENERATOR_VERSION:
         raise DataError(
             f"The set '{name}' was drawn by version {manifest.generator_version} of the generator "
@@ -244,7 +257,7 @@ def write_set(name: str, folder: Path) -> None:
     UsageError
         The folder holds something.
     """
-    plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
+    plan, manifest = read_plan(name), _manifest(name)
     made = read_set(name)
     write_generated(made, folder, seed=plan.seed, options=written_options(plan))
     written = read_manifest(folder).files
@@ -322,6 +335,7 @@ def _redrawn(name: str, plan: SetPlan, worlds: Iterable[SetWorld]) -> Iterator[D
                 f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
                 f"the set '{name}' needs."
             )
+        _check_size(name, world)
         draw = Draw(
             seed=plan.seed,
             database=world.database,
@@ -336,6 +350,28 @@ def _redrawn(name: str, plan: SetPlan, worlds: Iterable[SetWorld]) -> Iterator[D
         if drawn.situation.content_hash != world.content_hash:
             raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")
         yield drawn
+
+
+def _manifest(name: str) -> SetManifest:
+    """Read the manifest of a set; `DataError` where it is another set's, or another version's."""
+    plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
+    if (manifest.name, manifest.version) != (plan.name, plan.version):
+        raise DataError(
+            f"{MANIFEST} of the set '{name}' is of {manifest.name}, version {manifest.version}; "
+            f"its {PLAN} is of {plan.name}, version {plan.version}: install its package again."
+        )
+    return manifest
+
+
+def _check_size(name: str, world: SetWorld) -> None:
+    """Raise `DataError` where no world has a size like that which a manifest says of one."""
+    try:
+        if world.size:
+            size_of(world.scenario, world.size)
+    except UsageError as error:
+        raise DataError(
+            f"{MANIFEST} of the set '{name}', world '{world.situation}': {error}"
+        ) from error
 
 
 def _differs(name: str, what: str) -> DataError:

@@ -138,6 +138,14 @@ def test_what_is_not_wanted_is_not_drawn(folder: Path) -> None:
         ),
         (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
         (lambda m: m.update(format="other"), "manifest.json of the set 'small': format"),
+        (lambda m: m["worlds"].pop(), "the worlds have 4 questions, but 6 hashes"),
+        (lambda m: m["worlds"][0]["answers"].pop(), r"worlds\.0: .*2 targets, 1 answers"),
+        (lambda m: m["worlds"][0].update(attempt=-1), r"worlds\.0\.attempt"),
+        (
+            lambda m: m.update(name="two-large"),
+            "is of two-large, version 3; its set.toml is of",
+        ),
+        (lambda m: m["worlds"][0]["size"].update(noodles=3), "'small'.*'noodles'.* There are: "),
     ],
 )
 def test_what_differs_from_the_manifest_is_named(

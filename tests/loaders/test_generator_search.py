@@ -94,7 +94,7 @@ def test_proportions_sum_to_one(shares: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_that_one_small_world_cannot_meet_draw_larger_ones(seed: int) -> None:
-    """What the issue calls hops 2, rivals 3, margins to 0.3; small worlds had no such question."""
+    """Far answers with rivals and a small margin, of which small worlds have none."""
     bounds = Difficulty(hops=2, rivals=3, max_margin=0.3)
     made = generate(("building",), 24, seed=seed, difficulty=bounds)
     assert len(made.questions) == 24
@@ -130,6 +130,22 @@ def test_a_resistance_that_leaves_nothing_says_so() -> None:
     with pytest.raises(UsageError, match=r"Too tight is resist: .*fewer deciders") as refused:
         generate(("building",), 1, sizes=sizes, resistance=Keeping(0))
     assert re.search(r"\(keeping: \d+ right\)", str(refused.value))
+
+
+def test_a_resistance_that_is_always_right_ends_the_search() -> None:
+    """After a thousand questions, not after forty worlds of up to eightfold size."""
+    keeping = Keeping(0)
+    with pytest.raises(UsageError, match="who were all wrong on 0"):
+        generate(("locating",), 1, resistance=keeping)
+    assert 1000 <= len(keeping.asked) < 1100
+
+
+def test_a_mix_without_far_answers_names_the_hops_that_are_too_many() -> None:
+    """Proportions are to blame only where fewer hops cannot help."""
+    bounds = Difficulty(hops=15, mix=Mix(direct=0.5, far=0.5))
+    sizes = [LocatingSize(30, 60, 20, 200)]
+    with pytest.raises(UsageError, match="Too tight is hops: ask for fewer hops"):
+        generate(("locating",), 2, sizes=sizes, difficulty=bounds)
 
 
 def test_worlds_of_known_uncertainty_take_no_resistance() -> None:

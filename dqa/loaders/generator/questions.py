@@ -129,7 +129,7 @@ def ask(
     places = _Places(wanted, asking)
     rest = iter(targets)
     asking.tally.world(situation.row_count)
-    while places.missing:
+    while places.missing and not asking.tally.hopeless:
         size = asking.at_once or min(_BATCH, 2 * places.missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:

@@ -206,6 +206,8 @@ class _Series:
             found = ask(self._scenario, situation, targets, draft.wanted, asking)
             if len(found) >= draft.at_least:
                 return Drawn(situation, found, self._draw(draft, size, attempt, found))
+            if asking.tally.hopeless:
+                break
         problem = asking.tally.problem(self._scenario.name, self._difficulty, self.resistance)
         raise UsageError(problem)
 

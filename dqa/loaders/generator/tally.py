@@ -18,6 +18,12 @@ _RELAXED = {
 }
 """By bound, what to ask for where it is too tight."""
 
+_FAR = 2
+"""Steps from which an answer is far; where more are asked for, fewer can be."""
+
+_MOST_ASKED = 1000
+"""After so many questions put to deciders, none of which is kept, the search ends."""
+
 
 class Tally:
     """Counts the questions that were looked at, and how many of them met each bound."""
@@ -49,6 +55,11 @@ class Tally:
     def resisted(self, asked: int, kept: int) -> None:
         """Count questions that deciders were asked, and those that they got wrong."""
         self._met.update({"asked": asked, "resist": kept})
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether deciders were right on so many questions that asking on is of no use."""
+        return self._met["asked"] >= _MOST_ASKED and not self._met["resist"]
 
     def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
         """Return what there was, bound by bound, and which of them is too tight."""
@@ -82,7 +93,8 @@ class Tally:
             met["resist"] = self._met["resist"]
         if difficulty.mix is not None and 2 * min(met.values(), default=self._sure) >= self._sure:
             shares = {False: difficulty.mix.direct, True: difficulty.mix.far}
-            met["mix"] = min(self._kinds[far] for far, share in shares.items() if share)
+            few = min((far for far, share in shares.items() if share), key=self._kinds.__getitem__)
+            met["hops" if few and difficulty.hops > _FAR else "mix"] = self._kinds[few]
         tight = min(met, key=met.__getitem__, default="sure")
         return f"Too tight is {tight}: ask for {_RELAXED[tight]}, or for larger worlds."
 

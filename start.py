@@ -33,9 +33,8 @@ def main(arguments):
     if command in ("help", "-h", "--help"):
         print(__doc__)
         return 0
-    named = any(word.split("=")[0] in SOURCES for word in rest)
     runs = {
-        "eval": [["dqa", "eval", *([] if named else DEMO)]],
+        "eval": [["dqa", "eval", *([] if names_questions(rest) else DEMO)]],
         "dqa": [["dqa"]],
         "test": [["pytest", "-n", "auto"]],
         "lint": [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]],
@@ -49,6 +48,15 @@ def main(arguments):
     for run in runs[command]:
         code = code or call([str(BIN / run[0]), *run[1:], *rest], folder)
     return code
+
+
+def names_questions(words):
+    """Whether options say where questions come from; --set NAME=VALUE is a setting and does not."""
+    if any(word.split("=")[0] in SOURCES for word in words):
+        return True
+    after = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "--set"]
+    joined = [word.split("=", 1)[1] for word in words if word.startswith("--set=")]
+    return any("=" not in given for given in after + joined)
 
 
 def with_another_python(arguments):

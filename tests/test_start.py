@@ -41,6 +41,10 @@ def test_eval_brings_its_own_questions_unless_some_are_named(start: dict[str, An
     assert commands(start, "eval", "--json") == [([*demo, "--json"], None)]
     named = ["dqa", "eval", "--release=x"]
     assert commands(start, "eval", "--release=x") == [(named, None)]
+    for named_set in (["--set", "hard-1"], ["--set=hard-1"]):
+        assert commands(start, "eval", *named_set) == [(["dqa", "eval", *named_set], None)]
+    setting = ["--set", "dellma.samples=16"]
+    assert commands(start, "eval", *setting) == [([*demo, *setting], None)]
 
 
 def test_tests_run_in_the_checkout_and_commands_where_the_user_is(start: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.databases.duckdb import backend as duckdb
 from dqa.databases.ladybug import backend as ladybug
+from dqa.databases.sqlite import backend as sqlite
 
 NODES = {
     "duckdb": "SELECT trade_node, local_value FROM trade_node ORDER BY trade_node",
@@ -272,3 +274,11 @@ def test_a_huge_text_cannot_be_built(relational: Database) -> None:
             "WITH RECURSIVE r(x) AS (SELECT 'text' UNION ALL SELECT x || x FROM r LIMIT 40) "
             "SELECT max(length(x)) FROM r"
         )
+
+
+def test_sqlite_reads_json_as_rows(situation: Situation) -> None:
+    """The guard lets the table functions pass, and the authorizer behind it does not stop them."""
+    with closing(sqlite.BACKEND.load(situation)) as database:
+        each = database.query("SELECT value FROM json_each('[1, 2]')")
+        tree = database.query("SELECT fullkey FROM json_tree('[3]')")
+    assert (each.rows, tree.rows) == (((1,), (2,)), (("$",), ("$[0]",)))

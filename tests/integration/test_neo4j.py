@@ -184,7 +184,7 @@ def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
         ("MATCH (n) RETURN count(*)", ((5,),)),
         (
             "MATCH (n) RETURN DISTINCT labels(n) AS l, size(labels(n))",
-            (('["Trade_node"]', 1), ('["Country"]', 1)),
+            ((["Trade_node"], 1), (["Country"], 1)),
         ),
         ("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l", (("Trade_node",), ("Country",))),
         ("MATCH (n:Country) RETURN n.name ORDER BY n.name", (("DAN",), ("SWE",))),
@@ -193,7 +193,7 @@ def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
         ("RETURN COUNT { (n) }", ((5,),)),
         (
             "RETURN COLLECT { MATCH (c:Country) RETURN c.name ORDER BY c.name }",
-            (('["DAN", "SWE"]',),),
+            ((["DAN", "SWE"],),),
         ),
         ("CALL { MATCH (n) RETURN n } RETURN count(n)", ((5,),)),
         ("MATCH (n) WHERE EXISTS { (:Country {name: 'NOR'}) } RETURN n", ()),

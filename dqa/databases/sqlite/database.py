@@ -54,6 +54,9 @@ _DESCRIBING = frozenset(
 )
 """PRAGMAs that describe; the last one without an argument, as SQLAlchemy asks at the start."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
+_DECLARE_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
+"""Uses the table functions for JSON once. SQLite declares them at their first use, in a way that an
+authorizer cannot tell from a change of the schema, so they have to be there before it is."""
 
 
 class SqliteDatabase(PooledDatabase):
@@ -120,6 +123,7 @@ def _connector(uri: str) -> Callable[[], sqlite3.Connection]:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute(_DECLARE_JSON).fetchall()
         connection.set_authorizer(_authorize)
         return connection
 

@@ -17,19 +17,15 @@ def node(*, inland: bool) -> _Node:
     return _Node(1.0, inland, 1.0, 1.0, 0.0, 4.0, 0.0, 1.0)
 
 
-def check(rules: _Rules) -> None:
-    """Hold that these are the constants of the paper's text (figure 7)."""
-    assert rules == _Rules(1.05, 1.05, 2.0, 50.0, 3.0)
-    assert rules.power(node(inland=False), 300.0) == pytest.approx(1.05 * 6)
-    assert rules.power(node(inland=True), 300.0) == pytest.approx(1.05 * 106)
-    assert rules.power(node(inland=True), 30.0) == pytest.approx(1.05 * 56)
-
-
 def test_our_rules_and_the_official_ones_state_the_same_constants(release_dir: Path) -> None:
     """Both texts are read, and both follow figure 7."""
-    check(_Rules.read(plugins.scenario("locating").rules))
     official = read_release(release_dir, scenarios=["locating"]).questions[0].rules
-    check(_Rules.read(official))
+    for text in (plugins.scenario("locating").rules, official):
+        rules = _Rules.read(text)
+        assert rules == _Rules(1.05, 1.05, 2.0, 50.0, 3.0)
+        assert rules.power(node(inland=False), 300.0) == pytest.approx(1.05 * 6)
+        assert rules.power(node(inland=True), 300.0) == pytest.approx(1.05 * 106)
+        assert rules.power(node(inland=True), 30.0) == pytest.approx(1.05 * 56)
 
 
 def test_constants_are_read_and_not_known_by_heart() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +16,7 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from dqa import plugins
+from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError
 
 _COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -148,7 +148,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dqa {version('dqa')}")
+        typer.echo(f"dqa {own_version()}")
         raise typer.Exit
 
 

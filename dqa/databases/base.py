@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.databases.namespaces import (
     Examination,
@@ -57,7 +58,7 @@ class Backend:
     embedded
         Whether its databases live in this process, so that situations can be loaded into memory.
     driver
-        The package without which nothing can be opened; ``pip install "dqa[name]"`` brings it.
+        The package without which nothing can be opened; the extra of the backend's name brings it.
     example
         A location, for who gives none to a server.
     """
@@ -176,7 +177,7 @@ class Backend:
         """Return the class of namespaces; embedded engines race where two threads start them."""
         if self.driver is not None and find_spec(self.driver) is None:
             raise MissingKeyError(
-                f"The driver '{self.driver}' is not installed: pip install \"dqa[{self.name}]\"."
+                f"The driver '{self.driver}' is not installed: {install_command(self.name)}."
             )
         with _STARTING:
             found = _STARTED.get(self.namespaces)

@@ -10,13 +10,13 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
 from dqa.core.decision import Usage
+from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.results import Result
@@ -29,7 +29,6 @@ RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
 SHORTCUTS = "shortcuts.jsonl"
 _VERSION = 1
 _PACKAGES = (
-    "dqa",
     "ladybug",
     "langchain-core",
     "langchain-openai",
@@ -77,13 +76,7 @@ class RunRecord(Record):
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that a run depends on."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {"python": platform.python_version()} | find_versions(*_PACKAGES)
 
 
 def read_record(folder: Path) -> RunRecord:
@@ -209,7 +202,7 @@ def _is_known(written: Mapping[str, Any], path: Path, folder: Path) -> bool:
     if not isinstance(found, int) or found > _VERSION:
         raise UsageError(
             f"{path} is of version {found!r}, written by dqa {_writer(folder)}; this dqa "
-            f"{version('dqa')} reads versions up to {_VERSION}: use the newer one."
+            f"{own_version()} reads versions up to {_VERSION}: use the newer one."
         )
     return found == _VERSION
 

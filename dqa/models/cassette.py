@@ -31,7 +31,6 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -39,6 +38,7 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.messages import message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, Generation
 
+from dqa.core.distribution import find_versions
 from dqa.core.errors import (
     ModelUnavailableError,
     ParseError,
@@ -53,8 +53,6 @@ from dqa.models.unrecorded import Request, difference, exhausted, of_others
 
 FORMAT = 2
 """Version of the file's format."""
-
-_PACKAGES = ("dqa", "langchain-core")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,9 @@ class Cassette(BaseCache):
             raise UsageError(f"--record {path} cannot be written: {error.strerror}.") from error
         weakref.finalize(cassette, cassette._file.close)
         if not cassette._file.tell():
-            cassette._write({"cassette": FORMAT, **_versions(), "models": list(models)})
+            cassette._write(
+                {"cassette": FORMAT, **find_versions("langchain-core"), "models": list(models)}
+            )
         return cassette
 
     @classmethod
@@ -291,7 +291,7 @@ class Cassette(BaseCache):
         self.models = tuple(header["models"])
         differing = [
             f"{name} {header.get(name, '?')} and not {now}"
-            for name, now in _versions().items()
+            for name, now in find_versions("langchain-core").items()
             if header.get(name) != now
         ]
         if differing:
@@ -324,10 +324,6 @@ def _is_unused(path: Path) -> bool:
     with path.open("rb") as file:
         header, second = file.readline(), file.readline()
     return not second and (not header or header.startswith(b'{"cassette"'))
-
-
-def _versions() -> dict[str, str]:
-    return {name: version(name) for name in _PACKAGES}
 
 
 def _pending(prompt: str, llm_string: str) -> _PendingRequest:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _other(provider: str, model: str, shared: dict[str, Any]) -> BaseChatModel:
 
 def _missing_package(name: str, extra: str, error: ImportError) -> MissingKeyError:
     return MissingKeyError(
-        f'{name} needs the package {error.name}: install it with pip install "dqa[{extra}]".'
+        f"{name} needs the package {error.name}: install it with {install_command(extra)}."
     )
 
 

@@ -41,7 +41,7 @@ def test_help_is_printed_for_every_command(dqa: Callable[..., Any], name: str) -
 
 def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
     """One line, for bug reports."""
-    assert dqa("--version").out == f"dqa {version('dqa')}\n"
+    assert dqa("--version").out == f"dqa {version('decision-qa')}\n"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_url_is_taken_apart() -> None:
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """And how to install it."""
     monkeypatch.setattr("dqa.databases.base.find_spec", lambda module: None)
-    with pytest.raises(MissingKeyError, match=r'pip install "dqa\[neo4j\]"'):
+    with pytest.raises(MissingKeyError, match=r'pip install "decision-qa\[neo4j\]"'):
         BACKEND.open("bolt://127.0.0.1:1")
 
 

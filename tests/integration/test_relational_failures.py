@@ -100,7 +100,7 @@ def test_a_driver_that_is_not_installed(server: Target, monkeypatch: pytest.Monk
     """It says which extra brings it."""
     monkeypatch.setattr("dqa.databases.base.find_spec", lambda _: None)
     message = complaint(lambda: server.backend.open(server.url), MissingKeyError)
-    assert f'pip install "dqa[{server.backend.name}]"' in message
+    assert f'pip install "decision-qa[{server.backend.name}]"' in message
 
 
 def test_other_urls_name_their_driver_or_dialect() -> None:

@@ -45,9 +45,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dqa.api.asking import AskedQuestion, ask
-    from dqa.api.checking import check_lines
+    from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
     from dqa.api.databases import (
         DatabaseHealth,
+        HealthState,
         LoadedHere,
         examine,
         load,
@@ -112,6 +113,7 @@ __all__ = [
     "Audit",
     "CallOptions",
     "Candidate",
+    "CheckedStatement",
     "Conversation",
     "CrashError",
     "DataError",
@@ -133,6 +135,7 @@ __all__ = [
     "Evidence",
     "GeneratedFolder",
     "GeneratedQuestions",
+    "HealthState",
     "InfrastructureError",
     "Limits",
     "LoadedHere",
@@ -174,7 +177,9 @@ __all__ = [
     "ask",
     "audit",
     "check",
+    "check_files",
     "check_lines",
+    "check_script",
     "choice_of",
     "evaluate",
     "examine",
@@ -207,9 +212,10 @@ _MODULES = {
     "dqa.core.recorder": ("Recorder",),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask"),
-    "dqa.api.checking": ("check_lines",),
+    "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
     "dqa.api.databases": (
         "DatabaseHealth",
+        "HealthState",
         "LoadedHere",
         "examine",
         "load",

@@ -10,6 +10,7 @@ from dqa import plugins
 from dqa.api.runs import Run
 from dqa.core.decider import Decider
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
+from dqa.core.paths import require_room
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.build import BuiltRun
@@ -89,6 +90,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     names = tuple(made if isinstance(made, str) else made.name for made in named)
     spec = _spec(what, names, fields)
     folder, watching = None if out is None else Path(out), watcher or Watcher()
+    if folder is not None:
+        require_room(folder)  # before anything is read or asked
     ready = spec.build(
         calls=calls,
         options=options,

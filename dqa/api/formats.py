@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dqa import plugins
+from dqa.api.checking import CheckedStatement
 from dqa.api.databases import DatabaseHealth, LoadedHere
 from dqa.api.questions import ShownQuestion
 from dqa.api.runs import Evaluation
@@ -25,6 +26,7 @@ _OWN: Mapping[str, type[Record]] = {
     "analysis": Analysis,
     "annotation": Annotation,
     "audit": ReleaseAudit,
+    "checked_statement": CheckedStatement,
     "database_health": DatabaseHealth,
     "evaluation": Evaluation,
     "loaded": LoadedHere,

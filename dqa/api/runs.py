@@ -13,8 +13,10 @@ from pydantic import Field, ValidationError
 
 from dqa import plugins
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.question_set import Defect
 from dqa.core.records import Record, problem_of
+from dqa.core.text import counted
 from dqa.evaluation.folders import (
     RUN,
     TRACES,
@@ -41,11 +43,11 @@ from dqa.report.passages import Passage
 from dqa.report.tables import (
     Spending,
     accuracy_tables,
-    as_text,
     lines_below,
     scoring_lines,
     spending,
 )
+from dqa.report.widths import as_text
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -193,7 +195,7 @@ class Run:
     def how_to_go_on(self) -> str:
         """Return what the budget's end means for the decisions that were made."""
         kept = sum(result.outcome is not Outcome.BUDGET for result in self.results)
-        made = f"{self.stopped_by} {kept} of {self.planned} decisions were made"
+        made = f"{self.stopped_by} {kept} of {counted(self.planned, 'decision')} were made"
         if self.folder is None:
             return f"{made} and not kept; a folder as out (--out) would have kept them."
         return (
@@ -271,7 +273,8 @@ class Run:
         questions = sorted({trace.question for trace in wanted})
         if not several and question is None and len(questions) > 1:
             raise UsageError(
-                f"Name one of the {len(questions)} questions of this run, e.g. {questions[0]}."
+                f"Name one of the "
+                f"{counted(len(questions), 'question')} of this run, e.g. {questions[0]}."
             )
         return tuple(wanted)
 
@@ -313,11 +316,7 @@ def read_run(run: Path | str) -> Run:
         raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
     if path.is_file():
         return Run((), planned=1, _asked=(_read_asked(path),))
-    if not path.exists():
-        raise UsageError(
-            f"{path} does not exist: name the folder of 'dqa eval --out', or the file of "
-            "'dqa ask --trace'."
-        )
+    require_folder(path, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if not (path / TRACES).is_file():
         raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the folder of one.")
     results = tuple(read_results(path))
@@ -334,7 +333,7 @@ def _read_asked(file: Path) -> Trace:
         # What a file of the first form does not tell is not shown either.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+        raise UsageError(f"{problem_of_path(file, error)}.") from error
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:

@@ -15,8 +15,9 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
-from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
-from dqa.core.text import visible
+from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError
+from dqa.core.paths import read_text_file, require_new_file
+from dqa.core.text import counted, visible
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
@@ -89,12 +90,8 @@ class AskedOptions:
         """Return the question; `UsageError` where these make none."""
         from dqa.api.asking import AskedQuestion
 
-        try:
-            rules = None if self.rules is None else self.rules.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(
-                f"--rules {self.rules} cannot be read as UTF-8 text: {error}."
-            ) from error
+        hint = "--rules names a text file."
+        rules = None if self.rules is None else read_text_file(self.rules, hint)
         return AskedQuestion(
             question=self.question,
             scenario=self.scenario,
@@ -213,12 +210,8 @@ def _new_file(path: Path | None) -> Iterator[TextIO | None]:
     if path is None:
         yield None
         return
-    try:
-        file = path.open("x", encoding="utf-8", newline="\n")
-    except FileExistsError as error:
-        raise UsageError(f"--trace {path} exists already: name a new file.") from error
-    except OSError as error:
-        raise UsageError(f"--trace {path} cannot be written: {error.strerror}.") from error
+    require_new_file(path)
+    file = path.open("x", encoding="utf-8", newline="\n")
     try:
         with file:
             yield file
@@ -234,18 +227,18 @@ def _as_text(decided: Trace) -> str:
     lines = [f"Answer: {decided.answer or '(none)'}"]
     if decided.choice is not None:
         lines.append(f"Choice: {decided.choice}")
-    ending = f"Ended: {decided.ending} after {decided.steps} replies"
+    ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
     lines.append(f"{ending}. {decided.error}" if decided.error else ending)
     for number, plan in enumerate(decided.plans, start=1):
         lines += [f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"]
         lines += [f"  {line}" for line in plan.strip().splitlines()]
-    lines.append(f"Evidence: {len(decided.evidence)} statements")
+    lines.append(f"Evidence: {counted(len(decided.evidence), 'statement')}")
     for evidence in decided.evidence:
         lines += [f"  {line}" for line in evidence.statement.strip().splitlines()]
         if evidence.error:
             lines.append(f"    -> {evidence.error}")
         else:
             cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
-            lines.append(f"    -> {evidence.row_count} rows{cut}")
+            lines.append(f"    -> {counted(evidence.row_count, 'row')}{cut}")
     lines.append(model_line(decided.model))
     return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))

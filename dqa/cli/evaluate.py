@@ -16,6 +16,7 @@ from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_table
 from dqa.cli.progress import Progress
 from dqa.core.errors import BudgetSpentError
+from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             )
         except KeyboardInterrupt:
             _leave(progress, out)
-            raise
+            raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         echo_json(run.figures().to_json())
     else:
@@ -129,7 +130,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
 
 def _leave(progress: Progress, out: Path | None) -> None:
     """Say how an interrupted run can go on, and end it even where a reply is still awaited."""
-    made = f"Interrupted: {progress.done} of {progress.total} decisions were made"
+    made = f"Interrupted: {progress.done} of {counted(progress.total, 'decision')} were made"
     if out is None:
         typer.echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
     else:

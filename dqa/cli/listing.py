@@ -10,6 +10,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.help import DATABASES, MODELS
 from dqa.cli.output import echo_json
+from dqa.core.text import counted
 
 
 def list_known(
@@ -75,6 +76,8 @@ def _list_loaded(location: str, as_json: bool) -> None:
         echo_json([asdict(entry) for entry in held])
         return
     for entry in held:
-        typer.echo(f"{entry.namespace}: {entry.scenario} {entry.name}, {entry.rows} rows")
+        typer.echo(
+            f"{entry.namespace}: {entry.scenario} {entry.name}, {counted(entry.rows, 'row')}"
+        )
     if not held:
         typer.echo("It holds no situation that 'dqa load' put there.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.main import get_command, get_group
@@ -18,6 +18,7 @@ from dqa import plugins
 from dqa.cli.help import OUTPUT, Command, Group
 from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError
+from dqa.core.paths import told_problem
 
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": (
@@ -43,7 +44,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "check": (
         "check:check",
-        "Say of every statement, one JSON line each, whether it only reads and may run.",
+        "Say of every statement of files whether it only reads and may run.",
     ),
     "annotate": (
         "annotate:annotate",
@@ -67,7 +68,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "doctor": (
         "doctor:doctor",
-        "Connect to every configured database and say what is wrong with it; exit code 1.",
+        "Say which databases work, which are broken, and which are not set up.",
     ),
     "formats": (
         "formats:formats",
@@ -82,6 +83,10 @@ _SETTINGS: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
+
+
+INTERRUPTED = 130
+"""The exit code of what a user interrupts."""
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -126,10 +131,18 @@ class _LazyGroup(Group):
         super().__init__(**settings)
         self.commands = _Commands()
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  (Typer's own)
+        """Run the command; an interrupt ends it in one line, wherever it comes."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield every command with what it does, without importing any."""
         for name in self.commands:
-            yield name, _COMMANDS[name][1] if name in _COMMANDS else f"What only {name} has."
+            yield name, _COMMANDS[name][1] if name in _COMMANDS else f"What belongs to {name} alone."
 
 
 app = typer.Typer(
@@ -166,7 +179,8 @@ def _options(
 def run() -> None:
     """Run the command line: an expected error is one line on stderr, a bug its traceback.
 
-    Exit codes: 0 done, 1 failed, 2 asked for something that cannot be, 130 interrupted.
+    What the system says of a file or a disk is one of the expected. Exit codes: 0 done, 1 failed, 2
+    asked for something that cannot be, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode must not turn an answer into a crash.
@@ -174,7 +188,16 @@ def run() -> None:
     try:
         app()
     except DqaError as error:
-        from dqa.core.secrets import redact
+        _leave(str(error), error.exit_code)
+    except OSError as error:
+        problem = told_problem(error)
+        if problem is None:
+            raise
+        _leave(problem, 1)
 
-        typer.echo(f"error: {redact(' '.join(str(error).split()))}", err=True)
-        sys.exit(error.exit_code)
+
+def _leave(problem: str, code: int) -> NoReturn:
+    from dqa.core.secrets import redact
+
+    typer.echo(f"error: {redact(' '.join(problem.split()))}", err=True)
+    sys.exit(code)

@@ -42,13 +42,14 @@ def echo_table(table: Table) -> None:
     """Print a table: as wide as the terminal, or at a fixed width where there is none."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(table)
-        return
-    from dqa.report.tables import as_text
+    from dqa.report.widths import as_text, fitted, piped_width
 
-    typer.echo(as_text(table), nl=False)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        typer.echo(as_text(table, piped_width()), nl=False)
+        return
+    for block in fitted(table, console.width):
+        console.print(block)
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:

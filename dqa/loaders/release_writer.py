@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
+from dqa.core.paths import require_new_folder
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
@@ -42,8 +43,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         A question or situation that the layout has no room for. Nothing is written then.
     """
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} already holds something; name a new or an empty folder.")
+    require_new_folder(folder)
     known = layouts()
     entries: dict[str, list[dict[str, Any]]] = {}
     contents: dict[Path, bytes] = {}

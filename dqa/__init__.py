@@ -41,9 +41,11 @@ process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from dqa.api.asking import AskedQuestion, ask
     from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
     from dqa.api.databases import (

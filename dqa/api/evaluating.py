@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, Unpack
 from dqa import plugins
 from dqa.api.runs import Run
 from dqa.core.decider import Decider
-from dqa.core.errors import CrashError, DataError, PluginError, UsageError
-from dqa.core.paths import require_room
+from dqa.core.errors import CrashError, DataError, InfrastructureError, PluginError, UsageError
+from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.build import BuiltRun
@@ -115,6 +115,11 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         except (DataError, PluginError, UsageError):
             store.discard()
             raise
+        except OSError as error:
+            if folder is None or (problem := told_problem(error, folder)) is None:
+                raise
+            kept = f"What was decided is kept in {folder}: go on with resume (--resume)."
+            raise InfrastructureError(f"{problem} {kept}") from error
         except CrashError as error:
             raise CrashError(f"{error} {how_to_report(store.crashed[-1], folder)}") from error
     return Run(

@@ -36,7 +36,8 @@ def audit(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Judge every official label under every rule set, and say what it rests on.
 
-    In the end, how often each heuristic of a scenario is right, by how far answers are away.
+    In the end, how often each heuristic of a scenario is right, by how far answers are away. With
+    --html only that is printed, and the page says the rest.
     """
     from dqa.api.measuring import write_audit_page
     from dqa.core.paths import require_new_file
@@ -54,13 +55,14 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json(audited.to_json())
         return
-    for label in audited.labels:
+    for label in audited.labels if html is None else ():
         typer.echo(f"{label.scenario}/{label.question} {label.official}: {label.verdict}")
         typer.echo(f"  {label.reason}")
     for line in (*_totals(audited), *shortcut_lines(audited.shortcuts)):
         typer.echo(line)
     if html is not None:
-        typer.echo(f"The page is in {html}.")
+        labels = counted(len(audited.labels), "label")
+        typer.echo(f"The page with every one of {labels} is {html}.")
 
 
 def _totals(audited: ReleaseAudit) -> list[str]:

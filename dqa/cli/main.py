@@ -85,10 +85,6 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-INTERRUPTED = 130
-"""The exit code of what a user interrupts."""
-
-
 class _Commands(MutableMapping[str, Any]):
     """Every command by name, made when it is asked for: ours, then those of methods."""
 
@@ -131,18 +127,13 @@ class _LazyGroup(Group):
         super().__init__(**settings)
         self.commands = _Commands()
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  (Typer's own)
-        """Run the command; an interrupt ends it in one line, wherever it comes."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo("Interrupted.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield every command with what it does, without importing any."""
         for name in self.commands:
-            yield name, _COMMANDS[name][1] if name in _COMMANDS else f"What belongs to {name} alone."
+            yield (
+                name,
+                _COMMANDS[name][1] if name in _COMMANDS else f"What belongs to {name} alone.",
+            )
 
 
 app = typer.Typer(
@@ -180,17 +171,22 @@ def run() -> None:
     """Run the command line: an expected error is one line on stderr, a bug its traceback.
 
     What the system says of a file or a disk is one of the expected. Exit codes: 0 done, 1 failed, 2
-    asked for something that cannot be, 130 interrupted.
+    asked for something that cannot be; an interrupt goes on to `dqa.__main__`, which ends with 130.
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode must not turn an answer into a crash.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         app()
+    except SystemExit as ended:
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            raise KeyboardInterrupt from None  # which Typer makes a silent exit of
+        sys.stdout.flush()  # here, where a reader that has gone can still be told from a bug
+        raise
     except DqaError as error:
         _leave(str(error), error.exit_code)
     except OSError as error:
-        problem = told_problem(error)
+        problem = None if isinstance(error, BrokenPipeError) else told_problem(error)
         if problem is None:
             raise
         _leave(problem, 1)

@@ -98,7 +98,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Show every defect of the data, not the first ten.",
+        help="Show every defect of the data at every place, not the first ten.",
         rich_help_panel=OUTPUT,
     ),
 ]

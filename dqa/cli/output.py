@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -53,10 +53,12 @@ def echo_table(table: Table) -> None:
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
-    """Say on stderr what was wrong in the data that was read, one line each."""
-    shown: Iterable[Defect] = defects if verbose else defects[:_DEFECTS_SHOWN]
-    for defect in shown:
+    """Say on stderr what was wrong in the data that was read, a line for what is the same."""
+    from dqa.core.question_set import said_once
+
+    told = defects if verbose else said_once(defects)
+    for defect in told if verbose else told[:_DEFECTS_SHOWN]:
         typer.echo(f"defect: {defect}", err=True)
-    if not verbose and len(defects) > _DEFECTS_SHOWN:
-        more = len(defects) - _DEFECTS_SHOWN
+    if not verbose and len(told) > _DEFECTS_SHOWN:
+        more = len(told) - _DEFECTS_SHOWN
         typer.echo(f"defect: ... and {more} more, --verbose shows all", err=True)

@@ -16,12 +16,13 @@ _PROBLEMS = {
     errno.EPERM: "{} may not be read or written by this user",
     errno.EROFS: "{} lies on a disk that can only be read",
     errno.ENOSPC: "{} cannot be written: the disk is full",
+    errno.EFBIG: "{} cannot be written: it would be larger than this user may make a file",
     errno.EDQUOT: "{} cannot be written: this user's share of the disk is full",
     errno.ENAMETOOLONG: "{} is too long a name for a file",
     errno.ELOOP: "{} is a link that leads to itself",
 }
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def problem_of_path(path: Path | str | None, error: OSError) -> str:
@@ -39,13 +40,22 @@ def problem_of_path(path: Path | str | None, error: OSError) -> str:
     return known.format(named) if known else f"{named} cannot be used: {error.strerror or error}"
 
 
-def told_problem(error: OSError) -> str | None:
-    """Return what a user can mend of an error of a file or a disk; None where it is a bug."""
+def told_problem(error: OSError, path: Path | None = None) -> str | None:
+    """Return what a user can mend of an error of a file or a disk; None where it is a bug.
+
+    Parameters
+    ----------
+    error
+        What the system raised.
+    path
+        What was written to, where the error does not say.
+    """
+    named = path if error.filename is None else error.filename
     if error.errno in _FULL:
-        return f"{problem_of_path(None, error)}. Free some room, and try again."
-    if error.filename is None or error.errno not in _PROBLEMS:
+        return f"{problem_of_path(named, error)}. Free some room, and try again."
+    if named is None or error.errno not in _PROBLEMS:
         return None
-    return f"{problem_of_path(None, error)}."
+    return f"{problem_of_path(named, error)}."
 
 
 def read_text_file(path: Path, hint: str = "") -> str:

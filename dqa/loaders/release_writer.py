@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dqa.core.errors import DataError
-from dqa.core.paths import require_new_folder
+from dqa.core.errors import DataError, UsageError
+from dqa.core.paths import problem_of_path, require_new_folder
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
@@ -64,8 +64,13 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         path = known[scenario].questions_file(folder)
         contents[path] = _encoded(path, json.dumps(listed, indent=4) + "\n")
     for path, content in contents.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise UsageError(
+                f"{problem_of_path(path, error)}. What is in {folder} is not whole: remove it."
+            ) from error
     return tuple(sorted(contents))
 
 

@@ -95,6 +95,7 @@ class _TreeText:
         named = f"{tree.question} | {tree.database} | {tree.decider}"
         parts = (
             _TextNode(self._line(model_line(tree.model)), style="dim"),
+            *self._question(),
             self._decision(),
             *self._warnings(),
             self._actions(),
@@ -107,6 +108,16 @@ class _TreeText:
             *self._method(),
         )
         return _TextNode(self._line(named), parts, "bold blue")
+
+    def _question(self) -> Iterator[_TextNode]:
+        context = self._tree.context
+        if context.goal:
+            rules = [self._line(line) for line in context.rules.split("\n") if line.strip()]
+            nodes = [_TextNode(f"To choose from: {_listed(context.actions)}")]
+            if self._full:
+                nodes.append(_TextNode("Rules", tuple(map(_TextNode, rules))))
+            title = self._line(f"Question: {' '.join(context.goal.split())}")
+            yield _TextNode(title, tuple(nodes), "bold")
 
     def _decision(self) -> _TextNode:
         chosen = self._tree.chosen

@@ -13,6 +13,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError
@@ -45,6 +46,7 @@ class AskedOptions:
             metavar="NAME",
             help="Scenario that the database holds: its question is asked, by its rules, and its "
             "simulator can be.",
+            autocompletion=by_name("scenario"),
             rich_help_panel=QUESTIONS,
         ),
     ] = None
@@ -131,6 +133,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             "--decider",
             metavar="NAME",
             help="Who decides; by default the one that a package names for it.",
+            autocompletion=by_name("decider"),
             rich_help_panel=MODELS,
         ),
     ] = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.completion import by_dialect
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
@@ -37,7 +38,7 @@ def check(  # noqa: PLR0913  (one parameter an option)
             metavar="NAME",
             help="What the statements are written in: mysql, mariadb, postgres, sqlite, duckdb, "
             "ansi (any other SQL), neo4j or ladybug.",
-            autocompletion=lambda: list(_dialects()),
+            autocompletion=by_dialect,
             rich_help_panel=DATABASES,
         ),
     ],
@@ -75,12 +76,6 @@ def check(  # noqa: PLR0913  (one parameter an option)
         refused = _check_files(files or (), dialect, given, as_json)
     if exit_code and refused:
         raise typer.Exit(1)
-
-
-def _dialects() -> Sequence[str]:
-    from dqa import guard
-
-    return guard.DIALECTS
 
 
 def _check_files(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:

@@ -12,6 +12,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_table
 from dqa.cli.progress import Progress
@@ -39,6 +40,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             "--deciders",
             metavar="NAMES",
             help="Deciders, separated by commas; by default those that packages name for it.",
+            autocompletion=by_name("decider", listed=True),
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -50,6 +52,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             metavar="NAMES",
             help="Databases, separated by commas: embedded ones by name, servers by URL, or by "
             "name with the URL in DQA_NAME_URL.",
+            autocompletion=by_name("database", listed=True),
             rich_help_panel=DATABASES,
         ),
     ] = "sqlite,ladybug",

@@ -12,6 +12,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.completion import by_name
 from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UnknownNameError, UsageError
@@ -38,6 +39,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             "--scenarios",
             metavar="NAMES",
             help="Scenarios, separated by commas; those with a simulator by default.",
+            autocompletion=by_name("generator", listed=True),
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
@@ -123,6 +125,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             metavar="NAMES",
             help="Keep only what these deciders get wrong, separated by commas; 'dqa list' names "
             "them, and the options of models are theirs.",
+            autocompletion=by_name("decider", listed=True),
             rich_help_panel=QUESTIONS,
         ),
     ] = None,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS
 from dqa.cli.output import echo_json
 from dqa.core.text import counted
@@ -30,6 +31,7 @@ def list_known(
             "--settings",
             metavar="DECIDER",
             help="List a decider's own settings instead.",
+            autocompletion=by_name("decider"),
             rich_help_panel=MODELS,
         ),
     ] = None,

@@ -141,7 +141,7 @@ app = typer.Typer(
     cls=_LazyGroup,
     help="Decision QA: the best decision for a question, business rules and a database.",
     no_args_is_help=True,
-    **_SETTINGS,
+    **(_SETTINGS | {"add_completion": True}),
 )
 
 

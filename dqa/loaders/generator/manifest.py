@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from dqa.core.errors import DataError
+from dqa.core.paths import require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import common_label_rules
@@ -131,9 +132,12 @@ def read_manifest(folder: Path) -> Manifest:
 
     Raises
     ------
+    UsageError
+        There is no such folder.
     DataError
         It is missing, is no JSON, or is not what `write_generated` writes; names the field.
     """
+    require_folder(folder, "Name the folder of 'dqa generate --out'.")
     path = folder / MANIFEST
     try:
         document = json.loads(path.read_text("utf-8"))

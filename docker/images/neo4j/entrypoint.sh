@@ -36,7 +36,7 @@ case "${NEO4J_AUTH:-}" in
     printf 'dbms\nset-initial-password\n%s\n' "${NEO4J_AUTH#neo4j/}" > "$home/arguments"
     chown neo4j:neo4j "$home/arguments"
     if [ ! -e /data/dbms/auth.ini ] && [ ! -e /data/databases/system ]; then
-      as_server java -cp '/opt/neo4j/lib/*' org.neo4j.cli.AdminTool "@$home/arguments" >/dev/null
+      as_server java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '/opt/neo4j/lib/*' org.neo4j.cli.AdminTool "@$home/arguments" >/dev/null
     fi
     rm "$home/arguments"
     ;;
@@ -45,7 +45,8 @@ case "${NEO4J_AUTH:-}" in
 esac
 
 cd "$home"
-exec setpriv --reuid=neo4j --regid=neo4j --init-groups java -cp '/opt/neo4j/lib/*' \
+exec setpriv --reuid=neo4j --regid=neo4j --init-groups java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+  -cp '/opt/neo4j/lib/*' \
   --add-opens=java.base/java.nio=ALL-UNNAMED \
   --add-opens=java.base/java.io=ALL-UNNAMED \
   --add-opens=java.base/sun.nio.ch=ALL-UNNAMED \

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -11,7 +13,16 @@ from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import describe
-from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, ReleaseFolder
+from dqa.guard import Audit, Policy
+from dqa.loaders.own_question import OwnQuestion
+from dqa.loaders.sources import (
+    FormName,
+    GeneratedFolder,
+    NamedSet,
+    OwnQuestions,
+    ReleaseFolder,
+    located,
+)
 
 
 def read_release(
@@ -68,6 +79,53 @@ def read_set(
         Something came out as another one than the set's.
     """
     return NamedSet(name=name, scenarios=scenarios, limit=limit).read()
+
+
+def read_questions(  # noqa: PLR0913  (each is a question of its own to the caller)
+    questions: Path | str | Iterable[Mapping[str, Any] | OwnQuestion],
+    databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+    *,
+    name: str = "questions",
+    limit: int | None = None,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+) -> QuestionSet:
+    """Read questions of one's own, about one's own databases.
+
+    The databases are asked where they are, read-only; nothing is loaded.
+
+    Parameters
+    ----------
+    questions
+        A file of one JSON object a line, or a list of the same (``dqa formats own_question``).
+    databases
+        What they are about: a URL or a file, several of them, or by name, as a question names its
+        ``database``.
+    name
+        What a list is called; a file's questions are called as the file is.
+    limit
+        Most questions.
+    policy, audit
+        What of the databases may be read, and who watches the statements that list candidates.
+
+    Raises
+    ------
+    ParseError
+        A line of the file is wrong.
+    UsageError
+        A question of the list is wrong, or a database is not there.
+    InfrastructureError
+        A database failed.
+    """
+    from dqa.loaders.own import read_list
+
+    policy = Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
+    audit = Audit.to_file(audit) if isinstance(audit, str | Path) else audit
+    if isinstance(questions, str | Path):
+        source = OwnQuestions(file=Path(questions), databases=located(databases), limit=limit)
+        return source.read(policy, audit)
+    found = read_list(questions, located(databases), name=name, policy=policy, audit=audit)
+    return found.select(limit=limit)
 
 
 class ShownSituation(Record):

@@ -15,8 +15,8 @@ from dqa.evaluation.results import Outcome, Result
 class Summary(Record):
     """How one decider did on one scenario and one database.
 
-    Decisions that a failing server, a spent budget or a crash ended are counted and not judged:
-    no share and no mean has them.
+    Decisions that a failing server, a spent budget or a crash ended are counted and not judged, nor
+    those of which nothing tells what is right: no share and no mean has them.
 
     Attributes
     ----------
@@ -55,6 +55,7 @@ class Summary(Record):
     infrastructure: int = Field(ge=0)
     budget: int = Field(ge=0)
     crashed: int = Field(ge=0)
+    unjudged: int = Field(ge=0, default=0, description="decided, where nothing tells what is right")
     mean_regret: float | None
     mean_relative_regret: float | None
     normalised_utility: float | None = Field(

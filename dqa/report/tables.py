@@ -38,6 +38,7 @@ _NOTED = {
     Outcome.INFRASTRUCTURE: "runs that a failing server ended (not judged)",
     Outcome.BUDGET: "runs that the spent budget ended (not judged)",
     Outcome.CRASHED: "runs that crashed (a bug, not judged)",
+    Outcome.UNJUDGED: "decisions on questions without a known answer (not judged)",
 }
 
 

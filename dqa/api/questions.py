@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from dqa.core.question import Candidate
+from dqa.api.databases import open_database
+from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
-from dqa.core.schema import describe
+from dqa.core.schema import DatabaseSchema, describe
 from dqa.guard import Audit, Policy
 from dqa.loaders.own_question import OwnQuestion
+from dqa.loaders.places import whole_url
 from dqa.loaders.sources import (
     FormName,
     GeneratedFolder,
@@ -132,8 +135,11 @@ class ShownSituation(Record):
     """The situation that a question is about."""
 
     name: str
-    hash: str = Field(pattern="^[0-9a-f]{64}$")
-    rows: dict[str, int] = Field(description="by table")
+    hash: str | None = Field(
+        pattern="^[0-9a-f]{64}$",
+        description="of its content; None of a database that is asked where it is",
+    )
+    rows: dict[str, int] = Field(description="by table; empty where nobody counted them")
 
 
 class ShownSchema(Record):
@@ -174,13 +180,14 @@ class ShownQuestion(Record):
 
     def to_text(self) -> str:
         """Return the question as text, section by section."""
-        rows = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
+        counted = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
+        rows = f"{counted} rows" if counted else "where it is"
         listed = str(len(self.candidates)) if self.candidates else "not listed"
         schema = "\n".join([*self.tables.relational, *self.tables.graph])
         parts = {
             "Question": self.question.strip(),
             "Rules": self.rules.strip(),
-            f"Database {self.situation.name} ({rows} rows)": schema,
+            f"Database {self.situation.name} ({rows})": schema,
             "Candidates": listed,
             "Answer": ", ".join(map(str, self.answers)) or "not known",
         }
@@ -200,8 +207,8 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         The set has no such question.
     """
     question = questions.find(key)
-    truth, situation = questions.truth_of(question), questions.situation_of(question)
-    schema = describe(situation.schema)
+    truth = questions.truth_of(question)
+    situation, schema = _shown(questions, question)
     return ShownQuestion(
         key=question.key,
         scenario=question.scenario,
@@ -213,16 +220,27 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         answer=truth.official,
         answers=truth.answers,
         outcomes=truth.outcomes,
-        situation=ShownSituation(
-            name=situation.name,
-            hash=situation.content_hash,
-            rows={name: len(table) for name, table in situation.tables.items()},
-        ),
+        situation=situation,
         tables=ShownSchema(
             relational=tuple(replace(schema, nodes=(), edges=()).to_text().splitlines()),
             graph=tuple(replace(schema, tables=()).to_text().splitlines()),
         ),
     )
+
+
+def _shown(questions: QuestionSet, question: Question) -> tuple[ShownSituation, DatabaseSchema]:
+    """Return what a question is about; a database that is asked where it is tells its schema."""
+    if not questions.has_data_of(question):
+        place = question.situation
+        with closing(open_database(whole_url(questions.places[place], place))) as opened:
+            return ShownSituation(name=place, hash=None, rows={}), opened.schema()
+    situation = questions.situation_of(question)
+    shown = ShownSituation(
+        name=situation.name,
+        hash=situation.content_hash,
+        rows={name: len(table) for name, table in situation.tables.items()},
+    )
+    return shown, describe(situation.schema)
 
 
 def _indented(body: str) -> str:

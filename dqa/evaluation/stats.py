@@ -142,6 +142,32 @@ def _summary(results: Sequence[Result]) -> Summary:
     )
 
 
+class TagCount(Record):
+    """How a decider did on the questions of a tag, on all databases together."""
+
+    tag: str
+    decider: str
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+
+
+def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
+    """Count results by tag and decider, in the order they first appear."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        for tag in result.tags:
+            groups.setdefault((tag, result.decider), []).append(result)
+    return tuple(
+        TagCount(
+            tag=tag,
+            decider=decider,
+            judged=sum(result.outcome.judged for result in tagged),
+            correct=sum(result.outcome is Outcome.CORRECT for result in tagged),
+        )
+        for (tag, decider), tagged in groups.items()
+    )
+
+
 class KindMean(Record):
     """A decider's accuracy on a scenario, as a mean over both kinds of database (Table 4).
 

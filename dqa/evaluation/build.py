@@ -24,6 +24,7 @@ from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.evaluation.targets import places_of, targets_of
 from dqa.guard import Audit, Policy
+from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -178,9 +179,12 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     made = connected.deciders(spec.rule_set, examples)
     deciders = made.with_truths(questions.truths)
     setup = Setup(questions, targets, deciders, made.models, connected.scenarios, places)
+    unasked: tuple[str, ...] = ()
+    if isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None:
+        setup, unasked = _without_refused(setup)
     left_out = _check(setup)
-    judge = Judge(questions, spec.rule_set, spec.strict_official)
-    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *left_out))
+    judge = Judge(setup.questions, spec.rule_set, spec.strict_official)
+    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *unasked, *left_out))
 
 
 def _policy(spec: RunSpec) -> Policy | None:
@@ -302,6 +306,30 @@ def _address(model: ModelSpec) -> str | None:
             "give the whole address."
         )
     return model.base_url
+
+
+def _without_refused(setup: Setup) -> tuple[Setup, tuple[str, ...]]:
+    """Leave out the scenarios that a decider refuses, where nobody named any.
+
+    A scenario that somebody installs may be one that a script of ours knows nothing of: then the
+    others are decided as before, and a line says what is left out.
+    """
+    first = {question.scenario: question for question in reversed(setup.questions.questions)}
+    refused: dict[str, str] = {}
+    for scenario, question in first.items():
+        try:
+            for name in setup.deciders_of(scenario):
+                setup.deciders[name].check(question)
+        except UsageError as error:
+            refused[scenario] = str(error)
+    kept = tuple(scenario for scenario in first if scenario not in refused)
+    if not kept or not refused:
+        return setup, ()
+    lines = (
+        f"{scenario}: left out, as nobody named it (scenarios, --scenarios): {problem}"
+        for scenario, problem in sorted(refused.items())
+    )
+    return replace(setup, questions=setup.questions.select(kept)), tuple(lines)
 
 
 def _check(setup: Setup) -> tuple[str, ...]:

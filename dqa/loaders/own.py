@@ -215,9 +215,11 @@ class _Reading:
                     "the file another name"
                 )
             return self._name
+        # A folder is read from that of the questions; a name is nobody's folder.
         beside = named if line.folder is None else str(line.folder / named)
+        is_folder = named not in plugins.names("scenario") and (Path(beside) / DOCUMENT).is_file()
         try:
-            known = scenario_name(beside if (Path(beside) / DOCUMENT).is_file() else named)
+            known = scenario_name(beside if is_folder else named)
             return plugins.scenario(known).name
         except UsageError as error:
             raise line.wrong(f"scenario: {error}") from error

@@ -128,8 +128,7 @@ class GeneratedFolder(Source):
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
 
-        del scenarios
-        return read_generated(self.folder)
+        return read_generated(self.folder, scenarios=scenarios)
 
 
 class GeneratedQuestions(Source):
@@ -243,6 +242,17 @@ class OwnQuestions(Source):
     source: Literal["own"] = "own"
     file: _Folder
     databases: Annotated[dict[str, str], Field(min_length=1), BeforeValidator(_located)]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            file: Path | str,
+            databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+            scenarios: tuple[str, ...] | None = None,
+            limit: int | None = None,
+        ) -> None: ...
 
     def __repr__(self) -> str:
         return redact(super().__repr__())

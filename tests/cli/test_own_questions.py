@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -17,7 +19,7 @@ from tests.models.model_server import ModelServer
 
 Command = Callable[..., Any]
 
-LINES = [
+LINES: list[dict[str, Any]] = [
     {
         "question": "Which supplier is the cheapest?",
         "rules": "The price is that of a piece.",
@@ -191,8 +193,10 @@ def test_questions_are_about_several_databases_of_any_kind(
     situation = next(iter(toolkit.generate(["building"], 1).situations.values()))
     plugins.backend("ladybug").load(situation, str(tmp_path / "plant.lbug")).close()
     graph = "MATCH (b:Building) RETURN b.id"
-    lines = [{**LINES[0], "database": "stock"}, {"question": "Which?", "database": "plant"}]
-    lines[1] |= {"candidates": graph}
+    lines = [
+        {**LINES[0], "database": "stock"},
+        {"question": "Which?", "database": "plant", "candidates": graph},
+    ]
     own.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     ran = dqa(
         *("eval", "--questions", own, "--database", f"stock={tmp_path / 'shop.db'}"),
@@ -238,3 +242,30 @@ def test_the_same_file_is_one_call_in_python(own: Path) -> None:
         ["correct", "wrong", "unjudged"]
     ] * 3
     assert [(count.tag, count.correct) for count in runs[0].tags] == [("price", 1), ("days", 0)]
+
+
+def test_the_documented_example_runs(
+    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its database, its file, its commands, its table and its Python."""
+    text = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")
+    text = text.partition("## Your own questions")[2]
+    blocks = re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
+    (made,), (lines,), (program,) = (
+        [block for kind, block in blocks if kind == wanted] for wanted in ("sql", "jsonl", "python")
+    )
+    commands, table = (block for kind, block in blocks if not kind)
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("shop.db")) as database:
+        database.executescript(made)
+    Path("buying.jsonl").write_text(lines, "utf-8")
+    Path("rules.txt").write_text("Of equals either.", "utf-8")
+    printed = ""
+    for command in commands.splitlines():
+        ran = dqa(*shlex.split(command, comments=True)[1:])
+        assert ran.code == 0, ran.err
+        printed += ran.out
+    assert commands.count("dqa ") == 3
+    for line in table.splitlines():
+        assert line == "  ..." or line in printed
+    exec(program, {})  # noqa: S102

@@ -61,7 +61,7 @@ def test_one_may_be_written_for_a_list_of_one(shop: Path) -> None:
 
 def test_candidates_come_from_a_list_or_a_statement(shop: Path) -> None:
     """The statement runs once, through the guard; an answer is spelled as its candidate is."""
-    lines = [
+    lines: list[dict[str, Any]] = [
         {**BEST, "candidates": ["Arnold", "Bell", "Arnold"]},
         {**BEST, "candidates": "SELECT name FROM supplier", "answer": "Bell"},
         {**BEST, "candidates": "SELECT number FROM supplier", "answer": "8"},

@@ -231,9 +231,9 @@ def _report(out: Path, as_json: bool) -> None:
 
 def _known(listed: str) -> tuple[str, ...]:
     """Return the names of scenarios, of which some may be told by their folders."""
-    from dqa.scenarios import scenario_name
+    from dqa.loaders.sources import GeneratedQuestions
 
-    return tuple(map(scenario_name, options.names_in("--scenarios", listed)))
+    return GeneratedQuestions(scenarios=options.names_in("--scenarios", listed)).names or ()
 
 
 def _mix(given: str | None) -> Mix | None:

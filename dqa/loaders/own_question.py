@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from dqa.core.errors import UnknownNameError
 from dqa.core.question import Candidate
@@ -72,6 +72,10 @@ class OwnQuestion(Record):
     UsageError
         It asks nothing, or asks a scenario's question in other words than the scenario's.
     """
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["question"]}, {"required": ["scenario"]}]}
+    )
 
     question: str | None = Field(
         None, min_length=1, description="what is to be decided; needed where no scenario says it"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from dqa.core.display import Value, dump_row
+from dqa.core.display import dump_row
 from dqa.core.situation import Schema
 
 
@@ -16,7 +17,7 @@ class Field:
 
     name: str
     type: str
-    samples: tuple[Value, ...] = ()
+    samples: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

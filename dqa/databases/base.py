@@ -82,7 +82,7 @@ class Backend:
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
-    ) -> Database:
+    ) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
 
         Raises
@@ -180,7 +180,8 @@ class Backend:
         """Return the class of namespaces; embedded engines race where two threads start them."""
         if self.driver is not None and find_spec(self.driver) is None:
             raise MissingKeyError(
-                f"The driver '{self.driver}' is not installed: {install_command(self.extra or self.name)}."
+                f"The driver '{self.driver}' is not installed: "
+                f"{install_command(self.extra or self.name)}."
             )
         with _STARTING:
             found = _STARTED.get(self.namespaces)
@@ -222,7 +223,7 @@ def _restricted(
     limits: Limits | None,
     *,
     checked: bool = False,
-) -> Database:
+) -> GuardedDatabase:
     try:
         return database.restrict(policy, audit, limits, checked=checked)
     except BaseException:

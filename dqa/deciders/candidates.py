@@ -105,7 +105,9 @@ def offer_candidates(
     names = [_one_line(candidate) for candidate in candidates]
     count = f"{len(names):,}"
     if len(names) <= _OFFERED and sum(map(len, names)) <= _OFFERED_CHARACTERS:
-        return "\n".join([f"One of these {count} is to be chosen:", *(f"- {n}" for n in names)]), None
+        return "\n".join(
+            [f"One of these {count} is to be chosen:", *(f"- {n}" for n in names)]
+        ), None
     if question.candidate_query is not None:
         told = f"One of {count} is to be chosen. The first column of this statement lists them:"
         return f"{told}\n{question.candidate_query.strip()}", None

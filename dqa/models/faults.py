@@ -338,8 +338,7 @@ _UNREACHED: tuple[tuple[tuple[type[BaseException], ...], re.Pattern[str], str], 
             r"|name resolution|no address associated",
             re.IGNORECASE,
         ),
-        "no such host: the name cannot be resolved; check the spelling of --base-url, and the "
-        "network",
+        "no such host: the name cannot be resolved; check --base-url's spelling and the network",
     ),
     (
         (ssl.SSLError,),

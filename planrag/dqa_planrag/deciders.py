@@ -103,7 +103,9 @@ class Agent(Decider):
             question,
             candidates,
             Toolbox((*tools, *added)),
-            lambda plan: prompting.task(question, database, schema, plan, language, offered),
+            lambda plan: prompting.task(
+                question, database, schema, plan, language=language, candidates=offered
+            ),
             recorder,
         )
         bounds = prompting.Bounds(settings.limits, settings.max_steps, settings.display)
@@ -113,7 +115,9 @@ class Agent(Decider):
         for warning in (unoffered, warning_of(schema)):
             if warning is not None:
                 recorder.note(warning)
-        task = HumanMessage(prompting.task(question, database, schema, None, language, offered))
+        task = HumanMessage(
+            prompting.task(question, database, schema, language=language, candidates=offered)
+        )
         if recipe.planner_apart:
             planning = [SystemMessage(prompting.planner_instructions(settings.protocol)), task]
             note_prompt(recorder, "planner", planning)

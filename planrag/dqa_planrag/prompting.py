@@ -224,6 +224,7 @@ def task(  # noqa: PLR0913  (each is a part of the task)
     database: Database,
     schema: FittedSchema,
     plan: str | None = None,
+    *,
     language: str | None = None,
     candidates: str = "",
 ) -> str:

@@ -66,15 +66,15 @@ class DataFiles(Namespaces):
         """Return none: nothing of this project is loaded into data files."""
         return ()
 
-    def read(self, namespace: str) -> NamespaceContent:
+    def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
         """Raise `UsageError`, for these files are only read."""
         raise self._only_read()
 
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:  # noqa: ARG002
         """Raise `UsageError`, for these files are only read."""
         raise self._only_read()
 
-    def drop(self, namespace: str) -> None:
+    def drop(self, namespace: str) -> None:  # noqa: ARG002
         """Raise `UsageError`, for these files are only read."""
         raise self._only_read()
 
@@ -99,7 +99,8 @@ class DataFiles(Namespaces):
 
     def _only_read(self) -> UsageError:
         return UsageError(
-            f"'{self.location}': CSV and Parquet files are only read; load into a database's file or server."
+            f"'{self.location}': CSV and Parquet files are only read; load into a database's file "
+            "or server."
         )
 
 

@@ -193,7 +193,15 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     dqa: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Names may hold commas; the model is told what can be chosen."""
-    base = ("ask", "--database", shop, "--tables", "supplier", "--model", "openai:test")
+    base: tuple[object, ...] = (
+        "ask",
+        "--database",
+        shop,
+        "--tables",
+        "supplier",
+        "--model",
+        "openai:test",
+    )
     base += ("--decider", "iterrag", "--question", "Which supplier do we keep?")
     with answering(RETRIEVE, ANSWER) as server:
         ran = dqa(
@@ -290,7 +298,15 @@ def test_a_schema_that_is_cut_is_said_in_the_decision(dqa: Command, shop: Path) 
 
 def test_tokens_and_cost_are_told_at_the_end(dqa: Command, shop: Path) -> None:
     """Cost where prices are given."""
-    base = ("ask", "--database", shop, "--question", "Which?", "--decider", "iterrag")
+    base: tuple[object, ...] = (
+        "ask",
+        "--database",
+        shop,
+        "--question",
+        "Which?",
+        "--decider",
+        "iterrag",
+    )
     base += ("--tables", "supplier", "--model", "openai:test")
     with answering(RETRIEVE, ANSWER) as server:
         text = dqa(*base, "--base-url", server.url, "--price-input", 1, "--price-output", 2)
@@ -339,7 +355,14 @@ def test_a_model_that_nobody_serves_is_named_at_once(
     """By its URL, with what is wrong and how to mend it, before anything is asked."""
     with answering(ANSWER) as server:
         gone = server.url
-    given = ("--generate", 1, "--scenarios", "building", "--databases", "sqlite")
+    given: tuple[object, ...] = (
+        "--generate",
+        1,
+        "--scenarios",
+        "building",
+        "--databases",
+        "sqlite",
+    )
     if command == "ask":
         given = ("--database", shop, "--question", "?")
     for url, words in (

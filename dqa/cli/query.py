@@ -28,7 +28,7 @@ def query(  # noqa: PLR0913  (one parameter an option)
     ],
     statement: Annotated[
         str | None,
-        typer.Argument(metavar="[STATEMENT]", help="SQL or Cypher; - reads standard input."),
+        typer.Argument(metavar="STATEMENT", help="SQL or Cypher; - reads standard input."),
     ] = None,
     *,
     file: Annotated[

@@ -61,7 +61,14 @@ if TYPE_CHECKING:
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
     from dqa.api.looking import QueriedRows, ShownSchema, query, read_schema
     from dqa.api.measuring import analyse, write_audit_page
-    from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
+    from dqa.api.questions import (
+        ShownQuestion,
+        read_generated,
+        read_questions,
+        read_release,
+        read_set,
+        show,
+    )
     from dqa.api.runs import Evaluation, Run, read_run
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
@@ -102,7 +109,14 @@ if TYPE_CHECKING:
     from dqa.loaders.candidate_files import read_candidates
     from dqa.loaders.generator.generate import generate_like_release
     from dqa.loaders.generator.manifest import write_generated
-    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, NamedSet, ReleaseFolder
+    from dqa.loaders.own_question import OwnQuestion
+    from dqa.loaders.sources import (
+        GeneratedFolder,
+        GeneratedQuestions,
+        NamedSet,
+        OwnQuestions,
+        ReleaseFolder,
+    )
     from dqa.models.conversation import Conversation
     from dqa.scenarios.generation import Difficulty, Mix
 
@@ -145,6 +159,8 @@ __all__ = [
     "NamedSet",
     "Outcome",
     "Outcomes",
+    "OwnQuestion",
+    "OwnQuestions",
     "Played",
     "PluginError",
     "Policy",
@@ -197,6 +213,7 @@ __all__ = [
     "query",
     "read_candidates",
     "read_generated",
+    "read_questions",
     "read_release",
     "read_run",
     "read_schema",
@@ -231,7 +248,14 @@ _MODULES = {
     "dqa.api.looking": ("QueriedRows", "ShownSchema", "query", "read_schema"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
-    "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
+    "dqa.api.questions": (
+        "ShownQuestion",
+        "read_generated",
+        "read_questions",
+        "read_release",
+        "read_set",
+        "show",
+    ),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
@@ -269,10 +293,12 @@ _MODULES = {
     "dqa.loaders.generator.generate": ("generate_like_release",),
     "dqa.loaders.generator.manifest": ("write_generated",),
     "dqa.loaders.candidate_files": ("read_candidates",),
+    "dqa.loaders.own_question": ("OwnQuestion",),
     "dqa.loaders.sources": (
         "GeneratedFolder",
         "GeneratedQuestions",
         "NamedSet",
+        "OwnQuestions",
         "ReleaseFolder",
     ),
 }

@@ -16,8 +16,9 @@ from dqa.core.secrets import redact
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for
-from dqa.evaluation.targets import configured, whole_url
+from dqa.evaluation.targets import configured
 from dqa.guard import Audit, Policy
+from dqa.loaders.places import whole_url
 
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 

@@ -158,7 +158,11 @@ def _spec(
         return what.changed(**changed, **({"deciders": names} if names else {}))
     questions = what
     if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(name=questions.name, content_hash=questions.content_hash)
+        questions = GivenQuestions(
+            name=questions.name,
+            content_hash=questions.content_hash,
+            in_place=all(map(questions.is_in_place, questions.questions)),
+        )
     return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
 
 

@@ -21,6 +21,7 @@ from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.loaders.generator.manifest import Manifest
+from dqa.loaders.own_question import OwnQuestion
 
 _OWN: Mapping[str, type[Record]] = {
     "analysis": Analysis,
@@ -30,6 +31,7 @@ _OWN: Mapping[str, type[Record]] = {
     "evaluation": Evaluation,
     "loaded": LoadedHere,
     "manifest": Manifest,
+    "own_question": OwnQuestion,
     "question": ShownQuestion,
     "result": Result,
     "rows": QueriedRows,

@@ -15,7 +15,7 @@ from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.evaluation.spec import DecidingFields
-    from dqa.loaders.sources import QuestionSource
+    from dqa.loaders.sources import OwnQuestions, QuestionSource
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -54,6 +54,26 @@ Generate = Annotated[
         metavar="N",
         min=1,
         help="Generate N questions of each scenario on the spot.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+OwnFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        metavar="FILE",
+        help="File of your own questions about --database, one JSON object a line; 'dqa formats "
+        "own_question' has its fields.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+OwnDatabases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--database",
+        metavar="[NAME=]URL|PATH",
+        help="Database that --questions are about, asked where it is, read-only; may be given "
+        "several times, by the names that questions call them.",
         rich_help_panel=QUESTIONS,
     ),
 ]
@@ -370,12 +390,49 @@ class QuestionOptions:
             )
         if named is not None:
             made.append(sources.NamedSet(name=named))
+        made += self._own()
         if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR, --set "
-                "NAME or --generate N."
+                f"NAME{self._other} or --generate N."
             )
         return made[0].changed(scenarios=scenarios, limit=limit)
+
+    @property
+    def _other(self) -> str:
+        return ""
+
+    def _own(self) -> list[OwnQuestions]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class AnyQuestionOptions(QuestionOptions):
+    """The same, or the user's own file of questions about the user's own databases."""
+
+    own: OwnFile = None
+    database: OwnDatabases = None
+
+    @property
+    def _other(self) -> str:
+        return ", --questions FILE"
+
+    def _own(self) -> list[OwnQuestions]:
+        from dqa.loaders.sources import OwnQuestions, located
+
+        if self.own is None:
+            if self.database:
+                raise UsageError(
+                    "--database names what --questions FILE is about: give that file, too. Where "
+                    "other questions are loaded says --databases of 'dqa eval'."
+                )
+            return []
+        if not self.database:
+            raise UsageError(
+                f"--questions {self.own}: say what they are about: --database URL or --database "
+                "NAME=URL."
+            )
+        return [OwnQuestions(file=self.own, databases=located(self.database))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     crashes = Crashes(fail_fast=options.fail_fast)
 
     def keep(task: Task, decision: Decision) -> None:
-        kind, model = setup.targets[task.database].kind, setup.models[task.decider]
+        kind, model = setup.kind_of(task), setup.models[task.decider]
         try:
             lines = _lines(task, kind, model, decision, judge.judge(task.question, decision))
         except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
@@ -141,12 +141,11 @@ class _Databases:
         self._open: dict[str, Database] = {}
 
     def of(self, task: Task) -> Database:
-        """Return the task's database, loading its situation where no other task has yet."""
+        """Return the task's database, opened where no other task has yet."""
         with self._locks[task.group]:
             found = self._open.get(task.group)
             if found is None:
-                situation = self._setup.questions.situation_of(task.question)
-                found = self._setup.targets[task.database].load(situation)
+                found = self._setup.open(task)
                 self._open[task.group] = found
         return found
 

@@ -257,7 +257,8 @@ def _worth(trace: Trace, result: Result | None, unit: str) -> Judgement | Unjudg
         return Unjudged(*ended)
     known = {name: getattr(result, name) for name in _OF_QUESTION}
     if not result.outcome.judged:
-        return Unjudged(*ended, **known, unit=unit)
+        decided = not result.outcome.repeated
+        return Unjudged(*ended, **known, unit=unit, decided=decided)
     known |= {name: getattr(result, name) for name in _OF_CHOICE}
     return Judgement(outcome=result.outcome.value, problem=result.error, unit=unit, **known)
 

@@ -12,7 +12,7 @@ from dqa.core.decision import Usage
 from dqa.core.records import Record
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.stats import KindMean, Summary, kind_means
+from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 
@@ -38,6 +38,7 @@ _NOTED = {
     Outcome.INFRASTRUCTURE: "runs that a failing server ended (not judged)",
     Outcome.BUDGET: "runs that the spent budget ended (not judged)",
     Outcome.CRASHED: "runs that crashed (a bug, not judged)",
+    Outcome.UNJUDGED: "decisions on questions without a known answer (not judged)",
 }
 
 
@@ -227,6 +228,15 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
         )
         lines.append(f"Normalised utility in %: {told}.")
     return lines
+
+
+def tag_lines(counts: Sequence[TagCount]) -> list[str]:
+    """Return how every decider did on the questions of each tag, a line a tag."""
+    by_tag: dict[str, list[str]] = {}
+    for count in counts:
+        told = _share(count.correct, count.judged) if count.judged else "not judged"
+        by_tag.setdefault(count.tag, []).append(f"{count.decider} {told}")
+    return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:

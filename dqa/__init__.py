@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
+    from dqa.api.looking import QueriedRows, ShownSchema, query, read_schema
     from dqa.api.measuring import analyse, write_audit_page
     from dqa.api.questions import (
         ShownQuestion,
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from dqa.core.evidence import Evidence
     from dqa.core.question import Candidate, Question
     from dqa.core.question_set import Defect, QuestionSet
-    from dqa.core.recorder import Recorder
+    from dqa.core.recorder import DecisionWatcher, Recorder
     from dqa.core.simulator import Outcomes, Simulator
     from dqa.core.situation import Situation
     from dqa.core.truth import Truth
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
     from dqa.guard import Audit, Policy, check
+    from dqa.loaders.candidate_files import read_candidates
     from dqa.loaders.generator.generate import generate_like_release
     from dqa.loaders.generator.manifest import write_generated
     from dqa.loaders.own_question import OwnQuestion
@@ -135,6 +137,7 @@ __all__ = [
     "DeciderFactory",
     "Deciding",
     "Decision",
+    "DecisionWatcher",
     "Defect",
     "Difficulty",
     "Display",
@@ -161,6 +164,7 @@ __all__ = [
     "Played",
     "PluginError",
     "Policy",
+    "QueriedRows",
     "QueryError",
     "Question",
     "QuestionSet",
@@ -175,6 +179,7 @@ __all__ = [
     "Settings",
     "Shortcut",
     "ShownQuestion",
+    "ShownSchema",
     "Simulator",
     "Situation",
     "Summary",
@@ -205,10 +210,13 @@ __all__ = [
     "measure_shortcuts",
     "open_database",
     "play_episode",
+    "query",
+    "read_candidates",
     "read_generated",
     "read_questions",
     "read_release",
     "read_run",
+    "read_schema",
     "read_set",
     "settings_of",
     "show",
@@ -221,7 +229,7 @@ _MODULES = {
     "dqa.core.endings": ("EXPECTED_FAILURES",),
     "dqa.deciders.answers": ("choice_of",),
     "dqa.models.conversation": ("Conversation",),
-    "dqa.core.recorder": ("Recorder",),
+    "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask"),
     "dqa.api.checking": ("check_lines",),
@@ -237,6 +245,7 @@ _MODULES = {
     "dqa.api.evaluating": ("Watcher", "evaluate"),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
+    "dqa.api.looking": ("QueriedRows", "ShownSchema", "query", "read_schema"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
     "dqa.api.questions": (
@@ -283,6 +292,7 @@ _MODULES = {
     "dqa.guard": ("Audit", "Policy", "check"),
     "dqa.loaders.generator.generate": ("generate_like_release",),
     "dqa.loaders.generator.manifest": ("write_generated",),
+    "dqa.loaders.candidate_files": ("read_candidates",),
     "dqa.loaders.own_question": ("OwnQuestion",),
     "dqa.loaders.sources": (
         "GeneratedFolder",

@@ -23,6 +23,7 @@ from dqa.evaluation.build import BuiltRun
 
 PUBLIC = tuple(
     """
+    DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry

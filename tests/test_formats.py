@@ -67,7 +67,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             json.loads(run("show", "agriculture/1", "--generate", "1", "--json")),
         ],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
+        "rows": [json.loads(run("query", file, "SELECT * FROM country", "--json"))],
         "run": [spec],
+        "schema": [json.loads(run("schema", file, "--samples", 1, "--json"))],
         "shortcut_choices": [*lines(out / "shortcuts.jsonl"), *lines(farm / "shortcuts.jsonl")],
         "spec": [spec["spec"]],
         "trace": [

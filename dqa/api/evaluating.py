@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
@@ -9,8 +10,11 @@ from typing import Any, TypeAlias, Unpack
 from dqa import plugins
 from dqa.api.runs import Run
 from dqa.core.decider import Decider
+from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
+from dqa.core.events import Event, FaultEvent
 from dqa.core.question_set import QuestionSet
+from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.folders import RunRecord, versions
@@ -35,6 +39,23 @@ class Watcher:
 
     def decided(self, result: Result) -> None:
         """Take note of a decision that was made and judged; called by one thread at a time."""
+
+    def faulted(self, fault: FaultEvent) -> None:
+        """Take note of a call of a model that failed; called by one thread at a time."""
+
+
+class _Faults(DecisionWatcher):
+    """Hands on what failed of the calls of models, and nothing else, from all threads."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        del usage
+        if isinstance(event, FaultEvent):
+            with self._lock:
+                self._watcher.faulted(event)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -108,7 +129,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             shortcuts = choose_by_shortcuts(built.setup.questions)
             store.keep_shortcuts(shortcuts)
             watching.started(built, len(store.results))
-            results = make_decisions(built.setup, built.judge, store, options, watching.decided)
+            results = make_decisions(
+                *(built.setup, built.judge, store, options, watching.decided),
+                watcher=_Faults(watching),
+            )
         except (DataError, PluginError, UsageError):
             store.discard()
             raise

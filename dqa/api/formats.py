@@ -7,6 +7,7 @@ from typing import Any
 
 from dqa import plugins
 from dqa.api.databases import DatabaseHealth, LoadedHere
+from dqa.api.looking import QueriedRows, ShownSchema
 from dqa.api.questions import ShownQuestion
 from dqa.api.runs import Evaluation
 from dqa.core.errors import UnknownNameError
@@ -33,7 +34,9 @@ _OWN: Mapping[str, type[Record]] = {
     "own_question": OwnQuestion,
     "question": ShownQuestion,
     "result": Result,
+    "rows": QueriedRows,
     "run": RunRecord,
+    "schema": ShownSchema,
     "shortcut_choices": ShortcutChoices,
     "spec": RunSpec,
     "trace": Trace,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,6 +131,25 @@ RuleSet = Annotated[
         help="What a simulator counts by, e.g. 'released' or 'paper', which the simulator of every "
         "scenario asked about must have; by default what the questions' answers follow.",
         rich_help_panel=QUESTIONS,
+    ),
+]
+Tables = Annotated[
+    str | None,
+    typer.Option(
+        "--tables",
+        metavar="NAMES",
+        help="The only tables, separated by commas, that are shown and may be read; of a graph, "
+        "labels and relationship types.",
+        rich_help_panel=DATABASES,
+    ),
+]
+AuditFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--audit",
+        metavar="FILE",
+        help="File to append every statement to, with what came of it.",
+        rich_help_panel=DATABASES,
     ),
 ]
 Policy = Annotated[
@@ -290,6 +310,28 @@ def names_in(option: str, listed: str) -> tuple[str, ...]:
     if not names:
         raise UsageError(f"{option} names nothing: give one or more names, separated by commas.")
     return names
+
+
+def tables_in(listed: str | None) -> tuple[str, ...]:
+    """Return what ``--tables`` names; () where it is not given."""
+    return () if listed is None else names_in("--tables", listed)
+
+
+def text_in(option: str, file: Path) -> str:
+    """Return the text of a file, or of standard input for ``-``.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, or is no UTF-8.
+    """
+    try:
+        if str(file) == "-":
+            return sys.stdin.buffer.read().decode("utf-8")
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        where = "standard input" if str(file) == "-" else file
+        raise UsageError(f"{option}: {where} cannot be read as UTF-8 text: {error}.") from error
 
 
 def scenarios_in(listed: str | None) -> tuple[str, ...] | None:

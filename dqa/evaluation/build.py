@@ -223,6 +223,8 @@ def connect(
     ------
     UsageError
         A planner is named and no decider has one, or a setting that none of them has.
+    ModelUnavailableError
+        Nobody is where a model should be.
     """
     from dqa.evaluation.folders import usage_so_far
 
@@ -286,6 +288,7 @@ def _chats(
     models: Sequence[ModelSpec], seed: int, calls: CallOptions, *, resumed: bool
 ) -> tuple[dict[ModelSpec, BaseChatModel], tuple[str, ...]]:
     """Return the chat models, and what there is to know of their cassette."""
+    from dqa.models.reaching import check_reachable
     from dqa.models.registry import Connection, chat_model
 
     if not models:
@@ -296,6 +299,8 @@ def _chats(
         model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
         for model in models
     }
+    for model, chat in chats.items():
+        check_reachable(model.name, chat)
     return chats, () if cassette is None else cassette.warnings
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from dqa.core.decision import Usage
 from dqa.core.records import Record
@@ -267,6 +267,16 @@ class Spending(Record):
     calls: int
     cost: float | None
 
+    @classmethod
+    def of(cls, used: Usage, cost: float | None) -> Self:
+        """Return what was used, at a cost that is known or not."""
+        return cls(
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            calls=used.calls,
+            cost=cost,
+        )
+
     def __str__(self) -> str:
         line = (
             f"Spent: {self.input_tokens:,} tokens in, {self.output_tokens:,} out, "
@@ -278,12 +288,7 @@ class Spending(Record):
 def spending(results: Iterable[Result], prices: Prices | None = None) -> Spending:
     """Return what results have used."""
     used = sum((result.usage for result in results), Usage())
-    return Spending(
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        calls=used.calls,
-        cost=None if prices is None else prices.cost(used),
-    )
+    return Spending.of(used, None if prices is None else prices.cost(used))
 
 
 def model_line(model: str) -> str:

@@ -1,11 +1,12 @@
 """What 64 decisions at once cost here and in bare ``ChatOpenAI``, against the same local server.
 
 Run ``python -m benchmarks.concurrency`` (``--runs``, ``--calls``, ``--rounds``). A server in a
-process of its own, so that it shares no interpreter lock, answers every request after 50 ms. Ours is
-the whole path of `dqa.evaluate` but for reading the questions: databases, agents in LangGraph, guard,
-statements, retries, judging, results. Theirs is a thread a run that sends the conversations of one of
-these decisions through one ``ChatOpenAI``, and does nothing with the replies. Both take turns in one
-run, and the medians are compared.
+process of its own, so that it shares no interpreter lock, answers every request after 50 ms. Ours
+is the whole path of `dqa.evaluate` but for reading the questions: databases, agents in LangGraph,
+guard, statements, retries, a budget, judging, results and traces in a folder. Theirs is a thread a
+run that sends the conversations of one of these decisions through one ``ChatOpenAI``, and does
+nothing with the replies. Both take turns in one run, and the medians are compared: exit code 1
+where ours takes more than half as long again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import multiprocessing
 import re
 import statistics
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
@@ -31,13 +33,15 @@ from dqa import evaluate
 from dqa.core.events import PromptEvent, ReplyEvent, RetrievalEvent
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.folders import TRACES
-from dqa.evaluation.options import RunOptions
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import ModelSpec
 from dqa.evaluation.traces import Trace
 from dqa.loaders.generator import generate
 
 LATENCY = 0.05
 """Seconds that the server takes over each reply."""
+MOST = 1.5
+"""How many times as long as the bare client ours may take."""
 STATEMENT = "SELECT trade_node, local_value FROM trade_node WHERE local_value > 1 LIMIT 5 OFFSET"
 _HOME = re.compile(r'Your home is the trade node "(\w+)"')
 _NODE = re.compile(r'^\["(\w+)", *[-\d]', re.MULTILINE)
@@ -65,9 +69,7 @@ def said(messages: list[dict[str, str]], calls: int) -> str:
     return f"Thought: done\nFinal Answer: {chosen}"
 
 
-async def answer(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, calls: int
-) -> None:
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, calls: int) -> None:
     """Answer the requests of one connection until it is closed."""
     try:
         while True:
@@ -105,26 +107,27 @@ def serve(calls: int, told: Connection) -> None:
 # --- both sides -----------------------------------------------------------------------------
 
 
-def decide(questions: QuestionSet, url: str, out: Path | None = None) -> None:
-    """Decide all questions at once, through everything that `dqa.evaluate` does."""
-    run = evaluate(
-        questions,
-        "iterrag",
-        databases=("sqlite",),
-        model=ModelSpec(name="openai:test", base_url=url),
-        options=RunOptions(workers=len(questions.questions)),
-        out=out,
-    )
-    wrong = [result for result in run.results if result.steps != run.results[0].steps]
-    assert not wrong, wrong[0]
+def decide(questions: QuestionSet, url: str) -> str:
+    """Decide all questions at once, through everything that `dqa.evaluate` does; a trace."""
+    with TemporaryDirectory() as folder:
+        run = evaluate(
+            questions,
+            "iterrag",
+            databases=("sqlite",),
+            model=ModelSpec(name="openai:test", base_url=url),
+            options=RunOptions(workers=len(questions.questions)),
+            calls=CallOptions(budget_tokens=1_000_000_000, max_concurrency=1_000),
+            out=Path(folder, "run"),
+        )
+        wrong = [result for result in run.results if result.steps != run.results[0].steps]
+        assert not wrong, wrong[0]
+        with Path(folder, "run", TRACES).open(encoding="utf-8") as lines:
+            return next(lines)
 
 
 def conversations(questions: QuestionSet, url: str) -> list[list[BaseMessage]]:
     """Return what one of these decisions sends, call by call."""
-    with TemporaryDirectory() as folder:
-        decide(questions.select(limit=1), url, Path(folder, "run"))
-        line = Path(folder, "run", TRACES).read_text("utf-8")
-    events = Trace.from_json(json.loads(line)).events
+    events = Trace.from_json(json.loads(decide(questions.select(limit=1), url))).events
     kinds = {"system": SystemMessage, "human": HumanMessage}
     prompt = next(event for event in events if isinstance(event, PromptEvent))
     messages: list[BaseMessage] = [kinds[kind](text) for kind, text in prompt.messages]
@@ -150,14 +153,14 @@ def ask_plainly(runs: int, sent: list[list[BaseMessage]], url: str) -> None:
         list(pool.map(run, range(runs)))
 
 
-def taken(work: Callable[[], None]) -> Taken:
+def taken(work: Callable[[], object]) -> Taken:
     """Return what a round takes."""
     wall, cpu = perf_counter(), process_time()
     work()
     return Taken(perf_counter() - wall, process_time() - cpu)
 
 
-def main() -> None:
+def main() -> int:
     """Measure and print both sides, and their ratio."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=64, help="decisions at once")
@@ -190,8 +193,10 @@ def main() -> None:
     for name, median in medians.items():
         print(f"{name:<14} {median.wall:6.2f} s on the clock, {median.cpu:6.2f} s CPU")
     ours, theirs = medians["dqa.evaluate"], medians["ChatOpenAI"]
-    print(f"ratio          {ours.wall / theirs.wall:6.2f}               {ours.cpu / theirs.cpu:6.2f}")
+    wall, cpu = ours.wall / theirs.wall, ours.cpu / theirs.cpu
+    print(f"{'ratio':<14} {wall:6.2f}                 {cpu:6.2f}, at most {MOST}")
+    return int(wall > MOST)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

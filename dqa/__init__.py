@@ -55,13 +55,14 @@ if TYPE_CHECKING:
         open_database,
         unload,
     )
-    from dqa.api.evaluating import Watcher, evaluate
+    from dqa.api.evaluating import evaluate
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
     from dqa.api.measuring import analyse, write_audit_page
     from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
     from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -217,13 +218,14 @@ _MODULES = {
         "open_database",
         "unload",
     ),
-    "dqa.api.evaluating": ("Watcher", "evaluate"),
+    "dqa.api.evaluating": ("evaluate",),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
     "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),

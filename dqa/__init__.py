@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         open_database,
         unload,
     )
-    from dqa.api.evaluating import Watcher, evaluate
+    from dqa.api.evaluating import evaluate
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         show,
     )
     from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -242,7 +243,7 @@ _MODULES = {
         "open_database",
         "unload",
     ),
-    "dqa.api.evaluating": ("Watcher", "evaluate"),
+    "dqa.api.evaluating": ("evaluate",),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
     "dqa.api.looking": ("QueriedRows", "ShownSchema", "query", "read_schema"),
@@ -257,6 +258,7 @@ _MODULES = {
         "show",
     ),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),

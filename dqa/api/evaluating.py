@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, Unpack
 
 from dqa import plugins
 from dqa.api.runs import Run
+from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
@@ -16,10 +17,8 @@ from dqa.core.events import Event, FaultEvent
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.folders import RunRecord, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import RunFields, RunSpec
@@ -29,19 +28,6 @@ from dqa.report.tables import how_to_report
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
-
-
-class Watcher:
-    """Receives progress; does nothing by default."""
-
-    def started(self, built: BuiltRun, done: int) -> None:
-        """Take note that a run begins, of which an earlier start made `done` decisions."""
-
-    def decided(self, result: Result) -> None:
-        """Take note of a decision that was made and judged; called by one thread at a time."""
-
-    def faulted(self, fault: FaultEvent) -> None:
-        """Take note of a call of a model that failed; called by one thread at a time."""
 
 
 class _Faults(DecisionWatcher):

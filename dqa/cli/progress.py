@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import typer
 
-from dqa.api.evaluating import Watcher
+from dqa.api.watching import Watcher
 from dqa.cli.output import report_defects
 from dqa.cli.steps import fault_line
 from dqa.core.text import visible

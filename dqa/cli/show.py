@@ -27,7 +27,7 @@ def show(  # noqa: PLR0913  (one parameter an option)
     from dqa.api.questions import show as show_one
 
     named = options.scenarios_in(scenarios) or options.scenario_in(question)
-    read = questions.source(seed, named, form=form, strict=strict).read()
+    read = questions.source(seed, named, form=form, strict=strict).read_for(question)
     shown = show_one(read, question)
     report_defects(read.defects, verbose)
     if as_json:

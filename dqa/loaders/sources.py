@@ -84,6 +84,14 @@ class Source(Record):
         del policy, audit  # of nothing but a user's own questions is a database asked here
         return self._read(scenarios)
 
+    def read_for(self, key: str) -> QuestionSet:
+        """Return questions among which `key` is, and as few others as the source can leave out.
+
+        Errors are those of `read`.
+        """
+        del key
+        return self.read()
+
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of `scenarios`, of which some may be folders; `UnknownNameError` for none."""
@@ -113,10 +121,21 @@ class ReleaseFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def read_for(self, key: str) -> QuestionSet:
+        """Return the question `key`; of its database alone it is told what is wrong."""
+        return self._read(self.names, key)
+
+    def _read(self, scenarios: tuple[str, ...] | None, key: str | None = None) -> QuestionSet:
+        from dqa.loaders.base import Part
         from dqa.loaders.reading import read_questions
 
-        return read_questions(self.folder, scenarios=scenarios, form=self.form, strict=self.strict)
+        return read_questions(
+            self.folder,
+            scenarios=scenarios,
+            form=self.form,
+            strict=self.strict,
+            part=Part(self.limit, key),
+        )
 
 
 class GeneratedFolder(Source):

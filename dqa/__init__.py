@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from dqa.api.measuring import analyse, write_audit_page
     from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
     from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.temporary import temporary_database
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
     from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
@@ -187,6 +189,7 @@ __all__ = [
     "load",
     "loaded",
     "measure_shortcuts",
+    "observe_decisions",
     "open_database",
     "play_episode",
     "read_generated",
@@ -195,6 +198,7 @@ __all__ = [
     "read_set",
     "settings_of",
     "show",
+    "temporary_database",
     "unload",
     "write_audit_page",
     "write_generated",
@@ -223,6 +227,7 @@ _MODULES = {
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
     "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
+    "dqa.api.temporary": ("temporary_database",),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
@@ -250,6 +255,7 @@ _MODULES = {
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
     "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),
+    "dqa.evaluation.observers": ("observe_decisions",),
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),

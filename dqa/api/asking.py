@@ -12,7 +12,7 @@ from pydantic import model_validator
 
 from dqa import plugins
 from dqa.api.databases import open_database
-from dqa.api.evaluating import Named, default_deciders
+from dqa.api.evaluating import Named, default_deciders, name_models
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
@@ -20,6 +20,7 @@ from dqa.core.records import Record
 from dqa.deciders.candidates import queried_candidates
 from dqa.evaluation.build import connect
 from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
@@ -139,7 +140,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     debug
         Whether a bug raises what it raised; otherwise it ends the decision as `Ending.CRASHED`.
     **deciding
-        The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ...
+        The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ... A model
+        may be LangChain's chat model itself; its `name` is what traces call it.
 
     Returns
     -------
@@ -159,8 +161,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     named = default_deciders("ask")[0] if decider is None else decider
     name = named if isinstance(named, str) else named.name
     given = {} if isinstance(named, str) else {name: named}
-    asking = Deciding(**deciding)
-    made = connect(asking, (name,), calls, given=given).deciders(asking.rule_set)
+    fields, chats = name_models(deciding)
+    asking = Deciding(**fields)
+    made = connect(asking, (name,), calls, given=given, chats=chats).deciders(asking.rule_set)
     with _opened(database, policy, audit) as opened:
         about = asked.read(opened)
         try:
@@ -170,7 +173,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
             if debug:
                 raise
             decision = ended_by(error)
-        return Trace.of((about.key, opened.name, name), opened.kind, made.models[name], decision)
+        key = (about.key, opened.name, name)
+        return tell_observers(Trace.of(key, opened.kind, made.models[name], decision))
 
 
 @contextmanager

@@ -54,10 +54,20 @@ def open_database(
     place = whole_url(str(location))
     return plugins.backend_for(place).open(
         place,
-        policy=Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy,
-        audit=Audit.to_file(audit) if isinstance(audit, str | Path) else audit,
+        policy=policy_of(policy),
+        audit=audit_of(audit),
         limits=limits,
     )
+
+
+def policy_of(given: Policy | Path | str | None) -> Policy | None:
+    """Return a policy, which may be a JSON file."""
+    return Policy.read(Path(given)) if isinstance(given, str | Path) else given
+
+
+def audit_of(given: Audit | Path | str | None) -> Audit | None:
+    """Return who watches, which may be a file to append to."""
+    return Audit.to_file(given) if isinstance(given, str | Path) else given
 
 
 class LoadedHere(Record):

@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from dqa.models.scripted.steps import ScriptTurn
+
 
 @runtime_checkable
 class Responder(Protocol):
@@ -41,4 +43,15 @@ class Responder(Protocol):
         UsageError
             The script cannot go on with this conversation.
         """
+        ...
+
+
+@runtime_checkable
+class Wording(Protocol):
+    """A `Responder` whose method asks with statements, and decides: it can word what others say."""
+
+    def word(
+        self, messages: Sequence[BaseMessage], tools: Sequence[str], turn: ScriptTurn
+    ) -> AIMessage:
+        """Return a turn that somebody else decided, in the words that a conversation asks for."""
         ...

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.help import QUESTIONS
 from dqa.cli.output import echo_json, echo_table
 from dqa.core.text import visible
 
@@ -22,6 +23,7 @@ def analyse(
             metavar="DECIDER",
             help="Decider whose number of retrievals tells single-retrieval questions (SR) from "
             "multiple-retrieval ones (MR); by default the usual one, where it took part.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     questions: Annotated[
@@ -30,6 +32,7 @@ def analyse(
             "--questions",
             metavar="DIR",
             help="Folder of the run's questions, where it is another by now.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     as_json: options.AsJson = False,

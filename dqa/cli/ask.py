@@ -13,6 +13,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
 from dqa.core.text import visible
@@ -30,7 +31,10 @@ class AskedOptions:
     question: Annotated[
         str | None,
         typer.Option(
-            "--question", metavar="TEXT", help="What is to be decided, where no scenario says it."
+            "--question",
+            metavar="TEXT",
+            help="What is to be decided, where no scenario says it.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None
     scenario: Annotated[
@@ -40,6 +44,7 @@ class AskedOptions:
             metavar="NAME",
             help="Scenario that the database holds: its question is asked, by its rules, and its "
             "simulator can be.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None
     target: Annotated[
@@ -48,11 +53,17 @@ class AskedOptions:
             "--target",
             metavar="KEY=VALUE",
             help="What the scenario's question is about; may be given several times.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None
     rules: Annotated[
         Path | None,
-        typer.Option("--rules", metavar="FILE", help="Text file with the business rules."),
+        typer.Option(
+            "--rules",
+            metavar="FILE",
+            help="Text file with the business rules.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = None
     candidates: Annotated[
         str | None,
@@ -60,6 +71,7 @@ class AskedOptions:
             "--candidates",
             metavar="STATEMENT",
             help="SQL or Cypher whose first column lists what can be chosen.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None
     context: Annotated[
@@ -69,6 +81,7 @@ class AskedOptions:
             metavar="STATEMENT",
             help="SQL or Cypher whose rows a decider reads that writes none itself; may be given "
             "several times.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None
 
@@ -96,7 +109,13 @@ class AskedOptions:
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
-        str, typer.Option("--database", metavar="URL|PATH", help="Database to decide on.")
+        str,
+        typer.Option(
+            "--database",
+            metavar="URL|PATH",
+            help="Database to decide on.",
+            rich_help_panel=DATABASES,
+        ),
     ],
     asked: AskedOptions,
     rule_set: Annotated[
@@ -106,12 +125,16 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             metavar="NAME",
             help="What the scenario's simulator counts by, e.g. 'released' or 'paper'; by default "
             "the first that it has.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     decider: Annotated[
         str | None,
         typer.Option(
-            "--decider", help="Who decides; by default the one that a package names for it."
+            "--decider",
+            metavar="NAME",
+            help="Who decides; by default the one that a package names for it.",
+            rich_help_panel=MODELS,
         ),
     ] = None,
     asking: options.DecidingOptions,
@@ -119,13 +142,24 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     policy: options.Policy = None,
     audit: Annotated[
         Path | None,
-        typer.Option("--audit", help="File to append every statement to, with what came of it."),
+        typer.Option(
+            "--audit",
+            metavar="FILE",
+            help="File to append every statement to, with what came of it.",
+            rich_help_panel=DATABASES,
+        ),
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="New file for the full trace.")
+        Path | None,
+        typer.Option(
+            "--trace", metavar="FILE", help="New file for the full trace.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Let a bug end the command with its traceback.")
+        bool,
+        typer.Option(
+            "--debug", help="Let a bug end the command with its traceback.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

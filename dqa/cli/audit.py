@@ -9,6 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo_json, report_defects
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     form: options.Form = "relational",
     strict: options.Strict = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="New page for a reviewer.")
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="New page for a reviewer.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,

@@ -16,10 +16,17 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 import typer
 from pydantic.fields import FieldInfo
 
+from dqa.cli.help import DATABASES, LIMITS, MODELS
 from dqa.core.records import Record
 
 _Command: TypeAlias = Callable[..., None]
 _METAVARS: Mapping[str, str] = {"timeout": "SECONDS", "patience": "SECONDS"}
+_GROUPS: Mapping[str, str] = {
+    "record": MODELS,
+    "replay": MODELS,
+    "patience": DATABASES,
+    "audit": DATABASES,
+}
 _METAVARS_OF: Mapping[object, str | None] = {
     int: "N",
     int | None: "N",
@@ -86,6 +93,7 @@ def _option(name: str, field: FieldInfo) -> inspect.Parameter:
         metavar=_METAVARS.get(name) or _METAVARS_OF.get(field.annotation),
         min=next((bound for bound in bounds if bound is not None), None),
         help=field.description,
+        rich_help_panel=_GROUPS.get(name, LIMITS),
     )
     return _parameter(name, Annotated[field.annotation, option], field.default)
 

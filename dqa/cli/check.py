@@ -11,23 +11,40 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from dqa.cli.help import DATABASES, OUTPUT
 from dqa.core.errors import UsageError
 
 
 def check(
     *,
     dialect: Annotated[
-        str, typer.Option("--dialect", metavar="D", help="What the statements are written in.")
+        str,
+        typer.Option(
+            "--dialect",
+            metavar="D",
+            help="What the statements are written in.",
+            rich_help_panel=DATABASES,
+        ),
     ],
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Statements; standard input if none.")
+        Path | None, typer.Argument(metavar="FILE", help="Statements; standard input if none.")
     ] = None,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", metavar="FILE", help="JSON file of a policy; docs/guard.md."),
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="JSON file of a policy; docs/guard.md.",
+            rich_help_panel=DATABASES,
+        ),
     ] = None,
     whole: Annotated[
-        bool, typer.Option("--whole", help="The whole input is one statement, on many lines.")
+        bool,
+        typer.Option(
+            "--whole",
+            help="The whole input is one statement, on many lines.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
 ) -> None:
     """Say of every statement, one JSON line each, whether it only reads and may run.

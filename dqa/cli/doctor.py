@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.help import DATABASES
 from dqa.cli.output import echo_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def doctor(
             "--database",
             metavar="URL|PATH",
             help="A database to look at beside the configured ones; may be given several times.",
+            rich_help_panel=DATABASES,
         ),
     ] = None,
     as_json: options.AsJson = False,

@@ -12,6 +12,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_table
 from dqa.cli.progress import Progress
 from dqa.core.errors import BudgetSpentError
@@ -37,6 +38,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             "--deciders",
             metavar="NAMES",
             help="Deciders, separated by commas; by default those that packages name for it.",
+            rich_help_panel=MODELS,
         ),
     ] = None,
     scenarios: options.Scenarios = None,
@@ -47,6 +49,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             metavar="NAMES",
             help="Databases, separated by commas: embedded ones by name, servers by URL, or by "
             "name with the URL in DQA_NAME_URL.",
+            rich_help_panel=DATABASES,
         ),
     ] = "sqlite,ladybug",
     asking: options.DecidingOptions,
@@ -54,14 +57,30 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     questions: options.QuestionOptions,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", metavar="N", min=1, help="Most questions of each scenario."),
+        typer.Option(
+            "--limit",
+            metavar="N",
+            min=1,
+            help="Most questions of each scenario.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="New folder for results, traces and settings."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="New folder for results, traces and settings.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in --out, with the same settings.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the run in --out, with the same settings.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     running: RunOptions,
     policy: options.Policy = None,
@@ -71,6 +90,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--strict-official",
             help="Only the official answer counts as right, no tie of the best.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = False,
     strict: options.Strict = False,

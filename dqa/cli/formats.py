@@ -12,7 +12,7 @@ from dqa.cli.output import echo_json
 def formats(
     *,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A format; all are listed without one.")
+        str | None, typer.Argument(metavar="NAME", help="A format; all are listed without one.")
     ] = None,
 ) -> None:
     """List the formats of what commands write, or print the JSON Schema of one."""

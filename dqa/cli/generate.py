@@ -12,6 +12,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.options import CallOptions
@@ -23,43 +24,86 @@ if TYPE_CHECKING:
 @with_options(asking=options.DecidingOptions, calling=CallOptions)
 def generate(  # noqa: PLR0913  (one parameter an option)
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder to write to.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="New folder to write to.", rich_help_panel=OUTPUT
+        ),
+    ],
     scenarios: Annotated[
         str | None,
         typer.Option(
             "--scenarios",
             metavar="NAMES",
             help="Scenarios, separated by commas; those with a simulator by default.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     questions: Annotated[
         int | None,
-        typer.Option("--questions", metavar="N", min=1, help="Questions of each scenario; 10."),
+        typer.Option(
+            "--questions",
+            metavar="N",
+            min=1,
+            help="Questions of each scenario; 10.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = None,
     like_release: Annotated[
-        bool, typer.Option("--like-release", help="Counts and mean sizes of the official release.")
+        bool,
+        typer.Option(
+            "--like-release",
+            help="Counts and mean sizes of the official release.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = False,
     hops: Annotated[
         int,
         typer.Option(
-            "--hops", metavar="N", min=1, help="The answer lies at least this many steps away."
+            "--hops",
+            metavar="N",
+            min=1,
+            help="The answer lies at least this many steps away.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = 1,
     min_margin: Annotated[
-        float, typer.Option("--min-margin", help="Least share that the runner-up gives away.")
+        float,
+        typer.Option(
+            "--min-margin",
+            metavar="X",
+            help="Least share that the runner-up gives away.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = 0.0,
     max_margin: Annotated[
-        float, typer.Option("--max-margin", help="Largest share that the runner-up gives away.")
+        float,
+        typer.Option(
+            "--max-margin",
+            metavar="X",
+            help="Largest share that the runner-up gives away.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = math.inf,
     rivals: Annotated[
         int | None,
         typer.Option(
-            "--rivals", metavar="N", min=1, help="Least candidates that are better than nothing."
+            "--rivals",
+            metavar="N",
+            min=1,
+            help="Least candidates that are better than nothing.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     distractors: Annotated[
         int,
-        typer.Option("--distractors", metavar="N", min=0, help="Things added that do not matter."),
+        typer.Option(
+            "--distractors",
+            metavar="N",
+            min=0,
+            help="Things added that do not matter.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = 0,
     mix: Annotated[
         str | None,
@@ -67,6 +111,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             "--mix",
             metavar="direct=X,far=X",
             help="Proportions by how far the answer lies: 1 step away, or 2 (--hops) and more.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     resist: Annotated[
@@ -76,11 +121,18 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             metavar="NAMES",
             help="Keep only what these deciders get wrong, separated by commas; 'dqa list' names "
             "them, and the options of models are theirs.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     per_database: Annotated[
         int | None,
-        typer.Option("--per-database", metavar="N", min=1, help="Most questions a world is asked."),
+        typer.Option(
+            "--per-database",
+            metavar="N",
+            min=1,
+            help="Most questions a world is asked.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = None,
     size: Annotated[
         list[str] | None,
@@ -89,6 +141,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             metavar="SCENARIO.NAME=N",
             help="A number of a scenario's worlds, e.g. their rows; may be given several times, "
             "and the others are as usual.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = None,
     asking: options.DecidingOptions,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.help import DATABASES, MODELS
 from dqa.cli.output import echo_json
 
 
@@ -16,13 +17,19 @@ def list_known(
     database: Annotated[
         str | None,
         typer.Option(
-            "--database", metavar="URL|PATH", help="List what 'dqa load' put there instead."
+            "--database",
+            metavar="URL|PATH",
+            help="List what 'dqa load' put there instead.",
+            rich_help_panel=DATABASES,
         ),
     ] = None,
     settings: Annotated[
         str | None,
         typer.Option(
-            "--settings", metavar="DECIDER", help="List a decider's own settings instead."
+            "--settings",
+            metavar="DECIDER",
+            help="List a decider's own settings instead.",
+            rich_help_panel=MODELS,
         ),
     ] = None,
     as_json: options.AsJson = False,

@@ -9,6 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.help import DATABASES, QUESTIONS
 from dqa.cli.output import echo_json, report_defects
 
 
@@ -21,7 +22,12 @@ def load(  # noqa: PLR0913  (one parameter an option)
     scenarios: options.Scenarios = None,
     question: Annotated[
         str | None,
-        typer.Option("--question", metavar="KEY", help="Only the database of this question."),
+        typer.Option(
+            "--question",
+            metavar="KEY",
+            help="Only the database of this question.",
+            rich_help_panel=QUESTIONS,
+        ),
     ] = None,
     replace: Annotated[
         str | None,
@@ -29,6 +35,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
             "--replace",
             metavar="NAMESPACE",
             help="Drop this namespace where it holds something else.",
+            rich_help_panel=DATABASES,
         ),
     ] = None,
     form: options.Form = "relational",

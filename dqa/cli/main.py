@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from dqa import plugins
+from dqa.cli.help import OUTPUT, Command, Group
 from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError
 
@@ -115,26 +115,21 @@ def _made(name: str) -> Any:  # noqa: ANN401
         return get_group(plugins.command(name))
     module, function = _COMMANDS[name][0].split(":")
     alone = typer.Typer(**_SETTINGS)
-    alone.command(name)(getattr(import_module(f"dqa.cli.{module}"), function))
+    alone.command(name, cls=Command)(getattr(import_module(f"dqa.cli.{module}"), function))
     return get_command(alone)
 
 
-class _LazyGroup(TyperGroup):
+class _LazyGroup(Group):
     """A group that imports a command where that is called, and none to list them."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401  (Typer's own)
         super().__init__(**settings)
         self.commands = _Commands()
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  (Typer's own)
-        """Write the list of commands, without importing any."""
-        del ctx
-        rows = [
-            (name, _COMMANDS[name][1] if name in _COMMANDS else f"What belongs to {name} alone.")
-            for name in self.commands
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+    def described(self) -> Iterator[tuple[str, str]]:
+        """Yield every command with what it does, without importing any."""
+        for name in self.commands:
+            yield name, _COMMANDS[name][1] if name in _COMMANDS else f"What only {name} has."
 
 
 app = typer.Typer(
@@ -157,7 +152,11 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and leave.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:

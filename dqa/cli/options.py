@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,26 +20,50 @@ FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
 
 DatabaseLocation = Annotated[
-    str, typer.Option("--database", metavar="URL|PATH", help="Server's URL, or a database's file.")
+    str,
+    typer.Option(
+        "--database",
+        metavar="URL|PATH",
+        help="Server's URL, or a database's file.",
+        rich_help_panel=DATABASES,
+    ),
 ]
 Release = Annotated[
     Path | None,
-    typer.Option("--release", metavar="DIR", help="Folder of a published release to read."),
+    typer.Option(
+        "--release",
+        metavar="DIR",
+        help="Folder of a published release to read.",
+        rich_help_panel=QUESTIONS,
+    ),
 ]
 Generated = Annotated[
     Path | None,
-    typer.Option("--generated", metavar="DIR", help="Folder that 'dqa generate' wrote."),
+    typer.Option(
+        "--generated",
+        metavar="DIR",
+        help="Folder that 'dqa generate' wrote.",
+        rich_help_panel=QUESTIONS,
+    ),
 ]
 Generate = Annotated[
     int | None,
     typer.Option(
-        "--generate", metavar="N", min=1, help="Generate N questions of each scenario on the spot."
+        "--generate",
+        metavar="N",
+        min=1,
+        help="Generate N questions of each scenario on the spot.",
+        rich_help_panel=QUESTIONS,
     ),
 ]
 Seed = Annotated[
     int,
     typer.Option(
-        "--seed", metavar="N", min=0, help="Seed of the generator and of scripted models."
+        "--seed",
+        metavar="N",
+        min=0,
+        help="Seed of the generator and of scripted models.",
+        rich_help_panel=QUESTIONS,
     ),
 ]
 Scenarios = Annotated[
@@ -48,16 +73,34 @@ Scenarios = Annotated[
         metavar="NAMES",
         help="Scenarios, by name or folder, separated by commas; by default all of a release or "
         "folder, and those with a simulator where questions are generated.",
+        rich_help_panel=QUESTIONS,
     ),
 ]
 Form = Annotated[
-    FormName, typer.Option("--form", help="Which files of a release to read its databases from.")
+    FormName,
+    typer.Option(
+        "--form",
+        metavar="relational|graph",
+        help="Which files of a release to read its databases from.",
+        rich_help_panel=QUESTIONS,
+    ),
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Stop at the first defect of the data instead of mending.")
+    bool,
+    typer.Option(
+        "--strict",
+        help="Stop at the first defect of the data instead of mending.",
+        rich_help_panel=QUESTIONS,
+    ),
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show every defect of the data, not the first ten.")
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Show every defect of the data, not the first ten.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 RuleSet = Annotated[
     str | None,
@@ -66,12 +109,16 @@ RuleSet = Annotated[
         metavar="NAME",
         help="What a simulator counts by, e.g. 'released' or 'paper', which the simulator of every "
         "scenario asked about must have; by default what the questions' answers follow.",
+        rich_help_panel=QUESTIONS,
     ),
 ]
 Policy = Annotated[
     Path | None,
     typer.Option(
-        "--policy", metavar="FILE", help="JSON file that says what may be read; docs/guard.md."
+        "--policy",
+        metavar="FILE",
+        help="JSON file that says what may be read; docs/guard.md.",
+        rich_help_panel=DATABASES,
     ),
 ]
 Model = Annotated[
@@ -80,17 +127,25 @@ Model = Annotated[
         "--model",
         metavar="PROVIDER:MODEL",
         help="Chat model, e.g. scripted:analyst (a program, needs no key) or openai:NAME.",
+        rich_help_panel=MODELS,
     ),
 ]
 BaseUrl = Annotated[
     str | None,
-    typer.Option("--base-url", metavar="URL", help="Where an OpenAI-compatible server listens."),
+    typer.Option(
+        "--base-url",
+        metavar="URL",
+        help="Where an OpenAI-compatible server listens.",
+        rich_help_panel=MODELS,
+    ),
 ]
 Protocol = Annotated[
     ProtocolName,
     typer.Option(
         "--protocol",
+        metavar="react|tools",
         help="How agents and models talk: labelled text, or the provider's own tool calls.",
+        rich_help_panel=MODELS,
     ),
 ]
 Planner = Annotated[
@@ -99,6 +154,7 @@ Planner = Annotated[
         "--planner",
         metavar="PROVIDER:MODEL",
         help="Chat model that plans, for agents that plan apart; --model by default.",
+        rich_help_panel=MODELS,
     ),
 ]
 PlannerUrl = Annotated[
@@ -107,6 +163,7 @@ PlannerUrl = Annotated[
         "--planner-base-url",
         metavar="URL",
         help="Where the planner's server listens; where --base-url does, for the same provider.",
+        rich_help_panel=MODELS,
     ),
 ]
 Settings = Annotated[
@@ -117,15 +174,28 @@ Settings = Annotated[
         help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be "
         "given several times. With a NAME alone, where questions are read: the named set of "
         "questions, as 'dqa list' shows it.",
+        rich_help_panel=MODELS,
     ),
 ]
 MaxSteps = Annotated[
     int,
-    typer.Option("--max-steps", metavar="N", min=1, help="Most model replies for one question."),
+    typer.Option(
+        "--max-steps",
+        metavar="N",
+        min=1,
+        help="Most model replies for one question.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 RowLimit = Annotated[
     int,
-    typer.Option("--row-limit", metavar="N", min=1, help="Most rows that one statement returns."),
+    typer.Option(
+        "--row-limit",
+        metavar="N",
+        min=1,
+        help="Most rows that one statement returns.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Digits = Annotated[
     int,
@@ -134,6 +204,7 @@ Digits = Annotated[
         metavar="N",
         min=0,
         help="Significant digits of the fractions that a model is shown; 0 for all that there are.",
+        rich_help_panel=MODELS,
     ),
 ]
 Samples = Annotated[
@@ -143,9 +214,12 @@ Samples = Annotated[
         metavar="N",
         min=0,
         help="Values of each text and boolean column that stand in the schema.",
+        rich_help_panel=MODELS,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)
+]
 
 
 def pairs_in(option: str, given: Iterable[str], example: str = "KEY=VALUE") -> dict[str, str]:

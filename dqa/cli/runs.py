@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dqa.cli.help import DATABASES, MODELS
+
 Run = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."),
@@ -17,8 +19,16 @@ RunQuestion = Annotated[
 ]
 OnDatabase = Annotated[
     str | None,
-    typer.Option("--database", metavar="NAME", help="Only the runs on this database."),
+    typer.Option(
+        "--database",
+        metavar="NAME",
+        help="Only the runs on this database.",
+        rich_help_panel=DATABASES,
+    ),
 ]
 ByDecider = Annotated[
-    str | None, typer.Option("--decider", metavar="NAME", help="Only this decider's runs.")
+    str | None,
+    typer.Option(
+        "--decider", metavar="NAME", help="Only this decider's runs.", rich_help_panel=MODELS
+    ),
 ]

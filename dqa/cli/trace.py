@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options, runs
+from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo_json, echo_table
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ def trace(  # noqa: PLR0913  (one parameter an option)
     database: runs.OnDatabase = None,
     decider: runs.ByDecider = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Shorten nothing, and show the whole prompt.")
+        bool,
+        typer.Option(
+            "--full", help="Shorten nothing, and show the whole prompt.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from dqa.cli import main
+from dqa.cli.help import GROUPS
 
 
 def commands() -> dict[str, Any]:
@@ -19,15 +21,49 @@ def commands() -> dict[str, Any]:
     return dict(get_command(main.app).commands)  # type: ignore[attr-defined]
 
 
-def test_every_command_and_every_option_has_help() -> None:
-    """Whoever adds one without help is told here."""
-    found = commands()
-    assert set(found) >= {"eval", "generate", "show", "ask", "annotate", "audit", "list"}
-    for name, command in found.items():
-        assert command.help, name
-        for parameter in command.params:
-            if parameter.name != "help":
-                assert getattr(parameter, "help", None), f"{name}: {parameter.name}"
+def every_command() -> dict[str, Any]:
+    """Return every command and every command of a command, by what is typed."""
+    found: dict[str, Any] = {}
+    for name, command in commands().items():
+        inner = getattr(command, "commands", {})
+        found |= {f"{name} {below}": one for below, one in inner.items()} or {name: command}
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(every_command()))
+def test_every_command_and_every_option_has_help_and_a_group(name: str) -> None:
+    """Whoever adds one without is told here; groups are few, and the same everywhere."""
+    command = every_command()[name]
+    assert command.help, name
+    for parameter in command.params:
+        assert parameter.help, f"{name}: {parameter.name}"
+        if parameter.param_type_name == "option":
+            assert parameter.rich_help_panel in GROUPS, f"{name}: {parameter.name}"
+            assert parameter.is_flag or parameter.metavar, f"{name}: {parameter.name}"
+
+
+@pytest.mark.parametrize("name", ["", "dellma", *sorted(every_command())])
+def test_help_fits_and_cuts_no_word(
+    dqa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """At 80 columns; no type of Python leaks, and each word is in one piece."""
+    monkeypatch.setenv("COLUMNS", "80")
+    out = dqa(*name.split(), "--help").out
+    assert max(map(len, out.splitlines())) <= 80
+    assert not re.search(r"<\w+>|\[\[|\[default|x>=", out)
+    words = " ".join(out.split())
+    for option in every_command()[name].params if name in every_command() else ():
+        assert " ".join(option.help.split()) in words
+
+
+def test_rules_are_a_file_and_a_rule_set_is_a_name() -> None:
+    """One meaning each, in every command that has them."""
+    options = [option for command in every_command().values() for option in command.params]
+    given = {name: option.metavar for option in options for name in option.opts}
+    assert (given["--rules"], given["--rule-set"]) == ("FILE", "NAME")
+    for option in options:
+        expected = {"--rules": "FILE", "--rule-set": "NAME"}.get(option.opts[0])
+        assert expected in (None, option.metavar)
 
 
 @pytest.mark.parametrize("name", ["", *sorted(commands())])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options, runs
+from dqa.cli.help import LIMITS, MODELS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
 from dqa.core.text import visible
@@ -24,29 +25,48 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
     database: runs.OnDatabase = None,
     decider: runs.ByDecider = None,
     budget: Annotated[
-        float, typer.Option("--budget", metavar="X", help="Most that all of it may cost.")
+        float,
+        typer.Option(
+            "--budget", metavar="X", help="Most that all of it may cost.", rich_help_panel=LIMITS
+        ),
     ] = 1.0,
     unit: Annotated[
         float | None,
-        typer.Option("--unit", metavar="X", help="Amounts are multiples of it; any by default."),
+        typer.Option(
+            "--unit",
+            metavar="X",
+            help="Amounts are multiples of it; any by default.",
+            rich_help_panel=LIMITS,
+        ),
     ] = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option("--cost", metavar="ACTION=X", help="What an amount of 1 costs; 1 by default."),
+        typer.Option(
+            "--cost",
+            metavar="ACTION=X",
+            help="What an amount of 1 costs; 1 by default.",
+            rich_help_panel=LIMITS,
+        ),
     ] = None,
     least: Annotated[
         list[str] | None,
-        typer.Option("--least", metavar="ACTION=X", help="Least amount of an action."),
+        typer.Option(
+            "--least", metavar="ACTION=X", help="Least amount of an action.", rich_help_panel=LIMITS
+        ),
     ] = None,
     most: Annotated[
         list[str] | None,
-        typer.Option("--most", metavar="ACTION=X", help="Most of an action."),
+        typer.Option(
+            "--most", metavar="ACTION=X", help="Most of an action.", rich_help_panel=LIMITS
+        ),
     ] = None,
     attitude: Annotated[
         Attitude | None,
         typer.Option(
             "--attitude",
+            metavar="NAME",
             help="What of the utilities over states decides; the decision's own by default.",
+            rich_help_panel=MODELS,
         ),
     ] = None,
     aversion: Annotated[
@@ -56,6 +76,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
             metavar="X",
             help="Worst share for cvar, risk aversion for exponential; the decision's own by "
             "default, and 0.2 for another attitude.",
+            rich_help_panel=MODELS,
         ),
     ] = None,
     as_json: options.AsJson = False,

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.help import QUESTIONS
 from dqa.core.errors import UsageError
 
 _FOLDER = Path("benchmarks", "reproductions", "dellma")
@@ -24,7 +25,13 @@ _NAME = "dqa_dellma_replay"
 def replay(
     *,
     release: Annotated[
-        Path, typer.Option("--release", metavar="DIR", help="Folder of the DeLLMa release to read.")
+        Path,
+        typer.Option(
+            "--release",
+            metavar="DIR",
+            help="Folder of the DeLLMa release to read.",
+            rich_help_panel=QUESTIONS,
+        ),
     ],
     rules: Annotated[
         str,
@@ -32,6 +39,7 @@ def replay(
             "--rule-set",
             metavar="NAME",
             help="How rankings are scored: 'released', or 'paper' for one softmax everywhere.",
+            rich_help_panel=QUESTIONS,
         ),
     ] = "released",
     verbose: options.Verbose = False,

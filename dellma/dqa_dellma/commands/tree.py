@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options, runs
+from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo_json
 from dqa.cli.progress import track
 from dqa.core.errors import UsageError
@@ -31,10 +32,16 @@ def tree(  # noqa: PLR0913  (one parameter an option)
             metavar="PATH",
             help="New page with a tree that unfolds; of a folder without QUESTION a new folder "
             "with a page for every tree and an index.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Shorten nothing: every action, state and ranking.")
+        bool,
+        typer.Option(
+            "--full",
+            help="Shorten nothing: every action, state and ranking.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -79,10 +79,10 @@ class ModelScripter:
         __tracebackhide__ = True
         for made in self._made:
             if made.unused:
-                asked = len(made.requests)
+                last = "reply was" if made.unused == 1 else f"{made.unused} replies were"
                 pytest.fail(
-                    f"{made.get_name()} was asked for {asked} of its {asked + made.unused} "
-                    "replies. Give it no more than it is asked for, or all_used=False.",
+                    f"{made.get_name()}: the last {last} not asked for. Give no more than are, or "
+                    "all_used=False.",
                     pytrace=False,
                 )
 

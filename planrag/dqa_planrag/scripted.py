@@ -34,6 +34,7 @@ from dqa.models.scripted.steps import (
     Observed,
     Script,
     ScriptTurn,
+    Step,
     Task,
     numbered,
     run_script,
@@ -87,6 +88,17 @@ class _AgentScripts:
         scenario = scripted_scenario(_named_in(task.schema), script)
         started: Script = plugins.script(script, scenario)(task, seed)
         return _said(task, run_script(started, observed), tools, len(observed))
+
+    def opening(
+        self, messages: _Messages, tools: Sequence[str], plan: str | None
+    ) -> AIMessage | None:
+        """Return the plan where a call or a model of its own makes it; a later one is kept."""
+        task, observed = read_conversation(messages)
+        if task.acts and "plan" not in tools:
+            return None
+        made = plan or _PLAINEST
+        turn = ScriptTurn(Step("", ""), None if observed else made, made)
+        return _said(task, turn, tools, len(observed))
 
     def word(self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn) -> AIMessage:
         """Return a turn that somebody else decided, as labelled text or as calls.

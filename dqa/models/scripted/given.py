@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -73,8 +74,9 @@ class GivenReplies(ProgramModel):
 
     name: str | None = "scripted:replies"
 
-    _listed: tuple[Reply, ...] | None = PrivateAttr(default=None)
-    _make: Callable[[Request], Reply] = PrivateAttr()
+    _make: Callable[[Request], Reply] | None = PrivateAttr(default=None)
+    _left: deque[Reply] = PrivateAttr(default_factory=deque)
+    _given: int = PrivateAttr(default=0)
     _requests: list[Request] = PrivateAttr(default_factory=list)
     _plan: str | None = PrivateAttr(default=None)
     _lock: Lock = PrivateAttr(default_factory=Lock)
@@ -90,7 +92,8 @@ class GivenReplies(ProgramModel):
         if callable(replies):
             self._make = replies
         else:
-            self._listed, self._make = tuple(replies), self._next
+            self._left.extend(replies)
+            self._given = len(self._left)
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -100,48 +103,73 @@ class GivenReplies(ProgramModel):
     @property
     def unused(self) -> int:
         """How many replies of a list nobody has asked for."""
-        return 0 if self._listed is None else max(0, len(self._listed) - len(self._requests))
+        return len(self._left)
 
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
         with self._lock:
             request = Request(tuple(messages), tuple(tools), len(self._requests))
             self._requests.append(request)
-        reply = self._make(request)
+            if self._make is None:
+                return self._said(request, self._next(request), self._left.popleft)
+        return self._said(request, self._make(request))
+
+    def _next(self, request: Request) -> Reply:
+        """Return the next reply of the list, which stays there."""
+        if self._left:
+            return self._left[0]
+        raise UsageError(
+            f"The scripted model has {_counted(self._given)}, and is asked for one more. Give "
+            f"another one; it was asked:\n{_shortened(request.last)}"
+        )
+
+    def _said(
+        self, request: Request, reply: Reply, use_up: Callable[[], object] = lambda: None
+    ) -> AIMessage:
+        """Say a reply; a statement or a decision waits where a plan has to be said first."""
+        if isinstance(reply, Step | Answer):
+            plan = reply.plan if isinstance(reply, Step) else None
+            self._plan = plan or self._plan
+            words = _words_for(request)
+            opened = words and words.opening(request.messages, request.tools, self._plan)
+            if opened:
+                return opened
+            use_up()
+            return _worded(request, words, ScriptTurn(reply, plan, self._plan))
+        use_up()
         if isinstance(reply, Exception):
             raise reply
         if isinstance(reply, AIMessage):
             return reply
-        return AIMessage(reply) if isinstance(reply, str) else self._worded(request, reply)
-
-    def _next(self, request: Request) -> Reply:
-        listed = self._listed or ()
-        if request.number < len(listed):
-            return listed[request.number]
-        shown = request.last if len(request.last) <= _SHOWN else f"{request.last[:_SHOWN]}..."
+        if isinstance(reply, str):
+            return AIMessage(reply)
         raise UsageError(
-            f"The scripted model has {_counted(len(listed))}, and is asked for one more. Give "
-            f"another one; it was asked:\n{shown}"
+            f"The scripted model cannot reply with a {type(reply).__name__}: give a text, a "
+            "message, query(...), answer(...) or an exception."
         )
 
-    def _worded(self, request: Request, move: object) -> AIMessage:
-        """Put a statement or a decision into the words of the method that asks."""
-        if not isinstance(move, Step | Answer):
-            raise UsageError(
-                f"The scripted model cannot reply with a {type(move).__name__}: give a text, a "
-                "message, query(...), answer(...) or an exception."
-            )
-        for responder in plugins.responders():
-            if isinstance(responder, Wording) and responder.answers(request.messages):
-                new_plan = move.plan if isinstance(move, Step) else None
-                self._plan = new_plan or self._plan
-                turn = ScriptTurn(move, new_plan, self._plan)
-                return responder.word(request.messages, request.tools, turn)
-        if isinstance(move, Answer):
-            return AIMessage(move.answer)
-        raise UsageError(
-            "The scripted model is asked by a method that takes no statements: give the text that "
-            f"it is to reply. It was asked:\n{request.last[:_SHOWN]}"
-        )
+
+def _words_for(request: Request) -> Wording | None:
+    """Return what words statements and decisions for the method that asks, if any does."""
+    for responder in plugins.responders():
+        if isinstance(responder, Wording) and responder.answers(request.messages):
+            return responder
+    return None
+
+
+def _worded(request: Request, words: Wording | None, turn: ScriptTurn) -> AIMessage:
+    """Put a statement or a decision into the words of the method that asks."""
+    if words is not None:
+        return words.word(request.messages, request.tools, turn)
+    if isinstance(turn.move, Answer):
+        return AIMessage(turn.move.answer)
+    raise UsageError(
+        "The scripted model is asked by a method that takes no statements: give the text that it "
+        f"is to reply. It was asked:\n{_shortened(request.last)}"
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _counted(number: int) -> str:

@@ -50,6 +50,20 @@ class Responder(Protocol):
 class Wording(Protocol):
     """A `Responder` whose method asks with statements, and decides: it can word what others say."""
 
+    def opening(
+        self, messages: Sequence[BaseMessage], tools: Sequence[str], plan: str | None
+    ) -> AIMessage | None:
+        """Return a plan, or its judgement, where a reply has to be that alone; else None.
+
+        Parameters
+        ----------
+        messages, tools
+            The conversation so far, and what may be called.
+        plan
+            The plan as a numbered list; None for the plainest.
+        """
+        ...
+
     def word(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], turn: ScriptTurn
     ) -> AIMessage:

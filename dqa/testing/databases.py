@@ -134,7 +134,7 @@ class ServerStarter:
         if self._mode == "skip":
             pytest.skip(f"no {name} server: --dqa-containers=skip")
         if self._mode == "auto":
-            why = why_no_container()
+            why = why_no_container(name)
             if why is not None:
                 pytest.skip(f"no {name} server: {why}")
 

@@ -16,8 +16,8 @@ from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
-from dqa.evaluation.targets import whole_url
 from dqa.guard import Audit, Policy
+from dqa.loaders.places import whole_url
 
 Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
 """What a temporary database holds: a script, a file, tables by name, or a situation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
@@ -34,7 +34,7 @@ class Asker:
         question: str | AskedQuestion,
         *,
         rules: str | None = None,
-        candidates: str | None = None,
+        candidates: str | Sequence[Candidate] | None = None,
         context: tuple[str, ...] = (),
         decider: Named | None = None,
         calls: CallOptions = DEFAULT_CALLS,
@@ -58,6 +58,8 @@ class Asker:
         """
         __tracebackhide__ = True
         if isinstance(question, str):
+            if candidates is not None and not isinstance(candidates, str):
+                candidates = tuple(candidates)
             question = AskedQuestion(
                 question=question, rules=rules, candidates=candidates, context=context
             )

@@ -147,7 +147,7 @@ def test_a_database_that_is_there_is_opened_and_stays(tmp_path: Path) -> None:
         ({"t": {"x": [1]}}, "ladybug", "holds a graph, and tables do not say"),
         (3, "sqlite", "A int makes no database"),
         (Path("missing.sql"), "sqlite", "cannot be read: No such file"),
-        (SCRIPTS["sqlite"], "mysql", "is on a server"),
+        (SCRIPTS["sqlite"], "mysql", "is not in memory: name where it is"),
     ],
 )
 def test_what_an_engine_cannot_hold_is_refused(content: Any, engine: str, problem: str) -> None:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         show,
     )
     from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.temporary import temporary_database
     from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
     from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
@@ -209,6 +211,7 @@ __all__ = [
     "load",
     "loaded",
     "measure_shortcuts",
+    "observe_decisions",
     "open_database",
     "play_episode",
     "query",
@@ -221,6 +224,7 @@ __all__ = [
     "read_set",
     "settings_of",
     "show",
+    "temporary_database",
     "unload",
     "write_audit_page",
     "write_generated",
@@ -257,6 +261,7 @@ _MODULES = {
         "read_set",
         "show",
     ),
+    "dqa.api.temporary": ("temporary_database",),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
     "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
@@ -285,6 +290,7 @@ _MODULES = {
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
     "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),
+    "dqa.evaluation.observers": ("observe_decisions",),
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),

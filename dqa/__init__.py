@@ -58,13 +58,23 @@ if TYPE_CHECKING:
         open_database,
         unload,
     )
-    from dqa.api.evaluating import Watcher, evaluate
+    from dqa.api.evaluating import evaluate
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
+    from dqa.api.looking import QueriedRows, ShownSchema, query, read_schema
     from dqa.api.measuring import analyse, write_audit_page
-    from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
+    from dqa.api.questions import (
+        ShownQuestion,
+        read_generated,
+        read_questions,
+        read_release,
+        read_set,
+        show,
+    )
     from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.temporary import temporary_database
+    from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -83,7 +93,7 @@ if TYPE_CHECKING:
     from dqa.core.evidence import Evidence
     from dqa.core.question import Candidate, Question
     from dqa.core.question_set import Defect, QuestionSet
-    from dqa.core.recorder import Recorder
+    from dqa.core.recorder import DecisionWatcher, Recorder
     from dqa.core.simulator import Outcomes, Simulator
     from dqa.core.situation import Situation
     from dqa.core.truth import Truth
@@ -93,6 +103,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
     from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
@@ -101,9 +112,17 @@ if TYPE_CHECKING:
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
     from dqa.guard import Audit, Policy, check
+    from dqa.loaders.candidate_files import read_candidates
     from dqa.loaders.generator.generate import generate_like_release
     from dqa.loaders.generator.manifest import write_generated
-    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, NamedSet, ReleaseFolder
+    from dqa.loaders.own_question import OwnQuestion
+    from dqa.loaders.sources import (
+        GeneratedFolder,
+        GeneratedQuestions,
+        NamedSet,
+        OwnQuestions,
+        ReleaseFolder,
+    )
     from dqa.models.conversation import Conversation
     from dqa.scenarios.generation import Difficulty, Mix
 
@@ -125,6 +144,7 @@ __all__ = [
     "DeciderFactory",
     "Deciding",
     "Decision",
+    "DecisionWatcher",
     "Defect",
     "Difficulty",
     "Display",
@@ -147,9 +167,12 @@ __all__ = [
     "NamedSet",
     "Outcome",
     "Outcomes",
+    "OwnQuestion",
+    "OwnQuestions",
     "Played",
     "PluginError",
     "Policy",
+    "QueriedRows",
     "QueryError",
     "Question",
     "QuestionSet",
@@ -164,6 +187,7 @@ __all__ = [
     "Settings",
     "Shortcut",
     "ShownQuestion",
+    "ShownSchema",
     "Simulator",
     "Situation",
     "Summary",
@@ -194,14 +218,20 @@ __all__ = [
     "load",
     "loaded",
     "measure_shortcuts",
+    "observe_decisions",
     "open_database",
     "play_episode",
+    "query",
+    "read_candidates",
     "read_generated",
+    "read_questions",
     "read_release",
     "read_run",
+    "read_schema",
     "read_set",
     "settings_of",
     "show",
+    "temporary_database",
     "unload",
     "write_audit_page",
     "write_generated",
@@ -211,7 +241,7 @@ _MODULES = {
     "dqa.core.endings": ("EXPECTED_FAILURES",),
     "dqa.deciders.answers": ("choice_of",),
     "dqa.models.conversation": ("Conversation",),
-    "dqa.core.recorder": ("Recorder",),
+    "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask"),
     "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
@@ -225,13 +255,23 @@ _MODULES = {
         "open_database",
         "unload",
     ),
-    "dqa.api.evaluating": ("Watcher", "evaluate"),
+    "dqa.api.evaluating": ("evaluate",),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
+    "dqa.api.looking": ("QueriedRows", "ShownSchema", "query", "read_schema"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
-    "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
+    "dqa.api.questions": (
+        "ShownQuestion",
+        "read_generated",
+        "read_questions",
+        "read_release",
+        "read_set",
+        "show",
+    ),
+    "dqa.api.temporary": ("temporary_database",),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),
@@ -258,6 +298,7 @@ _MODULES = {
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
     "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),
+    "dqa.evaluation.observers": ("observe_decisions",),
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),
@@ -267,10 +308,13 @@ _MODULES = {
     "dqa.guard": ("Audit", "Policy", "check"),
     "dqa.loaders.generator.generate": ("generate_like_release",),
     "dqa.loaders.generator.manifest": ("write_generated",),
+    "dqa.loaders.candidate_files": ("read_candidates",),
+    "dqa.loaders.own_question": ("OwnQuestion",),
     "dqa.loaders.sources": (
         "GeneratedFolder",
         "GeneratedQuestions",
         "NamedSet",
+        "OwnQuestions",
         "ReleaseFolder",
     ),
 }

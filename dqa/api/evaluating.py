@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 from dqa import plugins
 from dqa.api.runs import Run
+from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
+from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, DataError, InfrastructureError, PluginError, UsageError
+from dqa.core.events import Event, FaultEvent
 from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
+from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.folders import RunRecord, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
-from dqa.evaluation.spec import RunFields, RunSpec
+from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.tables import how_to_report
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
 
 
-class Watcher:
-    """Receives progress; does nothing by default."""
+class _Faults(DecisionWatcher):
+    """Hands on what failed of the calls of models, and nothing else, from all threads."""
 
-    def started(self, built: BuiltRun, done: int) -> None:
-        """Take note that a run begins, of which an earlier start made `done` decisions."""
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
 
-    def decided(self, result: Result) -> None:
-        """Take note of a decision that was made and judged; called by one thread at a time."""
+    def happened(self, event: Event, usage: Usage) -> None:
+        del usage
+        if isinstance(event, FaultEvent):
+            with self._lock:
+                self._watcher.faulted(event)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -67,7 +77,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher
         Is told how far the run is.
     **fields
-        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ...
+        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ... A model
+        may be LangChain's chat model itself; its `name` is what results call it.
 
     Returns
     -------
@@ -88,7 +99,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
-    spec = _spec(what, names, fields)
+    named_fields, chats = name_models(fields)
+    spec = _spec(what, names, named_fields)
     folder, watching = None if out is None else Path(out), watcher or Watcher()
     if folder is not None:
         require_room(folder)  # before anything is read or asked
@@ -98,6 +110,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         resumed=folder if resume else None,
         questions=what if isinstance(what, QuestionSet) else None,
         deciders=given,
+        chats=chats,
     )
     with ready as built:
         record = RunRecord(
@@ -111,7 +124,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             shortcuts = choose_by_shortcuts(built.setup.questions)
             store.keep_shortcuts(shortcuts)
             watching.started(built, len(store.results))
-            results = make_decisions(built.setup, built.judge, store, options, watching.decided)
+            results = make_decisions(
+                *(built.setup, built.judge, store, options, watching.decided),
+                watcher=_Faults(watching),
+            )
         except (DataError, PluginError, UsageError):
             store.discard()
             raise
@@ -142,8 +158,46 @@ def _spec(
         return what.changed(**changed, **({"deciders": names} if names else {}))
     questions = what
     if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(name=questions.name, content_hash=questions.content_hash)
+        questions = GivenQuestions(
+            name=questions.name,
+            content_hash=questions.content_hash,
+            in_place=all(map(questions.is_in_place, questions.questions)),
+        )
     return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
+
+
+_Fields = TypeVar("_Fields", bound=DecidingFields)
+
+
+def name_models(fields: _Fields) -> tuple[_Fields, dict[str, BaseChatModel]]:
+    """Return fields with names in place of chat models, and the chat models by these names.
+
+    Raises
+    ------
+    UsageError
+        What is given as a model is none, or two models have the same name.
+    """
+    named = fields.copy()
+    chats: dict[str, BaseChatModel] = {}
+    for field in ("model", "planner"):
+        value = fields.get(field)
+        if value is None or isinstance(value, str | Mapping | ModelSpec):
+            continue
+        from langchain_core.language_models import BaseChatModel as ChatModel
+
+        if not isinstance(value, ChatModel):
+            raise UsageError(
+                f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
+                "chat model of LangChain's."
+            )
+        name = value.get_name()
+        if chats.setdefault(name, value) is not value:
+            raise UsageError(
+                f"model and planner are two chat models that are both called '{name}': give one "
+                "of them another name."
+            )
+        named[field] = ModelSpec(name=name)
+    return named, chats
 
 
 def default_deciders(use: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.completion import by_name
-from dqa.cli.help import DATABASES, MODELS
+from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.text import counted
 
@@ -35,6 +35,15 @@ def list_known(
             rich_help_panel=MODELS,
         ),
     ] = None,
+    scenarios: Annotated[
+        str | None,
+        typer.Option(
+            "--scenarios",
+            metavar="FOLDERS",
+            help="Folders of scenarios that nobody installed, separated by commas: list them, too.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List scenarios, deciders, databases, simulators and models; or what a database holds."""
@@ -46,7 +55,7 @@ def list_known(
         return
     from dqa.api.listing import installed
 
-    found = installed()
+    found = installed(options.scenarios_in(scenarios) or ())
     if as_json:
         echo_json({title: [entry.to_json() for entry in found[title]] for title in found})
         return

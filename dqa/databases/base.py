@@ -8,12 +8,14 @@ errors, is the same for all and is here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
@@ -58,7 +60,9 @@ class Backend:
     embedded
         Whether its databases live in this process, so that situations can be loaded into memory.
     driver
-        The package without which nothing can be opened; the extra of the backend's name brings it.
+        The package without which nothing can be opened; the extra `extra` brings it.
+    extra
+        The extra that installs the driver; by default what the backend is called.
     example
         A location, for who gives none to a server.
     """
@@ -70,6 +74,7 @@ class Backend:
     accepts: Callable[[str], bool]
     embedded: bool = False
     driver: str | None = None
+    extra: str | None = None
     example: str = "scheme://user:password@host/database"
 
     def open(
@@ -79,7 +84,7 @@ class Backend:
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
-    ) -> Database:
+    ) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
 
         Raises
@@ -143,6 +148,57 @@ class Backend:
                 database = namespaces.open(tag.namespace)
         return _restricted(database, policy, audit, limits)
 
+    @contextmanager
+    def scratch(
+        self,
+        script: str,
+        location: str | None = None,
+        *,
+        policy: Policy | None = None,
+        audit: Audit | None = None,
+        limits: Limits | None = None,
+    ) -> Iterator[Database]:
+        """Run a script in a new database, open that read-only, and drop it in the end.
+
+        The script is the caller's own and is not guarded: the engine runs it as it is.
+
+        Parameters
+        ----------
+        script
+            Statements that make tables and fill them, in the engine's own language.
+        location
+            The server; None means in memory, for embedded databases.
+        policy, audit, limits
+            As `open` takes them.
+
+        Raises
+        ------
+        DataError
+            The engine refuses the script.
+        UsageError, MissingKeyError, DatabaseUnavailableError
+            As `open`, or the server has no databases of their own.
+        """
+        if location is None:
+            made = self._in_memory().run_script(script)
+            database = _restricted(made, policy, audit, limits, checked=True)
+            try:
+                yield database
+            finally:
+                database.close()
+            return
+        name = f"dqa_scratch_{uuid4().hex[:12]}"
+        with self._started().connect(location) as namespaces:
+            place = namespaces.make_scratch(name, script)
+        try:
+            database = self.open(place, policy=policy, audit=audit, limits=limits)
+            try:
+                yield database
+            finally:
+                database.close()
+        finally:
+            with self._started().connect(location) as namespaces:
+                namespaces.drop_scratch(name)
+
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations that the database holds, by namespace."""
         with self._started().connect(location) as namespaces:
@@ -182,7 +238,8 @@ class Backend:
         """Return the class of namespaces; embedded engines race where two threads start them."""
         if not self.is_installed:
             raise MissingKeyError(
-                f"The driver '{self.driver}' is not installed: {install_command(self.name)}."
+                f"The driver '{self.driver}' is not installed: "
+                f"{install_command(self.extra or self.name)}."
             )
         with _STARTING:
             found = _STARTED.get(self.namespaces)
@@ -196,8 +253,7 @@ class Backend:
     def _in_memory(self) -> type[Namespaces]:
         if not self.embedded:
             raise UsageError(
-                f"A {self.name} database is on a server and not in memory: name its URL, "
-                f"{self.example}."
+                f"A {self.name} database is not in memory: name where it is, as {self.example}."
             )
         return self._started()
 
@@ -225,7 +281,7 @@ def _restricted(
     limits: Limits | None,
     *,
     checked: bool = False,
-) -> Database:
+) -> GuardedDatabase:
     try:
         return database.restrict(policy, audit, limits, checked=checked)
     except BaseException:

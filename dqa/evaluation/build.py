@@ -22,8 +22,9 @@ from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
-from dqa.evaluation.targets import targets_of
+from dqa.evaluation.targets import places_of, targets_of
 from dqa.guard import Audit, Policy
+from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     resumed: Path | None = None,
     questions: QuestionSet | None = None,
     given: Mapping[str, Decider | DeciderFactory] | None = None,
+    chats: Mapping[str, BaseChatModel] | None = None,
 ) -> BuiltRun:
     """Make a run of a spec; see `RunSpec.build`.
 
@@ -161,26 +163,29 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     # Scenarios that are named by their folders may bring deciders of their own.
     for name in spec.questions.scenarios or ():
         scenario_name(name)
-    connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {})
+    connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {}, chats=chats)
     policy = _policy(spec)
-    targets = targets_of(
-        spec.databases,
-        policy,
-        None if options.audit is None else Audit.to_file(options.audit),
-    )
+    audit = None if options.audit is None else Audit.to_file(options.audit)
+    targets = targets_of(spec.databases, policy, audit)
     if questions is None:
-        questions = spec.questions.read()
+        questions = spec.questions.read(policy, audit)
+    places = places_of(questions.places, policy, audit)
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:
-        policy.check([describe(found.schema) for found in questions.situations.values()])
+        loaded = [s for name, s in questions.situations.items() if name not in questions.places]
+        if loaded:
+            policy.check([describe(found.schema) for found in loaded])
     examples.take(questions)
     made = connected.deciders(spec.rule_set, examples)
     deciders = made.with_truths(questions.truths)
-    setup = Setup(questions, targets, deciders, made.models, connected.scenarios)
+    setup = Setup(questions, targets, deciders, made.models, connected.scenarios, places)
+    unasked: tuple[str, ...] = ()
+    if isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None:
+        setup, unasked = _without_refused(setup)
     left_out = _check(setup)
-    judge = Judge(questions, spec.rule_set, spec.strict_official)
-    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *left_out))
+    judge = Judge(setup.questions, spec.rule_set, spec.strict_official)
+    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *unasked, *left_out))
 
 
 def _policy(spec: RunSpec) -> Policy | None:
@@ -190,13 +195,14 @@ def _policy(spec: RunSpec) -> Policy | None:
     return Policy(**lists)
 
 
-def connect(
+def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding: Deciding,
     names: Sequence[str],
     calls: CallOptions,
     *,
     resumed: Path | None = None,
     given: Mapping[str, Decider | DeciderFactory] | None = None,
+    chats: Mapping[str, BaseChatModel] | None = None,
 ) -> Connected:
     """Look deciders up and connect the models that they ask.
 
@@ -214,11 +220,15 @@ def connect(
         The folder of the run that goes on, whose spending counts; None for a new run.
     given
         Deciders and factories that no entry point names, by name.
+    chats
+        Chat models that no provider's name makes, by name.
 
     Raises
     ------
     UsageError
         A planner is named and no decider has one, or a setting that none of them has.
+    ModelUnavailableError
+        Nobody is where a model should be.
     """
     from dqa.evaluation.folders import usage_so_far
 
@@ -233,7 +243,7 @@ def connect(
     shared = share_options(factories.values(), deciding.settings)
     models = {name: _models(deciding, made) for name, made in factories.items()}
     used = tuple(dict.fromkeys(model for asked in models.values() for model in asked))
-    chats, warnings = _chats(used, deciding.seed, calls, resumed=resumed is not None)
+    made, warnings = _chats(used, deciding.seed, calls, chats or {}, resumed=resumed is not None)
     spent = Usage() if resumed is None else usage_so_far(resumed)
     settings = Settings(
         max_steps=deciding.max_steps,
@@ -242,11 +252,11 @@ def connect(
         display=deciding.display,
         calls=calls.policy(deciding.seed, spent),
         protocol=deciding.protocol,
-        planner=None if deciding.planning is None else chats.get(deciding.planning),
+        planner=None if deciding.planning is None else made.get(deciding.planning),
     )
     asked = {name: " + ".join(m.name for m in models.get(name, ())) or NO_MODEL for name in names}
     own = {name: replace(settings, options=options) for name, options in shared.items()}
-    return Connected(ready, factories, own, chats.get(deciding.model), asked, warnings)
+    return Connected(ready, factories, own, made.get(deciding.model), asked, warnings)
 
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
@@ -279,19 +289,29 @@ def _models(deciding: Deciding, made: DeciderFactory) -> tuple[ModelSpec, ...]:
 
 
 def _chats(
-    models: Sequence[ModelSpec], seed: int, calls: CallOptions, *, resumed: bool
+    models: Sequence[ModelSpec],
+    seed: int,
+    calls: CallOptions,
+    given: Mapping[str, BaseChatModel],
+    *,
+    resumed: bool,
 ) -> tuple[dict[ModelSpec, BaseChatModel], tuple[str, ...]]:
     """Return the chat models, and what there is to know of their cassette."""
-    from dqa.models.registry import Connection, chat_model
-
-    if not models:
+    if not models:  # and nothing that talks to one is imported
         return {}, ()
+    from dqa.models.reaching import check_reachable
+    from dqa.models.registry import Connection, chat_model, given_model
+
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
     chats = {
         model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
+        if model.name not in given
+        else given_model(model.name, given[model.name], cassette)
         for model in models
     }
+    for model, chat in chats.items():
+        check_reachable(model.name, chat)
     return chats, () if cassette is None else cassette.warnings
 
 
@@ -302,6 +322,30 @@ def _address(model: ModelSpec) -> str | None:
             "give the whole address."
         )
     return model.base_url
+
+
+def _without_refused(setup: Setup) -> tuple[Setup, tuple[str, ...]]:
+    """Leave out the scenarios that a decider refuses, where nobody named any.
+
+    A scenario that somebody installs may be one that a script of ours knows nothing of: then the
+    others are decided as before, and a line says what is left out.
+    """
+    first = {question.scenario: question for question in reversed(setup.questions.questions)}
+    refused: dict[str, str] = {}
+    for scenario, question in first.items():
+        try:
+            for name in setup.deciders_of(scenario):
+                setup.deciders[name].check(question)
+        except UsageError as error:
+            refused[scenario] = str(error)
+    kept = tuple(scenario for scenario in first if scenario not in refused)
+    if not kept or not refused:
+        return setup, ()
+    lines = (
+        f"{scenario}: left out, as nobody named it (scenarios, --scenarios): {problem}"
+        for scenario, problem in sorted(refused.items())
+    )
+    return replace(setup, questions=setup.questions.select(kept)), tuple(lines)
 
 
 def _check(setup: Setup) -> tuple[str, ...]:
@@ -317,8 +361,11 @@ def _check(setup: Setup) -> tuple[str, ...]:
     UsageError
         A decider refuses a scenario, or none of them decides any.
     """
-    first = {question.scenario: question for question in reversed(setup.questions.questions)}
-    for question in first.values():
+    asked = setup.questions.questions
+    first = {question.scenario: question for question in reversed(asked)}
+    # Those of a scenario are alike; of a user's own each may lack what the others have.
+    own = [question for question in asked if setup.questions.is_in_place(question)]
+    for question in (*first.values(), *own):
         for name in setup.deciders_of(question.scenario):
             setup.deciders[name].check(question)
     if not any(setup.deciders_of(scenario) for scenario in first):

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     field_validator,
     model_serializer,
     model_validator,
@@ -28,9 +29,11 @@ from dqa.core.errors import UsageError
 from dqa.core.paths import problem_of_path
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
-from dqa.loaders.sources import QuestionSource
+from dqa.loaders.sources import QuestionSource, Source
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from dqa.core.decider import Decider
     from dqa.core.question_set import QuestionSet
     from dqa.deciders.base import DeciderFactory
@@ -81,6 +84,11 @@ def _policy_lists(value: object) -> object:
     }
 
 
+def _usual_databases(questions: Source | None) -> tuple[str, ...]:
+    in_place = questions is not None and questions.asks_in_place
+    return () if in_place else ("sqlite", "ladybug")
+
+
 class ModelSpec(Record):
     """A chat model by its name, and where it is; servers often give theirs the same name."""
 
@@ -97,10 +105,10 @@ _Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
 
 
 class DecidingFields(TypedDict, total=False):
-    """The fields of `Deciding`, as keyword arguments."""
+    """The fields of `Deciding`, as keyword arguments; a model may also be the chat model itself."""
 
-    model: str | ModelSpec
-    planner: str | ModelSpec | None
+    model: str | ModelSpec | BaseChatModel
+    planner: str | ModelSpec | BaseChatModel | None
     protocol: ProtocolName
     settings: Mapping[str, str | int | float]
     rule_set: str | None
@@ -206,7 +214,8 @@ class RunSpec(Deciding):
     deciders
         By name.
     databases
-        Embedded ones by name, servers by URL, or by name with the URL in ``DQA_NAME_URL``.
+        Where situations are loaded: embedded ones by name, servers by URL, or by name with the URL
+        in ``DQA_NAME_URL``. None of questions that name their own databases.
     strict_official
         Whether only the official answer is right, and no tie.
     policy
@@ -221,7 +230,10 @@ class RunSpec(Deciding):
     version: Literal[2] = 2
     questions: QuestionSource
     deciders: _Names
-    databases: _Names = ("sqlite", "ladybug")
+    databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
+        default_factory=lambda given: _usual_databases(given.get("questions")),
+        validate_default=True,
+    )
     strict_official: bool = False
     policy: Annotated[dict[str, tuple[str, ...]] | None, BeforeValidator(_policy_lists)] = None
 
@@ -248,6 +260,21 @@ class RunSpec(Deciding):
     @classmethod
     def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(names))
+
+    @field_validator("databases")
+    @classmethod
+    def _where_they_load(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        questions: Source | None = info.data.get("questions")
+        if questions is None:
+            return names
+        if questions.asks_in_place and names:
+            raise UsageError(
+                "RunSpec: databases: the questions name their own databases, which are asked "
+                "where they are: leave out databases (--databases)."
+            )
+        if not questions.asks_in_place and not names:
+            raise UsageError("RunSpec: databases: must not be empty: name one, such as sqlite.")
+        return names
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -277,7 +304,7 @@ class RunSpec(Deciding):
         except OSError as error:
             raise UsageError(f"{problem_of_path(file, error)}.") from error
 
-    def build(
+    def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,
         *,
         calls: CallOptions | None = None,
@@ -285,12 +312,13 @@ class RunSpec(Deciding):
         resumed: Path | None = None,
         questions: QuestionSet | None = None,
         deciders: Mapping[str, Decider | DeciderFactory] | None = None,
+        chats: Mapping[str, BaseChatModel] | None = None,
     ) -> BuiltRun:
         """Look every name up, connect the models and read the questions.
 
         `resumed` is the folder of a run that goes on; `questions` are those of a spec whose
-        questions a caller made, and `deciders` those that no entry point names. Errors are those of
-        `dqa.evaluate`.
+        questions a caller made, `deciders` those that no entry point names, and `chats` models
+        that no provider's name makes. Errors are those of `dqa.evaluate`.
         """
         from dqa.evaluation.build import build
         from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN
@@ -302,10 +330,11 @@ class RunSpec(Deciding):
             resumed=resumed,
             questions=questions,
             given=deciders or {},
+            chats=chats,
         )
 
 
-_NOT_COMPARED = frozenset({"questions.folder"})
+_NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
 """Where questions lie says nothing: their content is compared."""
 
 

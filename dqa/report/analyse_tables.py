@@ -47,7 +47,7 @@ def notes(analysis: Analysis) -> list[str]:
     left_out = (
         (
             "run",
-            "that a failing server or a spent budget ended: counted nowhere",
+            "without a judgement (a failure, a spent budget, no known answer)",
             analysis.unjudged,
         ),
         ("result", "without a trace: counted nowhere", analysis.without_trace),

@@ -1,0 +1,305 @@
+"""Database servers in throw-away containers, for tests.
+
+Any image will do that understands the environment variables of the official ones. A server counts
+as ready when `dqa` itself can examine it over the network: what an image logs, and how often its
+server restarts while it initialises, differs from image to image.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from dqa import plugins
+from dqa.core.distribution import install_command
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    MissingKeyError,
+    UnknownNameError,
+)
+
+if TYPE_CHECKING:
+    from testcontainers.core.container import DockerContainer
+
+_READY_SECONDS = 120.0
+_PAUSE_SECONDS = 0.25
+_ENGINE_SECONDS = 30
+_SOCKET = "unix:///var/run/docker.sock"
+_PULL_SECONDS = 600
+_LOG_LINES = 15
+
+
+@dataclass(frozen=True)
+class _Server:
+    """How a kind of server is started and reached; the user may do everything on it."""
+
+    image: str
+    variable: str
+    port: int
+    environment: dict[str, str]
+    url: str
+
+
+_SERVERS = {
+    "mysql": _Server(
+        image="mysql:8.4",
+        variable="DQA_MYSQL_IMAGE",
+        port=3306,
+        environment={"MYSQL_ROOT_PASSWORD": "{password}", "MYSQL_DATABASE": "dqa"},
+        url="mysql+pymysql://root:{password}@{where}/dqa",
+    ),
+    "postgres": _Server(
+        image="postgres:17",
+        variable="DQA_POSTGRES_IMAGE",
+        port=5432,
+        environment={
+            "POSTGRES_USER": "dqa",
+            "POSTGRES_PASSWORD": "{password}",
+            "POSTGRES_DB": "dqa",
+        },
+        url="postgresql+psycopg://dqa:{password}@{where}/dqa",
+    ),
+    "neo4j": _Server(
+        image="neo4j:5-community",
+        variable="DQA_NEO4J_IMAGE",
+        port=7687,
+        environment={
+            "NEO4J_AUTH": "neo4j/{password}",
+            "NEO4J_server_memory_heap_initial__size": "256m",
+            "NEO4J_server_memory_heap_max__size": "512m",
+            "NEO4J_server_memory_pagecache_size": "64m",
+            "NEO4J_dbms_usage__report_enabled": "false",
+        },
+        url="bolt://neo4j:{password}@{where}",
+    ),
+}
+SERVERS = tuple(_SERVERS)
+"""The kinds of servers there are containers for; each is also the name of its backend."""
+
+
+def engine_answers() -> bool:
+    """Whether containers can be run: testcontainers is installed and a Docker engine answers."""
+    return why_no_container() is None
+
+
+def why_no_container(name: str | None = None, image: str | None = None) -> str | None:
+    """Return why no container can be run, and how to mend it; None if one can.
+
+    Parameters
+    ----------
+    name
+        One of `SERVERS`: its image is looked for, too, and pulled if need be.
+    image
+        The image; else as `run_container`.
+    """
+    if find_spec("testcontainers") is None:
+        return f"The package 'testcontainers' is not installed: {install_command('testing')}."
+    from docker.errors import DockerException
+    from testcontainers.core.docker_client import DockerClient, get_docker_host
+
+    try:
+        _knock(get_docker_host() or _SOCKET)
+        DockerClient(timeout=_ENGINE_SECONDS).client.close()
+    except (OSError, DockerException) as error:
+        return (
+            f"No Docker engine answers ({error}). Start one, or name where it is in the variable "
+            "DOCKER_HOST."
+        )
+    if name is None:
+        return None
+    server = _server(name)
+    chosen = _image(server, image)
+    why = _why_no_image(chosen)
+    if why is None:
+        return None
+    return (
+        f"The image '{chosen}' is not there and cannot be pulled ({why}). Build it, or name "
+        f"another in the variable {server.variable}."
+    )
+
+
+@contextmanager
+def run_container(name: str, image: str | None = None) -> Iterator[str]:
+    """Run a server in a container of its own until the block ends; its data go with it.
+
+    Parameters
+    ----------
+    name
+        One of `SERVERS`.
+    image
+        The image; else what the variable ``DQA_MYSQL_IMAGE``, ``DQA_POSTGRES_IMAGE`` or
+        ``DQA_NEO4J_IMAGE`` names, else the official one.
+
+    Yields
+    ------
+    str
+        The URL of the server, which is ready; the user in it may do everything there.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such kind of server.
+    MissingKeyError
+        The package testcontainers, or the server's driver, is not installed.
+    DatabaseUnavailableError
+        No engine answers, the image cannot be had, or the server ends or is not ready in two
+        minutes; the message has the end of its log.
+    """
+    server = _server(name)
+    if find_spec("testcontainers") is None:
+        raise MissingKeyError(str(why_no_container()))
+    why = why_no_container(name, image)
+    if why is not None:
+        raise DatabaseUnavailableError(why)
+    chosen, password = _image(server, image), secrets.token_hex(12)
+    container = _container(server, chosen, password)
+    try:
+        where = _start(container, server, chosen)
+        url = server.url.format(password=password, where=where)
+        wait_until_ready(name, url, ended=lambda: _end_of(container, chosen))
+        yield url
+    finally:
+        container.stop()
+
+
+def wait_until_ready(
+    name: str,
+    url: str,
+    *,
+    seconds: float = _READY_SECONDS,
+    ended: Callable[[], str | None] = lambda: None,
+) -> None:
+    """Wait until a backend can examine a server: one that listens may still be initialising.
+
+    Parameters
+    ----------
+    name
+        The backend's name.
+    url
+        Where the server is.
+    seconds
+        How long it may take.
+    ended
+        Returns why there is nothing to wait for any more, if so.
+
+    Raises
+    ------
+    MissingKeyError
+        The driver is not installed.
+    DatabaseUnavailableError
+        The server was not ready in time, or ended.
+    """
+    backend = plugins.backend(name)
+    deadline = monotonic() + seconds
+    while True:
+        try:
+            backend.examine(url)
+        except MissingKeyError:
+            raise
+        except DqaError as error:
+            why = ended()
+            if why is not None:
+                raise DatabaseUnavailableError(why) from error
+            if monotonic() > deadline:
+                raise DatabaseUnavailableError(
+                    f"The {name} server was not ready within {seconds:.0f} s: {error}"
+                ) from error
+            sleep(_PAUSE_SECONDS)
+        else:
+            return
+
+
+def _server(name: str) -> _Server:
+    if name not in _SERVERS:
+        raise UnknownNameError("kind of container", name, _SERVERS)
+    return _SERVERS[name]
+
+
+def _image(server: _Server, image: str | None) -> str:
+    return image or os.environ.get(server.variable) or server.image
+
+
+def _container(server: _Server, image: str, password: str) -> DockerContainer:
+    from testcontainers.core.container import DockerContainer
+
+    _settle_reaper()
+    settings = {key: text.format(password=password) for key, text in server.environment.items()}
+    return DockerContainer(image).with_envs(**settings).with_exposed_ports(server.port)
+
+
+def _start(container: DockerContainer, server: _Server, image: str) -> str:
+    """Start it and return the host and the port where its server will be."""
+    from docker.errors import DockerException
+
+    try:
+        container.start()
+        return f"{container.get_container_host_ip()}:{container.get_exposed_port(server.port)}"
+    except DockerException as error:
+        raise DatabaseUnavailableError(
+            f"The engine cannot start a container of the image '{image}': {error}"
+        ) from error
+    except (ConnectionError, TimeoutError) as error:  # it has no port: it does not run
+        why = _end_of(container, image) or f"The container of '{image}' does not start: {error}"
+        raise DatabaseUnavailableError(why) from error
+
+
+def _end_of(container: DockerContainer, image: str) -> str | None:
+    """Return the end of the log of a container that runs no more; None while it runs."""
+    container.reload()
+    if container.status in {"created", "running"}:
+        return None
+    log = b"".join(container.get_logs()).decode("utf-8", "replace").splitlines()
+    kept = "\n".join(f"  {line}" for line in log[-_LOG_LINES:])
+    return f"The container of '{image}' ended before its server was ready:\n{kept}"
+
+
+def _knock(host: str) -> None:
+    """Connect to an engine's local socket once; `OSError` where nobody answers.
+
+    The engine's client leaves its own attempt open, which tests that bear no warning fail of.
+    """
+    kind, _, path = host.partition("://")
+    if kind == "unix":
+        with socket.socket(socket.AF_UNIX) as attempt:
+            attempt.settimeout(_ENGINE_SECONDS)
+            attempt.connect(path)
+
+
+def _why_no_image(image: str) -> str | None:
+    """Pull an image unless it is there; return why it cannot be had."""
+    from docker.errors import DockerException, ImageNotFound
+    from testcontainers.core.docker_client import DockerClient
+
+    client = DockerClient(timeout=_PULL_SECONDS).client
+    try:
+        with suppress(ImageNotFound):
+            client.images.get(image)
+            return None
+        client.images.pull(image)
+    except DockerException as error:
+        return str(error)
+    finally:
+        client.close()
+    return None
+
+
+@cache
+def _settle_reaper() -> None:
+    """Turn testcontainers' reaper off where its image cannot be had.
+
+    The reaper is a container that removes the others when this process is killed. It is a comfort:
+    tests must not fail where no registry can be reached.
+    """
+    from testcontainers.core.config import testcontainers_config as config
+
+    if not config.ryuk_disabled and _why_no_image(config.ryuk_image) is not None:
+        config.ryuk_disabled = True

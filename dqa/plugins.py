@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -420,7 +421,13 @@ def backend_for(location: str) -> Backend:
         known.append(name)
         if found.accepts(location):
             return found
-    raise UsageError(
-        f"No database backend opens '{redact(location)}': it is no existing file and no URL that "
-        f"one of {', '.join(known) or 'them'} knows. {' '.join(broken)}".rstrip()
-    )
+    named, kinds = redact(location), ", ".join(known) or "them"
+    if not location.strip():
+        problem = "An empty location names no database: give a URL or a file"
+    elif Path(location).exists():
+        problem = f"'{named}' is no database that one of {kinds} opens: name another file, or a URL"
+    elif "://" in location:
+        problem = f"'{named}' is no URL that one of {kinds} knows"
+    else:
+        problem = f"'{named}' does not exist, and is no URL or new file that one of {kinds} knows"
+    raise UsageError(f"{problem}. {' '.join(broken)}".rstrip())

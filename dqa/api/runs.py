@@ -355,6 +355,10 @@ def _read_asked(file: Path) -> Trace:
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except OSError as error:
         raise UsageError(f"{problem_of_path(file, error)}.") from error
+    except UnicodeDecodeError as error:
+        raise ParseError(file, None, f"{problem}: it is no UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise ParseError(file, error.lineno, f"{problem}: it is no JSON ({error.msg})") from error
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:

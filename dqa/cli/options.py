@@ -13,6 +13,7 @@ import typer
 from dqa.cli.completion import by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
+from dqa.core.paths import read_text_file
 
 if TYPE_CHECKING:
     from dqa.evaluation.spec import DecidingFields
@@ -332,13 +333,12 @@ def text_in(option: str, file: Path) -> str:
     UsageError
         It cannot be read, or is no UTF-8.
     """
+    if str(file) != "-":
+        return read_text_file(file, f"{option} names a text file.")
     try:
-        if str(file) == "-":
-            return sys.stdin.buffer.read().decode("utf-8")
-        return file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        where = "standard input" if str(file) == "-" else file
-        raise UsageError(f"{option}: {where} cannot be read as UTF-8 text: {error}.") from error
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{option}: standard input is no UTF-8 text: {error}.") from error
 
 
 def scenarios_in(listed: str | None) -> tuple[str, ...] | None:

@@ -25,7 +25,7 @@ _PROBLEMS = {
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def problem_of_path(path: Path | str | None, error: OSError) -> str:
+def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = False) -> str:
     """Return what the system says of a path, as a clause that names it.
 
     Parameters
@@ -34,8 +34,12 @@ def problem_of_path(path: Path | str | None, error: OSError) -> str:
         What was to be read or written; None where only the error tells.
     error
         What it raised.
+    writing
+        Whether it was to be made, so that what is missing is its folder.
     """
     named = _shown(path if path is not None else error.filename or "A file")
+    if writing and error.errno == errno.ENOENT:
+        return f"{named} cannot be written: its folder does not exist"
     known = _PROBLEMS.get(error.errno or 0)
     return known.format(named) if known else f"{named} cannot be used: {error.strerror or error}"
 

@@ -302,7 +302,7 @@ class RunSpec(Deciding):
         try:
             Path(file).write_text(json.dumps(self.to_json(), indent=2) + "\n", "utf-8")
         except OSError as error:
-            raise UsageError(f"{problem_of_path(file, error)}.") from error
+            raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
     def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,

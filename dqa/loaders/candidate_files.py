@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.paths import read_text_file
 from dqa.core.question import Candidate
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -33,10 +34,7 @@ def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candid
         It is no such table or list.
     """
     file = Path(path)
-    try:
-        text = file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"Candidates: {file} cannot be read as UTF-8 text: {error}.") from error
+    text = read_text_file(file, "It is to hold the candidates.")
     kind = file.suffix.lower()
     if kind in _DELIMITERS:
         listed = _of_table(file, text, _DELIMITERS[kind], column)

@@ -68,9 +68,8 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         except OSError as error:
-            raise UsageError(
-                f"{problem_of_path(path, error)}. What is in {folder} is not whole: remove it."
-            ) from error
+            problem = problem_of_path(path, error, writing=True)
+            raise UsageError(f"{problem}. What is in {folder} is not whole: remove it.") from error
     return tuple(sorted(contents))
 
 

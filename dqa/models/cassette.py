@@ -146,7 +146,7 @@ class Cassette(BaseCache):
         except UnicodeDecodeError as error:
             raise UsageError(f"--record {path} is no cassette: name a new file.") from error
         except OSError as error:
-            raise UsageError(f"--record: {problem_of_path(path, error)}.") from error
+            raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
         weakref.finalize(cassette, cassette._file.close)
         if not cassette._file.tell():
             cassette._write(
@@ -283,8 +283,9 @@ class Cassette(BaseCache):
                 entry = json.loads(line)
                 self._read_header(entry) if number == 1 else self._read_entry(entry)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
+                why = repr(error) if line.strip().startswith("{") else "it is no JSON object"
                 raise ParseError(
-                    self.path, number, f"no line of a cassette ({error!r}): record it again."
+                    self.path, number, f"no line of a cassette ({why}): record it again."
                 ) from error
 
     def _read_header(self, header: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ def write_page(page: str, file: Path) -> None:
     try:
         file.write_text(page, "utf-8")
     except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
+        raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
 @cache

@@ -107,7 +107,7 @@ def test_pages_of_a_run_need_a_run_with_trees(
     named = ("dellma", "tree", run_folder, "--html", out)
     without = dqa(*named, "--decider", "self-consistency")
     assert without.code == 2
-    assert "None of 1 runs has a decision tree" in without.err
+    assert "None of 1 run has a decision tree" in without.err
     document = dqa(*named, "--json")
     assert document.code == 2
     assert "--json shows one tree" in document.err
@@ -132,7 +132,16 @@ def test_a_real_run_reads_from_the_decision_to_its_context(dqa: Command, run_fol
     lines = ran.out.splitlines()
     assert lines[0] == "agriculture/1 | sqlite | dellma-pairs"
     titles = [line.split()[0] for line in lines if re.match(r"  \S", line)]
-    expected = ["Model:", "Decision:", "Actions", "Beliefs", "Rankings", "Rounds", "Context:"]
+    expected = [
+        "Model:",
+        "Question:",
+        "Decision:",
+        "Actions",
+        "Beliefs",
+        "Rankings",
+        "Rounds",
+        "Context:",
+    ]
     assert [title for title in titles if title != "What"] == [*expected, "Utilities:"]
     assert "A scripted program, not a language model." in ran.out
     assert re.search(r"<- chosen\n      state \d+: utility [\d.e-]+, ranked \d+ of \d+", ran.out)

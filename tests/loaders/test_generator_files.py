@@ -159,6 +159,6 @@ def test_a_folder_without_manifest_is_refused(tmp_path: Path) -> None:
 def test_nothing_is_overwritten(generated: QuestionSet, folder: Path) -> None:
     """A folder that holds something is left as it is."""
     before = files_of(folder)
-    with pytest.raises(UsageError, match="already holds something"):
+    with pytest.raises(UsageError, match="is not empty"):
         write_generated(generated, folder, seed=8)
     assert files_of(folder) == before

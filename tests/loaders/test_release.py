@@ -59,7 +59,8 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
     assert {q.situation for q in question_set.questions} == {"q3"}
     (defect,) = question_set.defects
     assert defect.file.name == "q4.sql"
-    assert "1 more file" in defect.problem
+    assert defect.more == 1
+    assert "and so in 1 more file;" in str(defect)
 
 
 @pytest.mark.parametrize(

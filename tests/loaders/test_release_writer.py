@@ -156,7 +156,7 @@ def test_what_is_written_takes_the_fast_path_of_the_reader(release_dir: Path) ->
 def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path) -> None:
     """Nobody's files are overwritten."""
     question_set = read_release(write_locating(tmp_path, [locating_entry()]))
-    with pytest.raises(UsageError, match="already holds something"):
+    with pytest.raises(UsageError, match="is not empty"):
         write_release(question_set, tmp_path)
 
 

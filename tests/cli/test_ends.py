@@ -207,3 +207,32 @@ def test_paths_are_judged_by_what_the_system_says(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("")
     with pytest.raises(UsageError, match="is not empty"):
         require_new_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("ask", "--question", "?", "--database", "bytes"), "'bytes' is no database that one of"),
+        (("ask", "--question", "?", "--database", "gone"), "'gone' does not exist"),
+        (("ask", "--question", "?", "--database", ""), "An empty location names no database"),
+        (("ask", "--question", "?", "--database", "http://x/y"), "is no URL that one of"),
+        (("trace", "bytes"), "it is no UTF-8 text"),
+        (("trace", "empty"), "it is no JSON"),
+        (("eval", "--generate", 1, "--replay", "empty"), "it is no JSON object"),
+        (("eval", "--generate", 1, "--replay", "bytes"), "it is no UTF-8 text"),
+        (("eval", "--generate", 1, "--policy", "bytes"), "bytes is no UTF-8 text"),
+        (("ask", "--question", "?", "--database", "x.db", "--rules", "."), ". is a folder"),
+    ],
+)
+def test_what_a_file_is_not_is_said_in_words(
+    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any, problem: str
+) -> None:
+    """No bytes, no exception's name, and nothing that is there is said to be missing."""
+    monkeypatch.chdir(tmp_path)
+    Path("bytes").write_bytes(bytes(range(256)))
+    Path("empty").touch()
+    ran = dqa(*arguments)
+    assert ran.code in (1, 2)
+    assert ran.out == ""
+    assert problem in ran.err
+    assert "Error(" not in ran.err

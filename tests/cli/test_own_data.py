@@ -226,7 +226,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
         (("--candidate", "a", "--candidates", "SELECT 1"), "both say what can be chosen"),
         (("--candidates-column", "a"), "--candidates-from"),
         (("--rules", "r.txt", "--rules-text", "x"), "give one"),
-        (("--rules", "no-such-file"), "--rules: no-such-file cannot be read"),
+        (("--rules", "no-such-file"), "no-such-file does not exist"),
     ],
 )
 def test_what_contradicts_itself_is_refused(

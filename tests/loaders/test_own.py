@@ -158,7 +158,7 @@ def test_a_file_without_questions_and_one_that_is_not_there(shop: Path, tmp_path
     """Both are told in a line."""
     with pytest.raises(dqa.UsageError, match="holds no question"):
         dqa.read_questions(written(tmp_path, ""), shop)
-    with pytest.raises(dqa.UsageError, match=r"nowhere\.jsonl cannot be read: No such file"):
+    with pytest.raises(dqa.UsageError, match=r"nowhere\.jsonl does not exist"):
         dqa.read_questions(tmp_path / "nowhere.jsonl", shop)
     with pytest.raises(DqaError, match=r"no existing file|no database file|cannot"):
         dqa.evaluate(dqa.read_questions([BEST], tmp_path / "no.db"), "first")

@@ -32,7 +32,7 @@ Read a run that was written down::
     import dqa
 
     run = dqa.read_run("runs/first")
-    print(run.table(), [result.choice for result in run.results])
+    print(run.report(), [result.choice for result in run.find(wrong=True)])
 
 What is evaluated is data, too: a `RunSpec` can be written, read, compared, and built in another
 process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
@@ -56,12 +56,14 @@ if TYPE_CHECKING:
         unload,
     )
     from dqa.api.evaluating import Watcher, evaluate
+    from dqa.api.figures import Evaluation, RunCounts
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
     from dqa.api.measuring import analyse, write_audit_page
     from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
-    from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.runs import Run, read_run
+    from dqa.api.stored import StoredRun, find_runs
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -154,6 +156,7 @@ __all__ = [
     "Result",
     "Rows",
     "Run",
+    "RunCounts",
     "RunOptions",
     "RunSpec",
     "Settings",
@@ -161,6 +164,7 @@ __all__ = [
     "ShownQuestion",
     "Simulator",
     "Situation",
+    "StoredRun",
     "Summary",
     "Trace",
     "Truth",
@@ -178,6 +182,7 @@ __all__ = [
     "choice_of",
     "evaluate",
     "examine",
+    "find_runs",
     "format_names",
     "generate",
     "generate_like_release",
@@ -223,7 +228,9 @@ _MODULES = {
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
     "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
-    "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.api.figures": ("Evaluation", "RunCounts"),
+    "dqa.api.runs": ("Run", "read_run"),
+    "dqa.api.stored": ("StoredRun", "find_runs"),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),

@@ -13,7 +13,7 @@ from dqa.core.errors import CrashError, DataError, PluginError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.build import BuiltRun
-from dqa.evaluation.folders import RunRecord, versions
+from dqa.evaluation.folders import RunRecord, now, read_resumable, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
@@ -38,13 +38,13 @@ class Watcher:
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
-    what: RunSpec | QuestionSet | QuestionSource,
+    what: RunSpec | QuestionSet | QuestionSource | None = None,
     deciders: Named | Sequence[Named] = (),
     *,
     out: Path | str | None = None,
     resume: bool = False,
-    options: RunOptions = DEFAULT_RUN,
-    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
     watcher: Watcher | None = None,
     **fields: Unpack[RunFields],
 ) -> Run:
@@ -54,15 +54,19 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     what
         Questions, where they come from, or a whole spec, of which `deciders` and `fields` change
-        what they name.
+        what they name. A run that goes on knows them, unless a caller made them.
     deciders
         One or several: by name, or as they are.
     out
         A new folder for results, traces and the spec; None keeps results alone, in memory.
     resume
-        Whether to go on with the run that `out` holds.
+        Whether to go on with the run that `out` holds. All that it began with is known from there;
+        what is given besides has to be the same. Passwords and keys are not in the folder: give the
+        address with its password, or set the variable that the error names. Deciders and questions
+        that a caller made are given again.
     options, calls
-        How the run goes about its work, and how models are called: no result depends on these.
+        How the run goes about its work, and how models are called: no result depends on these. By
+        default as usual, or as in the run that goes on.
     watcher
         Is told how far the run is.
     **fields
@@ -83,12 +87,15 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     if resume and out is None:
-        raise UsageError("resume goes on with a run in a folder: name it as out (--out).")
+        raise UsageError("resume goes on with a run in a folder: name it as out.")
+    folder, watching = None if out is None else Path(out), watcher or Watcher()
+    earlier = read_resumable(folder)[0] if resume and folder is not None else None
+    options = options or (DEFAULT_RUN if earlier is None else earlier.options)
+    calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
-    spec = _spec(what, names, fields)
-    folder, watching = None if out is None else Path(out), watcher or Watcher()
+    spec = _spec(what, names, fields, None if earlier is None else earlier.spec)
     ready = spec.build(
         calls=calls,
         options=options,
@@ -100,7 +107,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         record = RunRecord(
             spec=built.spec,
             content_hash=built.setup.questions.content_hash,
-            workers=options.workers,
+            planned=built.setup.size,
+            began=now(),
+            options=options,
+            calls=calls,
             versions=versions(),
         )
         store = RunStore(folder, record, resume)
@@ -127,15 +137,25 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _spec(
-    what: RunSpec | QuestionSet | QuestionSource, names: tuple[str, ...], fields: RunFields
+    what: RunSpec | QuestionSet | QuestionSource | None,
+    names: tuple[str, ...],
+    fields: RunFields,
+    earlier: RunSpec | None,
 ) -> RunSpec:
-    changed: dict[str, Any] = {**fields}
-    if isinstance(what, RunSpec):
-        return what.changed(**changed, **({"deciders": names} if names else {}))
-    questions = what
-    if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(name=questions.name, content_hash=questions.content_hash)
-    return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
+    """Return what is evaluated: what is given, and of a run that goes on what it has besides."""
+    changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
+    if isinstance(what, QuestionSet):
+        what = GivenQuestions(name=what.name, content_hash=what.content_hash)
+    whole = what if isinstance(what, RunSpec) else earlier
+    if whole is None and what is None:
+        raise UsageError(
+            "Give the questions, or where they come from; or resume a run in a folder."
+        )
+    if not isinstance(what, RunSpec | None):
+        changed["questions"] = what
+    if whole is not None:
+        return whole.changed(**changed)
+    return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
 
 
 def default_deciders(use: str) -> tuple[str, ...]:

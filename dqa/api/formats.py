@@ -7,8 +7,9 @@ from typing import Any
 
 from dqa import plugins
 from dqa.api.databases import DatabaseHealth, LoadedHere
+from dqa.api.figures import Evaluation
 from dqa.api.questions import ShownQuestion
-from dqa.api.runs import Evaluation
+from dqa.api.stored import StoredRun
 from dqa.core.errors import UnknownNameError
 from dqa.core.records import Record
 from dqa.evaluation.analysis.analyse import Analysis
@@ -34,6 +35,7 @@ _OWN: Mapping[str, type[Record]] = {
     "run": RunRecord,
     "shortcut_choices": ShortcutChoices,
     "spec": RunSpec,
+    "stored_run": StoredRun,
     "trace": Trace,
 }
 """By what a format is called; methods add theirs by the entry point ``dqa.formats``."""

@@ -75,7 +75,7 @@ def evaluate(
             lines = _lines(task, kind, model, decision, Assessment.of_ending(decision))
         store.add(*lines)
         on_result(lines[0])
-        crashes.count(" ".join(task.key), decision)
+        crashes.count(_where(task), decision)
 
     left = [task for task in tasks if task.key not in store.results]
     try:
@@ -83,6 +83,10 @@ def evaluate(
     finally:
         store.close()
     return store.finish(tasks)
+
+
+def _where(task: Task) -> str:
+    return f"{task.question.key}, decided by {task.decider} on {task.database}"
 
 
 def _lines(
@@ -237,6 +241,7 @@ class _WorkerPool:
                 with attempt_by(*task.key):
                     made.append(_asked(self._deciders[task.decider], task, database))
             except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+                error.add_note(f"It was raised at {_where(task)}.")
                 made.append(ended_by(error, time.perf_counter() - started))
             return made[-1].outage != "database"
 

@@ -47,6 +47,11 @@ class Source(Record):
     @abstractmethod
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
+    @property
+    @abstractmethod
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+
     def read(self) -> QuestionSet:
         """Return the questions.
 
@@ -95,6 +100,11 @@ class ReleaseFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"release {self.folder.name}"
+
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.reading import read_questions
 
@@ -106,6 +116,11 @@ class GeneratedFolder(Source):
 
     source: Literal["generated"] = "generated"
     folder: _Folder
+
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"folder {self.folder.name}"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
@@ -152,6 +167,11 @@ class GeneratedQuestions(Source):
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"{self.count} generated, seed {self.seed}"
+
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import generate
 
@@ -177,6 +197,11 @@ class NamedSet(Source):
     source: Literal["set"] = "set"
     name: str
 
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"set {self.name}"
+
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.sets import read_set
 
@@ -197,6 +222,11 @@ class GivenQuestions(Source):
     source: Literal["given"] = "given"
     name: str
     content_hash: str
+
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"{self.name} (passed in Python)"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         del scenarios

@@ -65,6 +65,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "run": [spec],
         "shortcut_choices": [*lines(out / "shortcuts.jsonl"), *lines(farm / "shortcuts.jsonl")],
         "spec": [spec["spec"]],
+        "stored_run": json.loads(run("runs", folder, "--json")),
         "trace": [
             *lines(out / "traces.jsonl"),
             *lines(farm / "traces.jsonl"),

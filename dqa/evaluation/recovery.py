@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
-from dqa.evaluation.folders import ABANDONED, RESULTS, TRACES, cut_half_line
+from dqa.evaluation.folders import ABANDONED, RESULTS, RUN, SHORTCUTS, TRACES, cut_half_line
 from dqa.evaluation.results import Outcome
 
 _Key = tuple[str, str, str]
@@ -53,6 +53,8 @@ def settle(folder: Path) -> None:
     ParseError
         A whole line is damaged; nothing was changed but a half-written last line.
     """
+    for name in (RUN, RESULTS, TRACES, SHORTCUTS, ABANDONED):
+        (folder / unfinished_name(name)).unlink(missing_ok=True)
     cut_half_line(folder / RESULTS)
     cut_half_line(folder / TRACES)
     results = list(_lines(folder / RESULTS, "result"))

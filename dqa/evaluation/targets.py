@@ -111,7 +111,7 @@ def whole_url(location: str) -> str:
         problem = f"holds {redact(whole)}" if whole else "is not set"
         raise UsageError(
             f"{location} was written without its password, and {variable} {problem}: set it to "
-            "the whole URL."
+            "the whole URL, or give that in its place (--databases)."
         )
     return whole
 

@@ -47,6 +47,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "evaluation": GENERAL - {"evaluation", "report"},
     "report": {"core", "evaluation", "models", "plugins"},
     "api": GENERAL,
+    "testing": GENERAL | {"api"},
     "dqa": {"cli"},
     "cli": {"api", "core", "evaluation", "guard", "loaders", "plugins", "report"},
     "dqa_planrag": GENERAL - {"evaluation", "report"},

@@ -1,0 +1,1 @@
+"""What teams test their own decisions with: servers in throw-away containers."""

@@ -10,8 +10,10 @@ import typer
 from dqa.cli import options, runs
 from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_report
+from dqa.core.errors import UsageError
 from dqa.core.text import visible
 from dqa.evaluation.results import Outcome
+from dqa.report.hints import resume_command, trace_command
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
@@ -77,6 +79,12 @@ def results(  # noqa: PLR0913  (one parameter an option)
     from dqa.api.runs import read_run
 
     found = read_run(run)
+    if found.folder is None:
+        raise UsageError(f"{run} holds one decision, which nobody judged: 'dqa trace {run}'.")
+    if not found.results:
+        raise UsageError(
+            f"{run} holds no finished decision yet: '{resume_command(found.folder)}' goes on."
+        )
     listed = bool(wrong or failed or outcome or question or scenario or database or decider)
     if not listed:
         if as_json:
@@ -100,8 +108,6 @@ def results(  # noqa: PLR0913  (one parameter an option)
 
 
 def _list(run: Run, wanted: tuple[Result, ...]) -> None:
-    from dqa.report.hints import trace_command
-
     for result in wanted:
         where = f"{result.question} on {result.database} by {result.decider}"
         typer.echo(visible(f"{where}: {result.outcome}. {_told(result)}"))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.output import echo_json, echo_table
+from dqa.cli.output import echo_json
 from dqa.core.text import visible
+from dqa.report.hints import resume_command
 
 if TYPE_CHECKING:
+    from dqa.api.figures import RunCounts
     from dqa.api.stored import StoredRun
 
 
@@ -44,41 +45,34 @@ def list_runs(
 
 
 def _list(found: tuple[StoredRun, ...]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for title in ("Run", "Began (UTC)", "Questions", "Deciders", "Databases", "Model"):
-        table.add_column(title, overflow="fold")
-    for title in ("Decided", "Failed", "Right"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("State", no_wrap=True)
     for run in found:
-        cells = _cells(run)
-        table.add_row(*(Text(visible(cell)) for cell in cells))
-    echo_table(table)
-    for run in found:
+        folder = Path(run.folder)
+        typer.echo(visible(f"{folder}  {run.began:%Y-%m-%d %H:%M} UTC  {_state(run)}"))
         if run.problem is not None:
-            typer.echo(f"{visible(run.folder)} cannot be read: {visible(run.problem)}", err=True)
+            typer.echo(visible(f"    {run.problem}"))
+            continue
+        typer.echo(visible(f"    {run.questions}"))
+        asked = f"{', '.join(run.deciders)} on {', '.join(run.databases)}"
+        typer.echo(visible(f"    {asked}; model: {run.model or 'none'}"))
+        typer.echo(f"    {_figures(run.counts)}")
+        if run.counts.complete is False:
+            typer.echo(visible(f"    goes on by: {resume_command(folder)}"))
 
 
-def _cells(run: StoredRun) -> tuple[str, ...]:
-    counts = run.counts
-    began = f"{run.began:%Y-%m-%d %H:%M}"
-    folder = os.path.normpath(run.folder)
+def _state(run: StoredRun) -> str:
     if run.problem is not None:
-        return folder, began, "", "", "", "", "-", "-", "-", "unreadable"
-    of = "" if counts.planned is None else f"/{counts.planned}"
-    return (
-        folder,
-        began,
-        run.questions,
-        ", ".join(run.deciders),
-        ", ".join(run.databases),
-        run.model or "none",
-        f"{counts.judged}{of}",
-        str(counts.failed),
-        "-" if counts.right is None else f"{100 * counts.right:.1f} %",
-        {True: "complete", False: "not complete", None: "not known"}[counts.complete],
-    )
+        return "cannot be read"
+    return {True: "complete", False: "not complete", None: "maybe complete"}[run.counts.complete]
+
+
+def _figures(counts: RunCounts) -> str:
+    """Return how much is decided, failed and not made, and how much of what is decided is right."""
+    of = "" if counts.planned is None else f" of {counts.planned}"
+    told = [f"{counts.judged}{of} decided"]
+    if counts.right is not None:
+        told[0] += f", {100 * counts.right:.1f} % of them right"
+    if counts.failed:
+        told.append(f"{counts.failed} failed and not judged")
+    if counts.missing:
+        told.append(f"{counts.missing} not made yet")
+    return "; ".join(told)

@@ -159,14 +159,28 @@ def test_runs_are_listed_wherever_they_lie(
     assert (counts["planned"], counts["judged"], counts["failed"]) == (24, 14, 6)
     assert counts["complete"] is False
     assert "7.1" in found["runs/older"]["problem"]
-    text = dqa("runs", top)
-    assert re.search(r"14/24 +6 +[\d.]+ % +not complete", text.out)
-    assert "unreadable" in text.out
-    assert "version 9" in text.err
+    text = dqa("runs", top).out
+    assert re.search(
+        r"14 of 24 decided, [\d.]+ % of them right; 6 failed and not judged; 4 not", text
+    )
+    assert f"goes on by: dqa eval --resume {top / 'run'}" in text
+    assert re.search(rf"{top / 'runs' / 'older'} .* UTC  cannot be read\n    .*version 9", text)
     assert api.find_runs(finished[0].parent)[0].counts.complete is True
     assert "does not exist" in dqa("runs", top / "nowhere").err
     (top / "empty").mkdir()
     assert "There is no run here" in dqa("runs", top / "empty").out
+
+
+def test_what_has_no_results_is_said(dqa: Command, copied: Path, tmp_path: Path) -> None:
+    """A run that has only begun, a folder without one, and the file of one decision."""
+    (copied / "results.jsonl").write_text("")
+    begun = dqa("results", copied)
+    assert (begun.code, begun.out) == (2, "")
+    assert f"no finished decision yet: 'dqa eval --resume {copied}' goes on" in begun.err
+    assert "holds no run" in dqa("results", tmp_path / "run" / "..").err
+    trace = (copied / "traces.jsonl").read_text("utf-8").splitlines()[0]
+    (tmp_path / "one.json").write_text(trace)
+    assert "'dqa trace" in dqa("results", tmp_path / "one.json").err
 
 
 def test_trace_without_a_question_lists_them_all(dqa: Command, finished: tuple[Path, str]) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field, computed_field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.stats import KindMean, Summary
+from dqa.evaluation.stats import KindMean, Summary, TagCount
 from dqa.report.tables import Spending
 
 
@@ -25,23 +25,27 @@ class RunCounts(Record):
         Those that say something about their decider, and the right ones of them.
     failed
         Those that a failing server, a spent budget or a bug ended: resuming asks them again.
+    unjudged
+        Those on questions without a known answer.
     """
 
     planned: int | None = Field(ge=0)
     judged: int = Field(ge=0)
     correct: int = Field(ge=0)
     failed: int = Field(ge=0)
+    unjudged: int = Field(ge=0)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def complete(self) -> bool | None:
-        """Whether every decision was judged; None where nobody knows how many there are."""
+        """Whether every decision was made; None where nobody knows how many there are."""
         return False if self.failed else None if self.planned is None else self.missing == 0
 
     @property
     def missing(self) -> int | None:
         """How many decisions have not been made; None where nobody knows."""
-        return None if self.planned is None else self.planned - self.judged - self.failed
+        made = self.judged + self.failed + self.unjudged
+        return None if self.planned is None else self.planned - made
 
     @property
     def right(self) -> float | None:
@@ -70,6 +74,9 @@ class Evaluation(Record):
         description="how often each heuristic is right, on the questions that were judged"
     )
     chance: tuple[Chance, ...]
+    tags: tuple[TagCount, ...] = Field(
+        default=(), description="how every decider did on the questions of each tag"
+    )
 
 
 def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts:
@@ -83,10 +90,12 @@ def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts
         How many decisions there are to make, where that is known.
     """
     outcomes = Counter(result.outcome for result in results)
-    judged = sum(count for outcome, count in outcomes.items() if outcome.judged)
+    failed = sum(count for outcome, count in outcomes.items() if outcome.repeated)
+    unjudged = outcomes[Outcome.UNJUDGED]
     return RunCounts(
         planned=planned,
-        judged=judged,
+        judged=outcomes.total() - failed - unjudged,
         correct=outcomes[Outcome.CORRECT],
-        failed=outcomes.total() - judged,
+        failed=failed,
+        unjudged=unjudged,
     )

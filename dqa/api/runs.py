@@ -37,7 +37,14 @@ from dqa.evaluation.shortcuts import (
     right_answers,
 )
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stats import KindMean, Summary, kind_means, summarise
+from dqa.evaluation.stats import (
+    KindMean,
+    Summary,
+    TagCount,
+    count_tags,
+    kind_means,
+    summarise,
+)
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.hints import resume_command
@@ -49,6 +56,7 @@ from dqa.report.tables import (
     lines_below,
     scoring_lines,
     spending,
+    tag_lines,
 )
 from dqa.scenarios import scenario_name
 
@@ -148,6 +156,11 @@ class Run:
         right = right_answers(self.results)
         return count_chance(self.shortcut_choices, right, strict_official=self.strict_official)
 
+    @cached_property
+    def tags(self) -> tuple[TagCount, ...]:
+        """How every decider did on the questions of each tag; empty where none has a tag."""
+        return count_tags(self.results)
+
     def scoring(self) -> list[str]:
         """Return what counts as right, the figures by the other count, and the best shortcuts."""
         return scoring_lines(self.summaries, self.shortcuts, strict_official=self.strict_official)
@@ -175,7 +188,7 @@ class Run:
 
     def how_to_go_on(self) -> str | None:
         """Return what could not be judged, why, and how it is asked again; None where all was."""
-        said = Counter(_WHY[r.outcome] for r in self.results if not r.outcome.judged)
+        said = Counter(_WHY[r.outcome] for r in self.results if r.outcome.repeated)
         if not said:
             return None
         why = ", ".join(f"{count} because {reason}" for reason, count in said.items())
@@ -199,7 +212,11 @@ class Run:
 
     def lines(self) -> list[str]:
         """Return what is said below the tables: what counts, who answered, what it took."""
-        return [*self.scoring(), *lines_below(self.summaries, self.spent)]
+        return [
+            *self.scoring(),
+            *tag_lines(self.tags),
+            *lines_below(self.summaries, self.spent),
+        ]
 
     def report(self) -> str:
         """Return the tables, with what counts in them, who answered, and what it took."""
@@ -222,6 +239,7 @@ class Run:
             means=self.means,
             shortcuts=self.shortcuts,
             chance=self.chance,
+            tags=self.tags,
         )
 
     def find(  # noqa: PLR0913  (each narrows the results down by itself)
@@ -257,7 +275,7 @@ class Run:
         wanted = _those(wanted, "decider", decider, lambda result: result.decider)
         ended = set(outcomes)
         ended |= {o for o in Outcome if wrong and o.judged and o is not Outcome.CORRECT}
-        ended |= {o for o in Outcome if failed and not o.judged}
+        ended |= {o for o in Outcome if failed and o.repeated}
         any_outcome = not (outcomes or wrong or failed)
         return tuple(result for result in wanted if any_outcome or result.outcome in ended)
 

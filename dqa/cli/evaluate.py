@@ -28,7 +28,7 @@ _INTERRUPTED = 130
 @with_options(
     asking=options.DecidingOptions,
     calling=CallOptions,
-    questions=options.QuestionOptions,
+    questions=options.AnyQuestionOptions,
     running=RunOptions,
 )
 def evaluate(  # noqa: PLR0913  (one parameter an option)
@@ -45,18 +45,19 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     ] = None,
     scenarios: options.Scenarios = None,
     databases: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--databases",
             metavar="NAMES",
-            help="Databases, separated by commas: embedded ones by name, servers by URL, or by "
-            "name with the URL in DQA_NAME_URL.",
+            help="Where questions' databases are loaded, separated by commas: embedded ones by "
+            "name, servers by URL, or by name with the URL in DQA_NAME_URL; by default "
+            "sqlite,ladybug.",
             rich_help_panel=DATABASES,
         ),
-    ] = "sqlite,ladybug",
+    ] = None,
     asking: options.DecidingOptions,
     calling: CallOptions,
-    questions: options.QuestionOptions,
+    questions: options.AnyQuestionOptions,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -117,11 +118,12 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             "deciders": () if deciders is None else options.names_in("--deciders", deciders),
             "options": running,
             "calls": calling,
-            "databases": options.names_in("--databases", databases),
             "strict_official": strict_official,
             "policy": policy,
             **asking.fields(rule_set, reads=True),
         }
+        if databases is not None:
+            how["databases"] = options.names_in("--databases", databases)
     folder = out if resume is None else resume
     with Progress(verbose=verbose) as progress:
         try:

@@ -105,15 +105,22 @@ def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:
     """Return where the questions come from, where an option says that; else None."""
+    from dqa.loaders.sources import OwnQuestions, located
+
     kept: dict[str, Any] = {"scenarios": spec.questions.scenarios, "limit": spec.questions.limit}
     if "scenarios" in given:
         kept["scenarios"] = options.scenarios_in(given["scenarios"])
     if "limit" in given:
         kept["limit"] = given["limit"]
-    sources = {field.name: given.get(field.name) for field in fields(options.QuestionOptions)}
+    if isinstance(spec.questions, OwnQuestions) and {"own", "database"} & given.keys():
+        moved = {"file": given["own"]} if "own" in given else {}
+        if "database" in given:
+            moved["databases"] = located(given["database"])
+        return spec.questions.changed(**moved, **kept)
+    sources = {field.name: given.get(field.name) for field in fields(options.AnyQuestionOptions)}
     pairs = options.settings_in(sources["settings"])
     if not pairs and any(value is not None for value in sources.values()):
-        asked = options.QuestionOptions(**sources)
+        asked = options.AnyQuestionOptions(**sources)
         seed = given.get("seed", spec.seed)
         return asked.source(seed, **kept, strict=given.get("strict", False), decides=True)
     return spec.questions.changed(**kept) if {"scenarios", "limit"} & given.keys() else None

@@ -71,6 +71,8 @@ def _figures(counts: RunCounts) -> str:
     told = [f"{counts.judged}{of} decided"]
     if counts.right is not None:
         told[0] += f", {100 * counts.right:.1f} % of them right"
+    if counts.unjudged:
+        told.append(f"{counts.unjudged} without a known answer")
     if counts.failed:
         told.append(f"{counts.failed} failed and not judged")
     if counts.missing:

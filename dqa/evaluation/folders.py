@@ -113,6 +113,13 @@ def read_record(folder: Path) -> RunRecord:
     UsageError
         The folder holds no run, or one of a newer version.
     """
+    if not folder.is_dir():
+        problem = "is a file" if folder.exists() else "does not exist"
+        raise UsageError(f"{folder} {problem}: name the folder of 'dqa eval --out'.")
+    if not (folder / RUN).is_file():
+        raise UsageError(
+            f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."
+        )
     try:
         written = json.loads((folder / RUN).read_text("utf-8"))
         known = _is_known(written, folder / RUN, folder)
@@ -123,7 +130,7 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
     except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
-            f"{folder} holds no run that could go on ({RUN}: {error}): name another folder."
+            f"{folder} holds no run that could go on ({RUN}: {error}): name the folder of one."
         ) from error
 
 

@@ -60,18 +60,18 @@ def settle(folder: Path) -> None:
     results = list(_lines(folder / RESULTS, "result"))
     # Of a decision that an earlier version kept twice, the later lines hold.
     latest = {_key(written): (line, written) for line, written in results}
-    judged = {key: line for key, (line, w) in latest.items() if Outcome(w["outcome"]).judged}
+    made = {k: line for k, (line, w) in latest.items() if not Outcome(w["outcome"]).repeated}
     last = {
         _key(written): number
         for number, (_, written) in enumerate(_lines(folder / TRACES, "trace"))
-        if _key(written) in judged
+        if _key(written) in made
     }
     kept, dropped = _parted(folder / TRACES, set(last.values()))
     # In this order: a trace that is taken out is in the other file before, and what has a result
     # has its trace.
     _abandon(folder / ABANDONED, dropped)
-    if len(judged) != len(results):
-        write_whole(folder / RESULTS, b"".join(judged.values()))
+    if len(made) != len(results):
+        write_whole(folder / RESULTS, b"".join(made.values()))
     if dropped:
         write_whole(folder / TRACES, b"".join(kept))
 

@@ -89,7 +89,7 @@ class RunStore:
         """Read what a folder holds of the same run."""
         results = read_results(folder)
         settle(folder)
-        self._results = {result.key: result for result in results if result.outcome.judged}
+        self._results = {result.key: result for result in results if not result.outcome.repeated}
 
     @property
     def results(self) -> Mapping[tuple[str, str, str], Result]:

@@ -15,6 +15,7 @@ from dqa.deciders.baselines import Baseline
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.stats import Summary
 from tests.cli.conftest import Command
+from tests.models.model_server import ModelServer
 
 DECIDERS = ("--deciders", "planrag,first,random")
 UNJUDGED = {"outcome": "infrastructure", "error": "the server 'db' is gone", "choice": None}
@@ -296,19 +297,22 @@ def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
 ) -> None:
     """Of a model's address by its option, of a database by its variable."""
     record = json.loads((copied / "run.json").read_text("utf-8"))
-    address = "https://me:***@host/v1"
-    record["spec"]["model"] = {"name": "openai:m", "base_url": address}
-    (copied / "run.json").write_text(json.dumps(record), "utf-8")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    ran = dqa("eval", "--resume", copied, "--generated", generated)
-    assert ran.code == 2
-    assert "was written without its password: give the whole address (--base-url" in ran.err
-    whole = ("--base-url", "https://me:secret@host/v1")
-    assert dqa("eval", "--resume", copied, "--generated", generated, *whole).code == 0
+    with ModelServer(lambda _: "") as server:
+        address = server.url.replace("://", "://me:***@")
+        record["spec"]["model"] = {"name": "openai:m", "base_url": address}
+        (copied / "run.json").write_text(json.dumps(record), "utf-8")
+        ran = dqa("eval", "--resume", copied, "--generated", generated)
+        assert ran.code == 2
+        assert "was written without its password: give the whole address (--base-url" in ran.err
+        whole = ("--base-url", address.replace("***", "secret"))
+        ran = dqa("eval", "--resume", copied, "--generated", generated, *whole)
+        assert ran.code == 0, ran.err
     assert "secret" not in (copied / "run.json").read_text("utf-8")
+    record["spec"]["model"] = {"name": "scripted:analyst", "base_url": None}
     record["spec"]["databases"] = ["mysql+pymysql://me:***@127.0.0.1:1/db"]
     (copied / "run.json").write_text(json.dumps(record), "utf-8")
-    ran = dqa("eval", "--resume", copied, "--generated", generated, *whole)
+    ran = dqa("eval", "--resume", copied, "--generated", generated)
     assert "DQA_MYSQL_URL is not set" in ran.err
     assert "--databases" in ran.err
 

@@ -288,11 +288,11 @@ def _chats(
     models: Sequence[ModelSpec], seed: int, calls: CallOptions, *, resumed: bool
 ) -> tuple[dict[ModelSpec, BaseChatModel], tuple[str, ...]]:
     """Return the chat models, and what there is to know of their cassette."""
+    if not models:  # and nothing that talks to one is imported
+        return {}, ()
     from dqa.models.reaching import check_reachable
     from dqa.models.registry import Connection, chat_model
 
-    if not models:
-        return {}, ()
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
     chats = {

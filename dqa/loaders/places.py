@@ -85,9 +85,9 @@ def name_of(location: str) -> str:
     else:
         parts = urlsplit(location)
         word = Path(parts.path).stem or parts.scheme.partition("+")[0]
-    return re.sub(r"[^\w-]+", "_", word) or "database"
+    return re.sub(r"[^\w-]+", "_", word).strip("_") or "database"
 
 
 def settled(location: str) -> str:
     """Return a location that another process finds, wherever it is started."""
-    return str(Path(location).absolute()) if Path(location).exists() else location
+    return location if "://" in location else str(Path(location).absolute())

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     )
     from dqa.api.runs import Run, read_run
     from dqa.api.stored import StoredRun, find_runs
+    from dqa.api.temporary import temporary_database
     from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
     from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
@@ -214,6 +216,7 @@ __all__ = [
     "load",
     "loaded",
     "measure_shortcuts",
+    "observe_decisions",
     "open_database",
     "play_episode",
     "query",
@@ -226,6 +229,7 @@ __all__ = [
     "read_set",
     "settings_of",
     "show",
+    "temporary_database",
     "unload",
     "write_audit_page",
     "write_generated",
@@ -265,6 +269,7 @@ _MODULES = {
     "dqa.api.figures": ("Evaluation", "RunCounts"),
     "dqa.api.runs": ("Run", "read_run"),
     "dqa.api.stored": ("StoredRun", "find_runs"),
+    "dqa.api.temporary": ("temporary_database",),
     "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
@@ -292,6 +297,7 @@ _MODULES = {
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
     "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),
+    "dqa.evaluation.observers": ("observe_decisions",),
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 from dqa import plugins
 from dqa.api.runs import Run
@@ -21,10 +21,13 @@ from dqa.evaluation.folders import RunRecord, now, read_resumable, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
-from dqa.evaluation.spec import RunFields, RunSpec
+from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.tables import how_to_report
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
@@ -77,7 +80,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher
         Is told how far the run is.
     **fields
-        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ...
+        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ... A model
+        may be LangChain's chat model itself; its `name` is what results call it.
 
     Returns
     -------
@@ -102,13 +106,15 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
-    spec = _spec(what, names, fields, None if earlier is None else earlier.spec)
+    named_fields, chats = name_models(fields)
+    spec = _spec(what, names, named_fields, None if earlier is None else earlier.spec)
     ready = spec.build(
         calls=calls,
         options=options,
         resumed=folder if resume else None,
         questions=what if isinstance(what, QuestionSet) else None,
         deciders=given,
+        chats=chats,
     )
     with ready as built:
         record = RunRecord(
@@ -170,6 +176,40 @@ def _spec(
     if whole is not None:
         return whole.changed(**changed)
     return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
+
+
+_Fields = TypeVar("_Fields", bound=DecidingFields)
+
+
+def name_models(fields: _Fields) -> tuple[_Fields, dict[str, BaseChatModel]]:
+    """Return fields with names in place of chat models, and the chat models by these names.
+
+    Raises
+    ------
+    UsageError
+        What is given as a model is none, or two models have the same name.
+    """
+    named = fields.copy()
+    chats: dict[str, BaseChatModel] = {}
+    for field in ("model", "planner"):
+        value = fields.get(field)
+        if value is None or isinstance(value, str | Mapping | ModelSpec):
+            continue
+        from langchain_core.language_models import BaseChatModel as ChatModel
+
+        if not isinstance(value, ChatModel):
+            raise UsageError(
+                f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
+                "chat model of LangChain's."
+            )
+        name = value.get_name()
+        if chats.setdefault(name, value) is not value:
+            raise UsageError(
+                f"model and planner are two chat models that are both called '{name}': give one "
+                "of them another name."
+            )
+        named[field] = ModelSpec(name=name)
+    return named, chats
 
 
 def default_deciders(use: str) -> tuple[str, ...]:

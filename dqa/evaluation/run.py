@@ -18,6 +18,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.crashes import Crashes, ended_by
+from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Setup, Task, plan
@@ -80,6 +81,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             decision = ended_by(error, decision.seconds)
             lines = _lines(task, kind, model, decision, Assessment.of_ending(decision))
         store.add(*lines)
+        tell_observers(lines[1])
         on_result(lines[0])
         crashes.count(_where(task), decision)
 

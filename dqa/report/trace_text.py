@@ -77,14 +77,20 @@ def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
     """
     from rich.console import Console
 
-    blocks = list(_Showing(passages, full=full).blocks(passages))
     console = Console(highlight=False)
     if console.is_terminal:
-        _paint(console, blocks, full=full)
-        return
-    for number, block in enumerate(blocks):
-        lines = [f"  {line.text}".rstrip() for line in block.lines]
-        typer.echo("\n".join([*([""] if number else []), block.title, *lines]))
+        _paint(console, _Showing(passages, full=full).blocks(passages), full=full)
+    else:
+        typer.echo(passages_to_text(passages, full=full))
+
+
+def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> str:
+    """Return a run as plain text; see `echo_passages`."""
+    blocks = _Showing(passages, full=full).blocks(passages)
+    return "\n\n".join(
+        "\n".join([block.title, *(f"  {line.text}".rstrip() for line in block.lines)])
+        for block in blocks
+    )
 
 
 def _paint(console: Console, blocks: Iterable[_Block], *, full: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
@@ -10,8 +11,11 @@ from dqa import plugins
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
+from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
+from dqa.core.events import Event, FaultEvent
 from dqa.core.question_set import QuestionSet
+from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.folders import RunRecord, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
@@ -24,6 +28,20 @@ from dqa.report.tables import how_to_report
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
+
+
+class _Faults(DecisionWatcher):
+    """Hands on what failed of the calls of models, and nothing else, from all threads."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        del usage
+        if isinstance(event, FaultEvent):
+            with self._lock:
+                self._watcher.faulted(event)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -97,7 +115,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             shortcuts = choose_by_shortcuts(built.setup.questions)
             store.keep_shortcuts(shortcuts)
             watching.started(built, len(store.results))
-            results = make_decisions(built.setup, built.judge, store, options, watching.decided)
+            results = make_decisions(
+                *(built.setup, built.judge, store, options, watching.decided),
+                watcher=_Faults(watching),
+            )
         except (DataError, PluginError, UsageError):
             store.discard()
             raise
@@ -123,7 +144,11 @@ def _spec(
         return what.changed(**changed, **({"deciders": names} if names else {}))
     questions = what
     if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(name=questions.name, content_hash=questions.content_hash)
+        questions = GivenQuestions(
+            name=questions.name,
+            content_hash=questions.content_hash,
+            in_place=all(map(questions.is_in_place, questions.questions)),
+        )
     return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
 
 

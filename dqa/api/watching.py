@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dqa.core.events import FaultEvent
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.results import Result
 
@@ -17,3 +18,6 @@ class Watcher:
 
     def decided(self, result: Result) -> None:
         """Take note of a decision that was made and judged; called by one thread at a time."""
+
+    def faulted(self, fault: FaultEvent) -> None:
+        """Take note of a call of a model that failed; called by one thread at a time."""

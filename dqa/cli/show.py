@@ -11,11 +11,11 @@ from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
 
-@with_options(questions=options.QuestionOptions)
+@with_options(questions=options.AnyQuestionOptions)
 def show(  # noqa: PLR0913  (one parameter an option)
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID.")],
-    questions: options.QuestionOptions,
+    questions: options.AnyQuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",

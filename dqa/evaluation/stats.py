@@ -18,8 +18,8 @@ _NORMAL_975 = 1.959963984540054
 class Summary(Record):
     """How one decider did on one scenario and one database.
 
-    Decisions that a failing server, a spent budget or a crash ended are counted and not judged:
-    no share and no mean has them.
+    Decisions that a failing server, a spent budget or a crash ended are counted and not judged, nor
+    those of which nothing tells what is right: no share and no mean has them.
 
     Attributes
     ----------
@@ -58,6 +58,7 @@ class Summary(Record):
     infrastructure: int = Field(ge=0)
     budget: int = Field(ge=0)
     crashed: int = Field(ge=0)
+    unjudged: int = Field(ge=0, default=0, description="decided, where nothing tells what is right")
     mean_regret: float | None
     mean_relative_regret: float | None
     normalised_utility: float | None = Field(
@@ -147,6 +148,32 @@ def _summary(results: Sequence[Result]) -> Summary:
         mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
         **counts,
+    )
+
+
+class TagCount(Record):
+    """How a decider did on the questions of a tag, on all databases together."""
+
+    tag: str
+    decider: str
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+
+
+def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
+    """Count results by tag and decider, in the order they first appear."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        for tag in result.tags:
+            groups.setdefault((tag, result.decider), []).append(result)
+    return tuple(
+        TagCount(
+            tag=tag,
+            decider=decider,
+            judged=sum(result.outcome.judged for result in tagged),
+            correct=sum(result.outcome is Outcome.CORRECT for result in tagged),
+        )
+        for (tag, decider), tagged in groups.items()
     )
 
 

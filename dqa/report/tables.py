@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa.core.decision import Usage
+from dqa.core.distribution import own_command
 from dqa.core.records import Record
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
@@ -331,8 +332,8 @@ def how_to_report(crashed: Trace, folder: Path | None) -> str:
     where = "run again with a folder as out (--out), which keeps its traceback"
     if folder is not None:
         where = (
-            f"'dqa trace {folder} {crashed.question} --decider {crashed.decider} --database "
-            f"{crashed.database}' shows its traceback"
+            f"'{own_command()} trace {folder} {crashed.question} --decider {crashed.decider} "
+            f"--database {crashed.database}' shows its traceback"
         )
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "

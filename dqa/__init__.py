@@ -55,13 +55,22 @@ if TYPE_CHECKING:
         open_database,
         unload,
     )
-    from dqa.api.evaluating import Watcher, evaluate
+    from dqa.api.evaluating import evaluate
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
+    from dqa.api.looking import QueriedRows, ShownSchema, query, read_schema
     from dqa.api.measuring import analyse, write_audit_page
-    from dqa.api.questions import ShownQuestion, read_generated, read_release, read_set, show
+    from dqa.api.questions import (
+        ShownQuestion,
+        read_generated,
+        read_questions,
+        read_release,
+        read_set,
+        show,
+    )
     from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -80,7 +89,7 @@ if TYPE_CHECKING:
     from dqa.core.evidence import Evidence
     from dqa.core.question import Candidate, Question
     from dqa.core.question_set import Defect, QuestionSet
-    from dqa.core.recorder import Recorder
+    from dqa.core.recorder import DecisionWatcher, Recorder
     from dqa.core.simulator import Outcomes, Simulator
     from dqa.core.situation import Situation
     from dqa.core.truth import Truth
@@ -98,9 +107,17 @@ if TYPE_CHECKING:
     from dqa.evaluation.stats import Summary
     from dqa.evaluation.traces import Trace
     from dqa.guard import Audit, Policy, check
+    from dqa.loaders.candidate_files import read_candidates
     from dqa.loaders.generator.generate import generate_like_release
     from dqa.loaders.generator.manifest import write_generated
-    from dqa.loaders.sources import GeneratedFolder, GeneratedQuestions, NamedSet, ReleaseFolder
+    from dqa.loaders.own_question import OwnQuestion
+    from dqa.loaders.sources import (
+        GeneratedFolder,
+        GeneratedQuestions,
+        NamedSet,
+        OwnQuestions,
+        ReleaseFolder,
+    )
     from dqa.models.conversation import Conversation
     from dqa.scenarios.generation import Difficulty, Mix
 
@@ -121,6 +138,7 @@ __all__ = [
     "DeciderFactory",
     "Deciding",
     "Decision",
+    "DecisionWatcher",
     "Defect",
     "Difficulty",
     "Display",
@@ -142,9 +160,12 @@ __all__ = [
     "NamedSet",
     "Outcome",
     "Outcomes",
+    "OwnQuestion",
+    "OwnQuestions",
     "Played",
     "PluginError",
     "Policy",
+    "QueriedRows",
     "QueryError",
     "Question",
     "QuestionSet",
@@ -159,6 +180,7 @@ __all__ = [
     "Settings",
     "Shortcut",
     "ShownQuestion",
+    "ShownSchema",
     "Simulator",
     "Situation",
     "Summary",
@@ -189,9 +211,13 @@ __all__ = [
     "measure_shortcuts",
     "open_database",
     "play_episode",
+    "query",
+    "read_candidates",
     "read_generated",
+    "read_questions",
     "read_release",
     "read_run",
+    "read_schema",
     "read_set",
     "settings_of",
     "show",
@@ -204,7 +230,7 @@ _MODULES = {
     "dqa.core.endings": ("EXPECTED_FAILURES",),
     "dqa.deciders.answers": ("choice_of",),
     "dqa.models.conversation": ("Conversation",),
-    "dqa.core.recorder": ("Recorder",),
+    "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask"),
     "dqa.api.checking": ("check_lines",),
@@ -217,13 +243,22 @@ _MODULES = {
         "open_database",
         "unload",
     ),
-    "dqa.api.evaluating": ("Watcher", "evaluate"),
+    "dqa.api.evaluating": ("evaluate",),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
+    "dqa.api.looking": ("QueriedRows", "ShownSchema", "query", "read_schema"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
-    "dqa.api.questions": ("ShownQuestion", "read_generated", "read_release", "read_set", "show"),
+    "dqa.api.questions": (
+        "ShownQuestion",
+        "read_generated",
+        "read_questions",
+        "read_release",
+        "read_set",
+        "show",
+    ),
     "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),
@@ -259,10 +294,13 @@ _MODULES = {
     "dqa.guard": ("Audit", "Policy", "check"),
     "dqa.loaders.generator.generate": ("generate_like_release",),
     "dqa.loaders.generator.manifest": ("write_generated",),
+    "dqa.loaders.candidate_files": ("read_candidates",),
+    "dqa.loaders.own_question": ("OwnQuestion",),
     "dqa.loaders.sources": (
         "GeneratedFolder",
         "GeneratedQuestions",
         "NamedSet",
+        "OwnQuestions",
         "ReleaseFolder",
     ),
 }

@@ -243,8 +243,14 @@ def _heuristics() -> dict[str, list[Scenario]]:
 def simulator(name: str) -> Simulator:
     """Return what tells the outcomes of the scenario called `name`: a simulator, or statements."""
     found = find_scenario(name)
-    if found is None or not _has(found, "simulator"):
+    if found is None:
         raise UnknownNameError("simulator", name, names("simulator"))
+    if not _has(found, "simulator"):
+        raise UsageError(
+            f"The scenario '{name}' has no simulator: its outcomes are recorded with questions. To "
+            "have what its candidates lead to worked out, say where from under [outcomes] of "
+            f'{found.folder}/scenario.toml: source = "formula", "query" or "python".'
+        )
     return _simulator(found)
 
 
@@ -288,8 +294,15 @@ def _expect_rules(scenario: Scenario, simulator: Simulator) -> None:
 def generator(name: str) -> Generator:
     """Return the generator of the scenario called `name`."""
     found = find_scenario(name)
-    if found is None or not _has(found, "generator"):
+    if found is None:
         raise UnknownNameError("scenario that can be generated", name, names("generator"))
+    if not _has(found, "generator"):
+        raise UsageError(
+            f"The scenario '{name}' has no generator, so its questions come from a release or from "
+            "a file of your own (--questions). To generate them, name an object of "
+            f"dqa.scenarios.generation.Generator in {found.folder}/scenario.toml: [generator] "
+            'python = "package.module:OBJECT".'
+        )
     return _generator(found)
 
 

@@ -23,17 +23,19 @@ from dqa.evaluation.build import BuiltRun
 
 PUBLIC = tuple(
     """
+    DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
-    Limits LoadedHere ModelSpec Move Outcome Outcomes Played PluginError Policy QueryError
-    Question QuestionSet ReleaseAudit ReleaseFolder Result Rows Run RunOptions RunSpec
-    Settings Shortcut ShownQuestion Simulator Situation Summary Trace Truth UpperBound Usage
+    Limits LoadedHere ModelSpec Move Outcome Outcomes OwnQuestion OwnQuestions Played
+    PluginError Policy QueryError Question QuestionSet ReleaseAudit ReleaseFolder Result Rows
+    Run RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation Summary Trace Truth
+    UpperBound Usage
     UsageError Watcher World analyse annotate ask audit check check_lines evaluate examine
     format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts open_database play_episode read_generated read_release
-    read_run read_set settings_of show unload write_audit_page write_generated
+    read_questions read_run read_set settings_of show unload write_audit_page write_generated
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, Unpack
@@ -11,11 +10,12 @@ from typing import Self, Unpack
 from pydantic import model_validator
 
 from dqa import plugins
-from dqa.api.databases import open_database
 from dqa.api.evaluating import Named, default_deciders
+from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
+from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
 from dqa.deciders.candidates import queried_candidates
 from dqa.evaluation.build import connect
@@ -47,7 +47,8 @@ class AskedQuestion(Record):
     rules
         The business rules, as a text.
     candidates
-        A statement whose first column lists what can be chosen.
+        What can be chosen: a statement whose first column lists it, or a list, which
+        `read_candidates` makes of a file.
     context
         Statements whose rows a decider reads that writes none itself.
 
@@ -61,7 +62,7 @@ class AskedQuestion(Record):
     scenario: str | None = None
     target: Mapping[str, str] = {}
     rules: str | None = None
-    candidates: str | None = None
+    candidates: str | tuple[Candidate, ...] | None = None
     context: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -81,6 +82,8 @@ class AskedQuestion(Record):
                 f"The scenario '{self.scenario}' has a question and rules of its own: leave "
                 "away question and rules, or the scenario for a question of yours."
             )
+        if self.candidates == ():
+            raise UsageError("candidates (--candidate) lists none: name what can be chosen.")
         return self
 
     def read(self, database: Database) -> Question:
@@ -96,7 +99,9 @@ class AskedQuestion(Record):
         QueryError, InfrastructureError
             As `Database.query` does.
         """
-        candidates = None if self.candidates is None else _listed(self.candidates, database)
+        given, statement = self.candidates, None
+        if isinstance(given, str):
+            statement, given = given, _listed(given, database)
         if self.scenario is None:
             asked = Question(_CUSTOM, "1", self.question or "", self.rules or "")
         else:
@@ -104,8 +109,8 @@ class AskedQuestion(Record):
             asked = ask_scenario(scenario, database, self.target)
         return replace(
             asked,
-            candidates=asked.candidates if candidates is None else candidates,
-            candidate_query=self.candidates,
+            candidates=asked.candidates if given is None else tuple(dict.fromkeys(given)),
+            candidate_query=statement,
             context_queries=self.context,
         )
 
@@ -118,6 +123,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     calls: CallOptions = DEFAULT_CALLS,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
+    tables: Sequence[str] = (),
+    watcher: DecisionWatcher | None = None,
     debug: bool = False,
     **deciding: Unpack[DecidingFields],
 ) -> Trace:
@@ -126,7 +133,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     database
-        A URL, a file, or a database that is open already.
+        A URL, a database's file, CSV and Parquet files, or a database that is open already.
     question
         In the user's own words, or with rules, candidates, context, or of a scenario.
     decider
@@ -136,6 +143,11 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     policy, audit
         What of the database may be read, and who watches its statements; for one that is opened
         here.
+    tables
+        The only tables (of a graph, labels and relationship types) that are shown and may be read;
+        () for all; for one that is opened here.
+    watcher
+        Is told what happens while it happens.
     debug
         Whether a bug raises what it raised; otherwise it ends the decision as `Ending.CRASHED`.
     **deciding
@@ -144,12 +156,15 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     Returns
     -------
     Trace
-        The decision, with everything that led to it.
+        The decision, with everything that led to it, what it did not take into account
+        (`warnings`), and what it cost where `calls` has prices.
 
     Raises
     ------
     UsageError
         Something cannot be as it is asked for.
+    ModelUnavailableError
+        No connection to the model can be made; nothing was asked.
     QueryError, DataError, InfrastructureError
         The question cannot be made of what the database holds.
     """
@@ -161,33 +176,18 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     given = {} if isinstance(named, str) else {name: named}
     asking = Deciding(**deciding)
     made = connect(asking, (name,), calls, given=given).deciders(asking.rule_set)
-    with _opened(database, policy, audit) as opened:
-        about = asked.read(opened)
+    with opened(database, policy=policy, audit=audit, tables=tables) as there:
+        about = asked.read(there)
         try:
-            with attempt_by(about.key, name):
-                decision = made.by_name[name].decide(about, opened)
+            with attempt_by(about.key, name), watched_by(watcher or DecisionWatcher()):
+                decision = made.by_name[name].decide(about, there)
         except Exception as error:
             if debug:
                 raise
             decision = ended_by(error)
-        return Trace.of((about.key, opened.name, name), opened.kind, made.models[name], decision)
-
-
-@contextmanager
-def _opened(
-    database: str | Path | Database,
-    policy: Policy | Path | str | None,
-    audit: Audit | Path | str | None,
-) -> Iterator[Database]:
-    """Open a location with the backend that accepts it, and close it in the end."""
-    if not isinstance(database, str | Path):
-        yield database
-        return
-    opened = open_database(database, policy=policy, audit=audit)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    key, prices = (about.key, there.name, name), calls.prices
+    trace = Trace.of(key, there.kind, made.models[name], decision)
+    return trace if prices is None else trace.changed(cost=prices.cost(decision.usage))
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:

@@ -16,8 +16,9 @@ from dqa.core.secrets import redact
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for
-from dqa.evaluation.targets import configured, whole_url
+from dqa.evaluation.targets import configured
 from dqa.guard import Audit, Policy
+from dqa.loaders.places import whole_url
 
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 
@@ -28,36 +29,48 @@ def open_database(
     limits: Limits = DEFAULT_LIMITS,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
+    tables: Sequence[str] = (),
 ) -> Database:
     """Open a database read-only, behind the guard.
 
     Parameters
     ----------
     location
-        A URL, or a database's file.
+        A URL; a database's file; or CSV and Parquet files: one, a folder of them, or a pattern.
     limits
         What a statement may cost whose caller does not say.
     policy
         What of it may be read, or a JSON file that says so; None for everything.
     audit
         Who watches its statements, or a file to append them to; None for nobody.
+    tables
+        The only tables (of a graph, labels and relationship types) that are shown and may be read,
+        of those that the policy allows; () for all.
 
     Raises
     ------
     UsageError
-        No backend opens it, or it is not there.
+        No backend opens it, it is not there, or it has no table that is named.
     MissingKeyError
         Its driver is not installed.
     DatabaseUnavailableError
         It cannot be reached.
     """
     place = whole_url(str(location))
-    return plugins.backend_for(place).open(
-        place,
-        policy=Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy,
-        audit=Audit.to_file(audit) if isinstance(audit, str | Path) else audit,
-        limits=limits,
-    )
+    given = Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
+    watched = Audit.to_file(audit) if isinstance(audit, str | Path) else audit
+    opened = plugins.backend_for(place).open(place, policy=given, audit=watched, limits=limits)
+    if not tables:
+        return opened
+    try:
+        return opened.restrict(
+            (given or Policy()).only(tables, opened.schema(), fold=opened.dialect == "ladybug"),
+            watched,
+            limits,
+        )
+    except BaseException:
+        opened.close()
+        raise
 
 
 class LoadedHere(Record):

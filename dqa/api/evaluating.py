@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
 from dqa import plugins
 from dqa.api.runs import Run
+from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
+from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
+from dqa.core.events import Event, FaultEvent
 from dqa.core.question_set import QuestionSet
+from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.folders import RunRecord, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import RunFields, RunSpec
@@ -27,14 +30,18 @@ Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
 
 
-class Watcher:
-    """Receives progress; does nothing by default."""
+class _Faults(DecisionWatcher):
+    """Hands on what failed of the calls of models, and nothing else, from all threads."""
 
-    def started(self, built: BuiltRun, done: int) -> None:
-        """Take note that a run begins, of which an earlier start made `done` decisions."""
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
 
-    def decided(self, result: Result) -> None:
-        """Take note of a decision that was made and judged; called by one thread at a time."""
+    def happened(self, event: Event, usage: Usage) -> None:
+        del usage
+        if isinstance(event, FaultEvent):
+            with self._lock:
+                self._watcher.faulted(event)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -108,7 +115,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             shortcuts = choose_by_shortcuts(built.setup.questions)
             store.keep_shortcuts(shortcuts)
             watching.started(built, len(store.results))
-            results = make_decisions(built.setup, built.judge, store, options, watching.decided)
+            results = make_decisions(
+                *(built.setup, built.judge, store, options, watching.decided),
+                watcher=_Faults(watching),
+            )
         except (DataError, PluginError, UsageError):
             store.discard()
             raise
@@ -134,7 +144,11 @@ def _spec(
         return what.changed(**changed, **({"deciders": names} if names else {}))
     questions = what
     if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(name=questions.name, content_hash=questions.content_hash)
+        questions = GivenQuestions(
+            name=questions.name,
+            content_hash=questions.content_hash,
+            in_place=all(map(questions.is_in_place, questions.questions)),
+        )
     return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
 
 

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pkgutil import resolve_name
 from typing import Any
 
 from dqa import plugins
-from dqa.api.databases import DatabaseHealth, LoadedHere
-from dqa.api.questions import ShownQuestion
-from dqa.api.runs import Evaluation
 from dqa.core.errors import UnknownNameError
 from dqa.core.records import Record
-from dqa.evaluation.analysis.analyse import Analysis
-from dqa.evaluation.annotate import Annotation
-from dqa.evaluation.audit import ReleaseAudit
-from dqa.evaluation.folders import RunRecord
-from dqa.evaluation.results import Result
-from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.traces import Trace
-from dqa.loaders.generator.manifest import Manifest
 
-_OWN: Mapping[str, type[Record]] = {
-    "analysis": Analysis,
-    "annotation": Annotation,
-    "audit": ReleaseAudit,
-    "database_health": DatabaseHealth,
-    "evaluation": Evaluation,
-    "loaded": LoadedHere,
-    "manifest": Manifest,
-    "question": ShownQuestion,
-    "result": Result,
-    "run": RunRecord,
-    "shortcut_choices": ShortcutChoices,
-    "spec": RunSpec,
-    "trace": Trace,
+_OWN: Mapping[str, str] = {
+    "analysis": "dqa.evaluation.analysis.analyse:Analysis",
+    "annotation": "dqa.evaluation.annotate:Annotation",
+    "audit": "dqa.evaluation.audit:ReleaseAudit",
+    "database_health": "dqa.api.databases:DatabaseHealth",
+    "evaluation": "dqa.api.runs:Evaluation",
+    "loaded": "dqa.api.databases:LoadedHere",
+    "manifest": "dqa.loaders.generator.manifest:Manifest",
+    "own_question": "dqa.loaders.own_question:OwnQuestion",
+    "question": "dqa.api.questions:ShownQuestion",
+    "result": "dqa.evaluation.results:Result",
+    "rows": "dqa.api.looking:QueriedRows",
+    "run": "dqa.evaluation.folders:RunRecord",
+    "schema": "dqa.api.looking:ShownSchema",
+    "shortcut_choices": "dqa.evaluation.shortcuts:ShortcutChoices",
+    "spec": "dqa.evaluation.spec:RunSpec",
+    "trace": "dqa.evaluation.traces:Trace",
 }
-"""By what a format is called; methods add theirs by the entry point ``dqa.formats``."""
+"""By what a format is called, where its class is; methods add theirs by entry point
+``dqa.formats``. It is imported when it is asked for, since a list of names needs none."""
 
 
 def format_names() -> tuple[str, ...]:
@@ -56,6 +49,7 @@ def json_schema(name: str) -> dict[str, Any]:
     """
     if name not in format_names():
         raise UnknownNameError("format", name, format_names())
-    kind = _OWN[name] if name in _OWN else plugins.format_class(name)
+    own = _OWN.get(name)
+    kind: type[Record] = resolve_name(own) if own is not None else plugins.format_class(name)
     schema = kind.json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -23,6 +23,7 @@ from dqa.evaluation.run import carry_out
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.targets import targets_of
 from dqa.loaders.generator import generate as generate_questions
+from dqa.scenarios import scenario_name
 from dqa.scenarios.generation import Difficulty, Size
 
 _DATABASE = "sqlite"
@@ -50,8 +51,10 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
     Parameters
     ----------
-    scenarios, count, seed, sizes, difficulty, per_database, like_release
-        As `dqa.loaders.generator.generate` has them.
+    scenarios
+        By name or folder; by default as `dqa.loaders.generator.generate` has it.
+    count, seed, sizes, difficulty, per_database, like_release
+        As that has them.
     resist
         Deciders, by name or as they are: only questions are kept that all of them answer wrongly.
         One that cannot decide a scenario does not count there. No answer is no wrong answer.
@@ -69,7 +72,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
         The deciders that are resisted cannot go on.
     """
     return generate_questions(
-        scenarios,
+        None if scenarios is None else [plugins.scenario(scenario_name(n)).name for n in scenarios],
         count,
         seed,
         sizes=sizes,

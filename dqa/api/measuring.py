@@ -11,7 +11,7 @@ from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.folders import RUN, read_record, register_scenarios
-from dqa.loaders.sources import GeneratedFolder, ReleaseFolder
+from dqa.loaders.sources import GeneratedFolder, OwnQuestions, ReleaseFolder
 
 
 def analyse(
@@ -76,9 +76,12 @@ def _read_again(run: Path, folder: Path | str | None) -> QuestionSet:
         raise UsageError(f"{run} does not say where its questions are: there is no {RUN} of today.")
     source = record.spec.questions
     if folder is not None:
-        if not isinstance(source, ReleaseFolder | GeneratedFolder):
+        if isinstance(source, OwnQuestions):
+            source = source.changed(file=Path(folder))
+        elif isinstance(source, ReleaseFolder | GeneratedFolder):
+            source = source.changed(folder=Path(folder))
+        else:
             raise UsageError(f"The questions of {run} are in no folder (source: {source.source}).")
-        source = source.changed(folder=Path(folder))
     found = source.read()
     if found.content_hash != record.content_hash:
         raise UsageError(f"The questions of {found.name} are others than when {run} asked them.")

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
-from dqa.core.question import Candidate
+from dqa.api.databases import open_database
+from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
-from dqa.core.schema import describe
-from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, ReleaseFolder
+from dqa.core.schema import DatabaseSchema, describe
+from dqa.guard import Audit, Policy
+from dqa.loaders.own_question import OwnQuestion
+from dqa.loaders.places import whole_url
+from dqa.loaders.sources import (
+    FormName,
+    GeneratedFolder,
+    NamedSet,
+    OwnQuestions,
+    ReleaseFolder,
+    located,
+)
 
 
 def read_release(
@@ -70,12 +84,62 @@ def read_set(
     return NamedSet(name=name, scenarios=scenarios, limit=limit).read()
 
 
+def read_questions(  # noqa: PLR0913  (each is a question of its own to the caller)
+    questions: Path | str | Iterable[Mapping[str, Any] | OwnQuestion],
+    databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+    *,
+    name: str = "questions",
+    limit: int | None = None,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+) -> QuestionSet:
+    """Read questions of one's own, about one's own databases.
+
+    The databases are asked where they are, read-only; nothing is loaded.
+
+    Parameters
+    ----------
+    questions
+        A file of one JSON object a line, or a list of the same (``dqa formats own_question``).
+    databases
+        What they are about: a URL or a file, several of them, or by name, as a question names its
+        ``database``.
+    name
+        What a list is called; a file's questions are called as the file is.
+    limit
+        Most questions.
+    policy, audit
+        What of the databases may be read, and who watches the statements that list candidates.
+
+    Raises
+    ------
+    ParseError
+        A line of the file is wrong.
+    UsageError
+        A question of the list is wrong, or a database is not there.
+    InfrastructureError
+        A database failed.
+    """
+    from dqa.loaders.own import read_list
+
+    policy = Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
+    audit = Audit.to_file(audit) if isinstance(audit, str | Path) else audit
+    if isinstance(questions, str | Path):
+        source = OwnQuestions(file=Path(questions), databases=located(databases), limit=limit)
+        return source.read(policy, audit)
+    found = read_list(questions, located(databases), name=name, policy=policy, audit=audit)
+    return found.select(limit=limit)
+
+
 class ShownSituation(Record):
     """The situation that a question is about."""
 
     name: str
-    hash: str = Field(pattern="^[0-9a-f]{64}$")
-    rows: dict[str, int] = Field(description="by table")
+    hash: str | None = Field(
+        pattern="^[0-9a-f]{64}$",
+        description="of its content; None of a database that is asked where it is",
+    )
+    rows: dict[str, int] = Field(description="by table; empty where nobody counted them")
 
 
 class ShownSchema(Record):
@@ -116,13 +180,14 @@ class ShownQuestion(Record):
 
     def to_text(self) -> str:
         """Return the question as text, section by section."""
-        rows = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
+        counted = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
+        rows = f"{counted} rows" if counted else "where it is"
         listed = str(len(self.candidates)) if self.candidates else "not listed"
         schema = "\n".join([*self.tables.relational, *self.tables.graph])
         parts = {
             "Question": self.question.strip(),
             "Rules": self.rules.strip(),
-            f"Database {self.situation.name} ({rows} rows)": schema,
+            f"Database {self.situation.name} ({rows})": schema,
             "Candidates": listed,
             "Answer": ", ".join(map(str, self.answers)) or "not known",
         }
@@ -142,8 +207,8 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         The set has no such question.
     """
     question = questions.find(key)
-    truth, situation = questions.truth_of(question), questions.situation_of(question)
-    schema = describe(situation.schema)
+    truth = questions.truth_of(question)
+    situation, schema = _shown(questions, question)
     return ShownQuestion(
         key=question.key,
         scenario=question.scenario,
@@ -155,16 +220,27 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         answer=truth.official,
         answers=truth.answers,
         outcomes=truth.outcomes,
-        situation=ShownSituation(
-            name=situation.name,
-            hash=situation.content_hash,
-            rows={name: len(table) for name, table in situation.tables.items()},
-        ),
+        situation=situation,
         tables=ShownSchema(
             relational=tuple(replace(schema, nodes=(), edges=()).to_text().splitlines()),
             graph=tuple(replace(schema, tables=()).to_text().splitlines()),
         ),
     )
+
+
+def _shown(questions: QuestionSet, question: Question) -> tuple[ShownSituation, DatabaseSchema]:
+    """Return what a question is about; a database that is asked where it is tells its schema."""
+    if not questions.has_data_of(question):
+        place = question.situation
+        with closing(open_database(whole_url(questions.places[place], place))) as opened:
+            return ShownSituation(name=place, hash=None, rows={}), opened.schema()
+    situation = questions.situation_of(question)
+    shown = ShownSituation(
+        name=situation.name,
+        hash=situation.content_hash,
+        rows={name: len(table) for name, table in situation.tables.items()},
+    )
+    return shown, describe(situation.schema)
 
 
 def _indented(body: str) -> str:

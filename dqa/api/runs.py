@@ -34,7 +34,14 @@ from dqa.evaluation.shortcuts import (
     right_answers,
 )
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stats import KindMean, Summary, kind_means, summarise
+from dqa.evaluation.stats import (
+    KindMean,
+    Summary,
+    TagCount,
+    count_tags,
+    kind_means,
+    summarise,
+)
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.passages import Passage
@@ -45,6 +52,7 @@ from dqa.report.tables import (
     lines_below,
     scoring_lines,
     spending,
+    tag_lines,
 )
 from dqa.scenarios import scenario_name
 
@@ -74,6 +82,9 @@ class Evaluation(Record):
         description="how often each heuristic is right, on the questions that were judged"
     )
     chance: tuple[Chance, ...]
+    tags: tuple[TagCount, ...] = Field(
+        default=(), description="how every decider did on the questions of each tag"
+    )
 
 
 @dataclass(frozen=True)
@@ -165,6 +176,11 @@ class Run:
         right = right_answers(self.results)
         return count_chance(self.shortcut_choices, right, strict_official=self.strict_official)
 
+    @cached_property
+    def tags(self) -> tuple[TagCount, ...]:
+        """How every decider did on the questions of each tag; empty where none has a tag."""
+        return count_tags(self.results)
+
     def scoring(self) -> list[str]:
         """Return what counts as right, the figures by the other count, and the best shortcuts."""
         return scoring_lines(self.summaries, self.shortcuts, strict_official=self.strict_official)
@@ -181,8 +197,8 @@ class Run:
 
     @property
     def judged(self) -> bool:
-        """Whether any decision says anything about its decider."""
-        return any(result.outcome.judged for result in self.results)
+        """Whether any decision was made: judged, or without anything that tells what is right."""
+        return any(not result.outcome.repeated for result in self.results)
 
     @property
     def stopped_by(self) -> str | None:
@@ -211,7 +227,11 @@ class Run:
 
     def lines(self) -> list[str]:
         """Return what is said below the tables: what counts, who answered, what it took."""
-        return [*self.scoring(), *lines_below(self.summaries, self.spent)]
+        return [
+            *self.scoring(),
+            *tag_lines(self.tags),
+            *lines_below(self.summaries, self.spent),
+        ]
 
     def report(self) -> str:
         """Return the tables, with what counts in them, who answered, and what it took."""
@@ -233,6 +253,7 @@ class Run:
             means=self.means,
             shortcuts=self.shortcuts,
             chance=self.chance,
+            tags=self.tags,
         )
 
     def select(

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from dqa.evaluation.annotate import Annotation
 
 
-@with_options(questions=options.QuestionOptions)
+@with_options(questions=options.AnyQuestionOptions)
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
-    questions: options.QuestionOptions,
+    questions: options.AnyQuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",

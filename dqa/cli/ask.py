@@ -15,6 +15,7 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
+from dqa.cli.steps import Steps
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
 from dqa.core.text import visible
 from dqa.evaluation.options import CallOptions
@@ -61,7 +62,44 @@ class AskedOptions:
         typer.Option(
             "--rules",
             metavar="FILE",
-            help="Text file with the business rules.",
+            help="Text file with the business rules; - reads standard input.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None
+    rules_text: Annotated[
+        str | None,
+        typer.Option(
+            "--rules-text",
+            metavar="TEXT",
+            help="The business rules themselves, where they are short.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--candidate",
+            metavar="NAME",
+            help="What can be chosen; given once for each. Names may hold commas.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None
+    candidates_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--candidates-from",
+            metavar="FILE",
+            help="File of what can be chosen: one a line, a .csv or .tsv file's column, or a .json "
+            "list.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None
+    candidates_column: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates-column",
+            metavar="NAME",
+            help="Column of that file, or field of its objects; by default the first column.",
             rich_help_panel=QUESTIONS,
         ),
     ] = None
@@ -89,20 +127,38 @@ class AskedOptions:
         """Return the question; `UsageError` where these make none."""
         from dqa.api.asking import AskedQuestion
 
-        try:
-            rules = None if self.rules is None else self.rules.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(
-                f"--rules {self.rules} cannot be read as UTF-8 text: {error}."
-            ) from error
         return AskedQuestion(
             question=self.question,
             scenario=self.scenario,
             target=options.pairs_in("--target", self.target or ()),
-            rules=rules,
-            candidates=self.candidates,
+            rules=self._rules(),
+            candidates=self._candidates(),
             context=tuple(self.context or ()),
         )
+
+    def _rules(self) -> str | None:
+        if self.rules is None:
+            return self.rules_text
+        if self.rules_text is not None:
+            raise UsageError("--rules FILE and --rules-text TEXT both give the rules: give one.")
+        return options.text_in("--rules", self.rules)
+
+    def _candidates(self) -> str | tuple[str | int, ...] | None:
+        from dqa.loaders.candidate_files import read_candidates
+
+        given = {
+            "--candidate": self.candidate or None,
+            "--candidates": self.candidates,
+            "--candidates-from": self.candidates_from,
+        }
+        named = [option for option, value in given.items() if value is not None]
+        if len(named) > 1:
+            raise UsageError(f"{' and '.join(named)} both say what can be chosen: give one.")
+        if self.candidates_from is not None:
+            return read_candidates(self.candidates_from, self.candidates_column)
+        if self.candidates_column is not None:
+            raise UsageError("--candidates-column is of a file: name it (--candidates-from).")
+        return tuple(self.candidate) if self.candidate else self.candidates
 
 
 @with_options(asked=AskedOptions, asking=options.DecidingOptions, calling=CallOptions)
@@ -113,7 +169,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--database",
             metavar="URL|PATH",
-            help="Database to decide on.",
+            help="Database to decide on: a URL, a file, or CSV and Parquet files.",
             rich_help_panel=DATABASES,
         ),
     ],
@@ -139,16 +195,9 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     ] = None,
     asking: options.DecidingOptions,
     calling: CallOptions,
+    tables: options.Tables = None,
     policy: options.Policy = None,
-    audit: Annotated[
-        Path | None,
-        typer.Option(
-            "--audit",
-            metavar="FILE",
-            help="File to append every statement to, with what came of it.",
-            rich_help_panel=DATABASES,
-        ),
-    ] = None,
+    audit: options.AuditFile = None,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -167,7 +216,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     from dqa.api.asking import ask as ask_one
 
     question = asked.asked()
-    with _new_file(trace) as file:
+    prices = calling.prices
+    with _new_file(trace) as file, Steps(prices) as steps:
         decided = ask_one(
             database,
             question,
@@ -175,6 +225,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             calls=calling,
             policy=policy,
             audit=audit,
+            tables=options.tables_in(tables),
+            watcher=steps,
             debug=debug,
             **asking.fields(rule_set),
         )
@@ -185,6 +237,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         echo_json(written)
     else:
         typer.echo(_as_text(decided))
+    for warning in decided.warnings:
+        typer.echo(f"warning: {visible(warning)}", err=True)
     _fail(decided, trace)
 
 
@@ -229,7 +283,7 @@ def _new_file(path: Path | None) -> Iterator[TextIO | None]:
 
 
 def _as_text(decided: Trace) -> str:
-    from dqa.report.tables import model_line
+    from dqa.report.tables import Spending, model_line
 
     lines = [f"Answer: {decided.answer or '(none)'}"]
     if decided.choice is not None:
@@ -248,4 +302,5 @@ def _as_text(decided: Trace) -> str:
             cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
             lines.append(f"    -> {evidence.row_count} rows{cut}")
     lines.append(model_line(decided.model))
+    lines.append(str(Spending.of(decided.usage, decided.cost)))
     return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +27,7 @@ _INTERRUPTED = 130
 @with_options(
     asking=options.DecidingOptions,
     calling=CallOptions,
-    questions=options.QuestionOptions,
+    questions=options.AnyQuestionOptions,
     running=RunOptions,
 )
 def evaluate(  # noqa: PLR0913  (one parameter an option)
@@ -43,18 +43,19 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     ] = None,
     scenarios: options.Scenarios = None,
     databases: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--databases",
             metavar="NAMES",
-            help="Databases, separated by commas: embedded ones by name, servers by URL, or by "
-            "name with the URL in DQA_NAME_URL.",
+            help="Where questions' databases are loaded, separated by commas: embedded ones by "
+            "name, servers by URL, or by name with the URL in DQA_NAME_URL; by default "
+            "sqlite,ladybug.",
             rich_help_panel=DATABASES,
         ),
-    ] = "sqlite,ladybug",
+    ] = None,
     asking: options.DecidingOptions,
     calling: CallOptions,
-    questions: options.QuestionOptions,
+    questions: options.AnyQuestionOptions,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -100,6 +101,9 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     """Let deciders decide questions on databases, and print how often each was right."""
     from dqa.api.evaluating import evaluate as evaluate_all
 
+    given: dict[str, Any] = {"strict_official": strict_official, "policy": policy}
+    if databases is not None:
+        given["databases"] = options.names_in("--databases", databases)
     with Progress(verbose=verbose) as progress:
         try:
             run = evaluate_all(
@@ -112,10 +116,8 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
                 options=running,
                 calls=calling,
                 watcher=progress,
-                databases=options.names_in("--databases", databases),
-                strict_official=strict_official,
-                policy=policy,
                 **asking.fields(rule_set, reads=True),
+                **given,
             )
         except KeyboardInterrupt:
             _leave(progress, out)

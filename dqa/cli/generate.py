@@ -161,7 +161,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
     if rivals is not None:
         difficulty = replace(difficulty, rivals=rivals)
     asked: dict[str, Any] = {
-        "scenarios": options.scenarios_in(scenarios),
+        "scenarios": None if scenarios is None else _known(scenarios),
         "count": questions,
         "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
         "difficulty": difficulty,
@@ -192,7 +192,8 @@ def _generate(
 
     deciding = Deciding(**asking.fields(None, reads=True))
     made = generate_all(seed=asking.seed, deciding=deciding, calls=calling, **asked)
-    usual = {"scenarios": generator.judged_scenarios(), "count": 10}
+    scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
+    usual = {"scenarios": scenarios, "count": 10}
     told = usual | {name: value for name, value in asked.items() if value or name in _TOLD}
     if asked["like_release"]:
         told = {"like_release": True}
@@ -226,6 +227,13 @@ def _report(out: Path, as_json: bool) -> None:
             f"{counts.mean_rows:.1f} rows on average"
         )
     typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
+
+
+def _known(listed: str) -> tuple[str, ...]:
+    """Return the names of scenarios, of which some may be told by their folders."""
+    from dqa.loaders.sources import GeneratedQuestions
+
+    return GeneratedQuestions(scenarios=options.names_in("--scenarios", listed)).names or ()
 
 
 def _mix(given: str | None) -> Mix | None:

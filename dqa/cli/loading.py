@@ -49,7 +49,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
     from dqa.cli.progress import track
 
     names = options.scenarios_in(scenarios)
-    if question is not None:
+    if question is not None and names is None:
         names = options.scenario_in(question)
     source = questions.source(seed, names, form=form, strict=strict)
     plugins.backend_for(database)  # before anything is read: a wrong name costs no reading

@@ -41,6 +41,14 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
         "ask:ask",
         "Ask one question about any database; exit code 1 where it ends without an answer.",
     ),
+    "schema": (
+        "schema:schema",
+        "Print what a model is shown of a database: tables, columns, keys; or labels and types.",
+    ),
+    "query": (
+        "query:query",
+        "Run one read-only statement as an agent's would run: checked, bounded and audited.",
+    ),
     "check": (
         "check:check",
         "Say of every statement, one JSON line each, whether it only reads and may run.",

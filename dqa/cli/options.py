@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.evaluation.spec import DecidingFields
-    from dqa.loaders.sources import QuestionSource
+    from dqa.loaders.sources import OwnQuestions, QuestionSource
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -53,6 +54,26 @@ Generate = Annotated[
         metavar="N",
         min=1,
         help="Generate N questions of each scenario on the spot.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+OwnFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        metavar="FILE",
+        help="File of your own questions about --database, one JSON object a line; 'dqa formats "
+        "own_question' has its fields.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+OwnDatabases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--database",
+        metavar="[NAME=]URL|PATH",
+        help="Database that --questions are about, asked where it is, read-only; may be given "
+        "several times, by the names that questions call them.",
         rich_help_panel=QUESTIONS,
     ),
 ]
@@ -110,6 +131,25 @@ RuleSet = Annotated[
         help="What a simulator counts by, e.g. 'released' or 'paper', which the simulator of every "
         "scenario asked about must have; by default what the questions' answers follow.",
         rich_help_panel=QUESTIONS,
+    ),
+]
+Tables = Annotated[
+    str | None,
+    typer.Option(
+        "--tables",
+        metavar="NAMES",
+        help="The only tables, separated by commas, that are shown and may be read; of a graph, "
+        "labels and relationship types.",
+        rich_help_panel=DATABASES,
+    ),
+]
+AuditFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--audit",
+        metavar="FILE",
+        help="File to append every statement to, with what came of it.",
+        rich_help_panel=DATABASES,
     ),
 ]
 Policy = Annotated[
@@ -272,6 +312,28 @@ def names_in(option: str, listed: str) -> tuple[str, ...]:
     return names
 
 
+def tables_in(listed: str | None) -> tuple[str, ...]:
+    """Return what ``--tables`` names; () where it is not given."""
+    return () if listed is None else names_in("--tables", listed)
+
+
+def text_in(option: str, file: Path) -> str:
+    """Return the text of a file, or of standard input for ``-``.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, or is no UTF-8.
+    """
+    try:
+        if str(file) == "-":
+            return sys.stdin.buffer.read().decode("utf-8")
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        where = "standard input" if str(file) == "-" else file
+        raise UsageError(f"{option}: {where} cannot be read as UTF-8 text: {error}.") from error
+
+
 def scenarios_in(listed: str | None) -> tuple[str, ...] | None:
     """Return what ``--scenarios`` names; None where it is not given."""
     return None if listed is None else names_in("--scenarios", listed)
@@ -328,12 +390,49 @@ class QuestionOptions:
             )
         if named is not None:
             made.append(sources.NamedSet(name=named))
+        made += self._own()
         if len(made) != 1:
             raise UsageError(
                 "Say where the questions come from, once: --release DIR, --generated DIR, --set "
-                "NAME or --generate N."
+                f"NAME{self._other} or --generate N."
             )
         return made[0].changed(scenarios=scenarios, limit=limit)
+
+    @property
+    def _other(self) -> str:
+        return ""
+
+    def _own(self) -> list[OwnQuestions]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class AnyQuestionOptions(QuestionOptions):
+    """The same, or the user's own file of questions about the user's own databases."""
+
+    own: OwnFile = None
+    database: OwnDatabases = None
+
+    @property
+    def _other(self) -> str:
+        return ", --questions FILE"
+
+    def _own(self) -> list[OwnQuestions]:
+        from dqa.loaders.sources import OwnQuestions, located
+
+        if self.own is None:
+            if self.database:
+                raise UsageError(
+                    "--database names what --questions FILE is about: give that file, too. Where "
+                    "other questions are loaded says --databases of 'dqa eval'."
+                )
+            return []
+        if not self.database:
+            raise UsageError(
+                f"--questions {self.own}: say what they are about: --database URL or --database "
+                "NAME=URL."
+            )
+        return [OwnQuestions(file=self.own, databases=located(self.database))]
 
 
 @dataclass(frozen=True, slots=True)

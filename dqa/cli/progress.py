@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import typer
 
-from dqa.api.evaluating import Watcher
+from dqa.api.watching import Watcher
 from dqa.cli.output import report_defects
+from dqa.cli.steps import fault_line
+from dqa.core.text import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+    from dqa.core.events import FaultEvent
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.results import Result
 
+_MENDED = frozenset({"after_stop", "unsupported"})
+"""Faults that cost nothing: the reply is there."""
 _Item = TypeVar("_Item")
 
 
@@ -48,6 +53,7 @@ class Progress(Watcher):
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._correct = 0
+        self._faults: set[str] = set()
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -74,6 +80,17 @@ class Progress(Watcher):
         self._correct += result.outcome is Outcome.CORRECT
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, advance=1, correct=self._correct)
+
+    def faulted(self, fault: FaultEvent) -> None:
+        """Say the first failure of each kind at once: what follows waits, and is in the traces."""
+        if fault.fault in self._faults or fault.fault in _MENDED:
+            return
+        self._faults.add(fault.fault)
+        line = f"warning: {visible(fault_line(fault))} (more of this kind is in the traces)"
+        if self._bar is None:
+            typer.echo(line, err=True)
+        else:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _bar() -> Bar:

@@ -11,11 +11,11 @@ from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
 
 
-@with_options(questions=options.QuestionOptions)
+@with_options(questions=options.AnyQuestionOptions)
 def show(  # noqa: PLR0913  (one parameter an option)
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID.")],
-    questions: options.QuestionOptions,
+    questions: options.AnyQuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",
@@ -27,7 +27,7 @@ def show(  # noqa: PLR0913  (one parameter an option)
     from dqa.api.questions import show as show_one
 
     named = options.scenarios_in(scenarios) or options.scenario_in(question)
-    read = questions.source(seed, named, form=form, strict=strict).read()
+    read = questions.source(seed, named, form=form, strict=strict).read_for(question)
     shown = show_one(read, question)
     report_defects(read.defects, verbose)
     if as_json:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from dqa.core.events import Event
+from dqa.core.events import Event, WarningEvent
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
@@ -82,3 +82,9 @@ class Decision:
     error: str | None = None
     outage: Outage | None = None
     trace: tuple[Event, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the decision did not take into account, each once."""
+        told = (event.text for event in self.trace if isinstance(event, WarningEvent))
+        return tuple(dict.fromkeys(told))

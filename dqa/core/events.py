@@ -167,6 +167,29 @@ def event_of(evidence: Evidence, step: int) -> Event:
     return SimulationEvent.of(evidence, step) if simulated else ToolEvent.of(evidence, step)
 
 
+class WarningEvent(Event):
+    """What the decision did not take into account, such as tables that the model was not shown.
+
+    Attributes
+    ----------
+    about
+        What was left out: parts of the ``schema``, or ``candidates``.
+    text
+        What a reader of the decision has to know, and how to mend it.
+    considered, total
+        How many were taken into account, of how many.
+    left_out
+        Names of the others, where no other event has them.
+    """
+
+    kind: Literal["warning"] = "warning"
+    about: Literal["schema", "candidates"]
+    text: str
+    considered: int
+    total: int
+    left_out: tuple[str, ...] = ()
+
+
 class AnswerEvent(Event):
     """The decision."""
 
@@ -197,6 +220,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     RetrievalEvent,
     SimulationEvent,
     ToolEvent,
+    WarningEvent,
     AnswerEvent,
     EndingEvent,
 )

@@ -28,7 +28,8 @@ class Question:
     rules
         The business rules, as the decider reads them.
     situation
-        Name of the situation it is asked about, a key of `QuestionSet.situations`.
+        Name of the situation it is asked about, a key of `QuestionSet.situations`; or of the user's
+        own database, a key of `QuestionSet.places`.
     target
         What the goal is about, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
     candidates
@@ -38,6 +39,8 @@ class Question:
     context_queries
         Statements of the user's own whose rows are what a decider reads about the question, in
         place of its scenario's (`dqa.scenarios.base.Scenario.context`).
+    tags
+        Words by which whoever asks tells questions apart; no decider is shown them.
     """
 
     scenario: str
@@ -49,6 +52,7 @@ class Question:
     candidates: tuple[Candidate, ...] | None = None
     candidate_query: str | None = None
     context_queries: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", MappingProxyType(dict(self.target)))

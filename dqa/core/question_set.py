@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from dqa.core.errors import UnknownNameError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
@@ -49,6 +49,9 @@ class QuestionSet:
     rule_set
         The rule set that the truths follow, named by whoever read or made them; None for the first
         of each simulator's.
+    places
+        By name, the locations of the databases that questions are asked about where they are:
+        nobody loads them, and a situation by that name is what was read back from one.
 
     Raises
     ------
@@ -62,6 +65,7 @@ class QuestionSet:
     defects: tuple[Defect, ...] = ()
     truths: Mapping[str, Truth] = field(default_factory=dict)
     rule_set: str | None = None
+    places: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold passwords
 
     def __post_init__(self) -> None:
         for question in self.questions:
@@ -92,11 +96,33 @@ class QuestionSet:
         """Return what is known to be right; an empty `Truth` where nothing is."""
         return self.truths.get(question.key, NOTHING_KNOWN)
 
+    def is_in_place(self, question: Question) -> bool:
+        """Whether `question` is asked about a database where that is, which nobody loads."""
+        return question.situation in self.places
+
+    def has_data_of(self, question: Question) -> bool:
+        """Whether the data that `question` is about is at hand, and not in its place alone."""
+        return question.situation in self.situations or not self.is_in_place(question)
+
     def situation_of(self, question: Question) -> Situation:
-        """Return the situation that `question` is asked about."""
+        """Return the situation that `question` is asked about.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such situation.
+        UsageError
+            The question is asked about a database of the user's own, whose data nobody read.
+        """
         try:
             return self.situations[question.situation]
         except KeyError:
+            if self.is_in_place(question):
+                raise UsageError(
+                    f"Question '{question.key}' is asked about the database '{question.situation}' "
+                    "where it is, of whose data nothing was read: this works for questions that "
+                    "name their scenario alone."
+                ) from None
             raise UnknownNameError("situation", question.situation, self.situations) from None
 
     @property
@@ -117,7 +143,10 @@ class QuestionSet:
             question.key,
             question.text,
             question.rules,
-            self.situation_of(question).content_hash,
+            # What a database of the user's own holds may change while it is asked.
+            self.situation_of(question).content_hash
+            if self.has_data_of(question)
+            else f"in {question.situation}",
             repr(question.candidates),
             repr(truth.answers),
             repr(question.context_queries),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter
 
 from dqa.core.decision import Decision, Ending, Outage, Usage
@@ -9,6 +12,32 @@ from dqa.core.endings import ending_of
 from dqa.core.events import AnswerEvent, EndingEvent, Event, event_of
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
+
+
+class DecisionWatcher:
+    """Is told what happens in a decision while it is made; does nothing by default.
+
+    It is called by the thread that decides, which waits for it.
+    """
+
+    def asking(self, step: int) -> None:
+        """Take note that a model is asked for its reply number `step`."""
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Take note of an event, and of all tokens and calls so far."""
+
+
+_watcher: ContextVar[DecisionWatcher] = ContextVar("dqa_watcher", default=DecisionWatcher())  # noqa: B039  (keeps nothing)
+
+
+@contextmanager
+def watched_by(watcher: DecisionWatcher) -> Iterator[None]:
+    """Let `watcher` be told of every decision that begins in this context."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 class Recorder:
@@ -35,10 +64,16 @@ class Recorder:
         self.usage = Usage()
         self.steps = 0
         self._began = perf_counter()
+        self._watcher = _watcher.get()
+
+    def asking(self) -> None:
+        """Say that a model is asked for its next reply."""
+        self._watcher.asking(self.steps + 1)
 
     def note(self, event: Event) -> None:
         """Add an event."""
         self.events.append(event)
+        self._watcher.happened(event, self.usage)
 
     def add_evidence(self, evidence: Evidence) -> None:
         """Add what a tool returned, with its event."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from dqa.core.display import Value, dump_row
+from dqa.core.display import dump_row
 from dqa.core.situation import Schema
 
 
@@ -16,7 +17,7 @@ class Field:
 
     name: str
     type: str
-    samples: tuple[Value, ...] = ()
+    samples: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +66,21 @@ class DatabaseSchema:
     edges: tuple[EdgeInfo, ...] = ()
     quote: str = '"'
 
-    def to_text(self, most: int = 32_000) -> str:
+    def to_text(self) -> str:
         """Return the schema as a model reads it, one table, label or relationship type a line.
 
-        Names are spelled as a statement has to spell them, quoted where they must be. What would
-        make the text longer than `most` characters is left out, and the last line says how much.
+        Names are spelled as a statement has to spell them, quoted where they must be. How much of
+        it a model is shown says `dqa.core.fitting.fit_schema`.
         """
-        lines = [
+        return "\n".join(self.lines())
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the lines of the text: of tables, then of nodes, then of relationship types."""
+        return (
             *(self._table(table) for table in self.tables),
             *(self._node(node) for node in self.nodes),
             *(self._edge(edge) for edge in self.edges),
-        ]
-        length = 0
-        for shown, line in enumerate(lines):
-            length += len(line) + 1
-            if length > most:
-                left = f"({len(lines) - shown} more of {len(lines)} are not shown)"
-                return "\n".join([*lines[:shown], left])
-        return "\n".join(lines)
+        )
 
     def _table(self, table: TableInfo) -> str:
         def spelled(name: str) -> str:

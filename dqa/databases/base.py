@@ -58,7 +58,9 @@ class Backend:
     embedded
         Whether its databases live in this process, so that situations can be loaded into memory.
     driver
-        The package without which nothing can be opened; the extra of the backend's name brings it.
+        The package without which nothing can be opened; the extra `extra` brings it.
+    extra
+        The extra that installs the driver; by default what the backend is called.
     example
         A location, for who gives none to a server.
     """
@@ -70,6 +72,7 @@ class Backend:
     accepts: Callable[[str], bool]
     embedded: bool = False
     driver: str | None = None
+    extra: str | None = None
     example: str = "scheme://user:password@host/database"
 
     def open(
@@ -79,7 +82,7 @@ class Backend:
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
-    ) -> Database:
+    ) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
 
         Raises
@@ -177,7 +180,8 @@ class Backend:
         """Return the class of namespaces; embedded engines race where two threads start them."""
         if self.driver is not None and find_spec(self.driver) is None:
             raise MissingKeyError(
-                f"The driver '{self.driver}' is not installed: {install_command(self.name)}."
+                f"The driver '{self.driver}' is not installed: "
+                f"{install_command(self.extra or self.name)}."
             )
         with _STARTING:
             found = _STARTED.get(self.namespaces)
@@ -191,8 +195,7 @@ class Backend:
     def _in_memory(self) -> type[Namespaces]:
         if not self.embedded:
             raise UsageError(
-                f"A {self.name} database is on a server and not in memory: name its URL, "
-                f"{self.example}."
+                f"A {self.name} database is not in memory: name where it is, as {self.example}."
             )
         return self._started()
 
@@ -220,7 +223,7 @@ def _restricted(
     limits: Limits | None,
     *,
     checked: bool = False,
-) -> Database:
+) -> GuardedDatabase:
     try:
         return database.restrict(policy, audit, limits, checked=checked)
     except BaseException:

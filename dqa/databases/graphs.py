@@ -13,5 +13,6 @@ def require_graph(schema: Schema) -> None:
     if left_out:
         raise DataError(
             f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
-            "its graph; map them in its schema."
+            "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or take relational "
+            "databases alone, such as --databases sqlite."
         )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UsageError
+from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Goal, Outcomes
 from dqa.core.truth import Truth
 from dqa.scenarios.embedded import first_column
 
 _MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
+
+_OFFERED = 200
+_OFFERED_CHARACTERS = 8_000
+"""The most candidates, and characters of them, that a question of the user's own names."""
+_EXAMPLES = 20
 
 
 def nouns_of(question: Question) -> tuple[str, ...]:
@@ -76,3 +84,46 @@ def queried_candidates(
     return tuple(
         dict.fromkeys(cell if isinstance(cell, str | int) else str(cell) for cell in cells)
     )
+
+
+def offer_candidates(
+    question: Question, candidates: tuple[Candidate, ...] | None
+) -> tuple[str, WarningEvent | None]:
+    """Return what a model is told can be chosen, and a warning where it cannot know of all.
+
+    Nothing is told where a scenario's own question says it, or nobody listed any.
+
+    Parameters
+    ----------
+    question
+        What is asked.
+    candidates
+        What can be chosen.
+    """
+    if not candidates or plugins.scenario_of(question) is not None:
+        return "", None
+    names = [_one_line(candidate) for candidate in candidates]
+    count = f"{len(names):,}"
+    if len(names) <= _OFFERED and sum(map(len, names)) <= _OFFERED_CHARACTERS:
+        return "\n".join(
+            [f"One of these {count} is to be chosen:", *(f"- {n}" for n in names)]
+        ), None
+    if question.candidate_query is not None:
+        told = f"One of {count} is to be chosen. The first column of this statement lists them:"
+        return f"{told}\n{question.candidate_query.strip()}", None
+    some = names[:_EXAMPLES]
+    told = f"One of {count} is to be chosen, such as:"
+    warning = WarningEvent(
+        about="candidates",
+        text=f"The model was shown {len(some)} of {count} candidates by name, which are too many "
+        "for a prompt: give them by a statement (--candidates), which the model can narrow down, "
+        "or list fewer.",
+        considered=len(some),
+        total=len(names),
+    )
+    return "\n".join([told, *(f"- {name}" for name in some)]), warning
+
+
+def _one_line(candidate: Candidate) -> str:
+    text = str(candidate)
+    return text if text.isprintable() else json.dumps(text, ensure_ascii=False)

@@ -9,6 +9,9 @@ from time import perf_counter
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
+from dqa.core.events import WarningEvent
+from dqa.core.fitting import MOST_CHARACTERS, FittedSchema, fit_schema
+from dqa.core.question import Question
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
@@ -26,7 +29,76 @@ _BOOLEAN = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
 _NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
 
 
-def sampled_schema(database: Database, samples: int, seconds: float = 30.0) -> DatabaseSchema:
+_NAMED = 8
+"""Names that a warning lists; its event has all of them."""
+
+
+def about_of(question: Question) -> str:
+    """Return all words of a question, by which tables are chosen where not all can be shown."""
+    return "\n".join(
+        [
+            question.text,
+            question.rules,
+            question.candidate_query or "",
+            *question.context_queries,
+            *question.target.values(),
+        ]
+    )
+
+
+def warning_of(shown: FittedSchema) -> WarningEvent | None:
+    """Return what a reader of the decision has to know of a schema; None where all is shown."""
+    left = len(shown.left_out)
+    if not left:
+        return None
+    names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
+    named = "only their names" if shown.named == left else f"only the names of {shown.named:,}"
+    return WarningEvent(
+        about="schema",
+        text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
+        f"{shown.total - left:,} are described to the model; of the other {left:,} it is shown "
+        f"{named} ({names}). Name those that matter (--tables).",
+        considered=shown.total - left,
+        total=shown.total,
+        left_out=shown.left_out,
+    )
+
+
+def shown_schema(
+    database: Database, samples: int = 0, about: str = "", most: int = MOST_CHARACTERS
+) -> FittedSchema:
+    """Return what a model is shown of a database.
+
+    Parameters
+    ----------
+    database
+        What to describe.
+    samples
+        How many values of each text and boolean column stand beside it.
+    about
+        The words of the question: what they name is described first, where not all can be.
+    most
+        Characters of the text.
+
+    Raises
+    ------
+    InfrastructureError
+        The database failed.
+    """
+    fitted = fit_schema(database.schema(), about, most)
+    if not samples:
+        return fitted
+    # Only what is described is sampled; with its samples it may take more room than there is.
+    sampled = sampled_schema(database, samples, schema=fitted.schema)
+    return fit_schema(sampled, about, most, fitted.left_out)
+
+
+def sampled_schema(
+    database: Database,
+    samples: int,
+    seconds: float = 30.0,
+    schema: DatabaseSchema | None = None,
+) -> DatabaseSchema:
     """Return what a database holds, with the first values of each text and boolean column.
 
     They are read by one statement a column, through the same guard as any other, so a policy that
@@ -42,13 +114,15 @@ def sampled_schema(database: Database, samples: int, seconds: float = 30.0) -> D
         How many values of a column; 0 for none, which asks nothing.
     seconds
         What all columns together may take.
+    schema
+        The part of it that is sampled; None for all.
 
     Raises
     ------
     InfrastructureError
         The database failed.
     """
-    schema = database.schema()
+    schema = database.schema() if schema is None else schema
     if not samples:
         return schema
     limits = Limits(samples, seconds=seconds / 3.0, cell=_LONGEST)

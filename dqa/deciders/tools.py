@@ -26,7 +26,7 @@ from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, Unpa
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
-from dqa.deciders.samples import sampled_schema
+from dqa.deciders.samples import shown_schema
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
@@ -166,11 +166,11 @@ def query_tool(
 def schema_tool(database: Database, samples: int = 0) -> StructuredTool:
     """Return the tool ``describe_database()``, whose content is the schema as text.
 
-    `samples` values of each text and boolean column stand in it; see `sampled_schema`.
+    `samples` values of each text and boolean column stand in it; see `shown_schema`.
     """
 
     def describe() -> str:
-        return sampled_schema(database, samples).to_text()
+        return shown_schema(database, samples).to_text()
 
     return StructuredTool(
         func=describe,

@@ -59,7 +59,8 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     Raises
     ------
     UsageError
-        A record tells the answers of a scenario, and it has no simulator to judge them by.
+        A record tells the answers of a scenario, and it has no simulator to judge them by; or a
+        question is a user's own, of no scenario.
     UnknownNameError
         A scenario without a simulator, a rule set that it does not have, an unknown situation.
     SituationError
@@ -67,6 +68,12 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     """
     simulated = set(plugins.names("simulator"))
     for question, truth in question_set.labelled:
+        if not question_set.has_data_of(question):
+            raise UsageError(
+                f"Question '{question.key}' is a user's own: no simulator tells what its "
+                "candidates lead to, so there is nothing to hold its answer against. 'dqa eval' "
+                "scores decisions by the answer itself."
+            )
         if truth.outcomes is not None and question.scenario not in simulated:
             raise UsageError(
                 f"Scenario '{question.scenario}' has no simulator; its outcomes are recorded."

@@ -22,8 +22,9 @@ from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
-from dqa.evaluation.targets import targets_of
+from dqa.evaluation.targets import places_of, targets_of
 from dqa.guard import Audit, Policy
+from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -163,24 +164,27 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         scenario_name(name)
     connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {})
     policy = _policy(spec)
-    targets = targets_of(
-        spec.databases,
-        policy,
-        None if options.audit is None else Audit.to_file(options.audit),
-    )
+    audit = None if options.audit is None else Audit.to_file(options.audit)
+    targets = targets_of(spec.databases, policy, audit)
     if questions is None:
-        questions = spec.questions.read()
+        questions = spec.questions.read(policy, audit)
+    places = places_of(questions.places, policy, audit)
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:
-        policy.check([describe(found.schema) for found in questions.situations.values()])
+        loaded = [s for name, s in questions.situations.items() if name not in questions.places]
+        if loaded:
+            policy.check([describe(found.schema) for found in loaded])
     examples.take(questions)
     made = connected.deciders(spec.rule_set, examples)
     deciders = made.with_truths(questions.truths)
-    setup = Setup(questions, targets, deciders, made.models, connected.scenarios)
+    setup = Setup(questions, targets, deciders, made.models, connected.scenarios, places)
+    unasked: tuple[str, ...] = ()
+    if isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None:
+        setup, unasked = _without_refused(setup)
     left_out = _check(setup)
-    judge = Judge(questions, spec.rule_set, spec.strict_official)
-    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *left_out))
+    judge = Judge(setup.questions, spec.rule_set, spec.strict_official)
+    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *unasked, *left_out))
 
 
 def _policy(spec: RunSpec) -> Policy | None:
@@ -219,6 +223,8 @@ def connect(
     ------
     UsageError
         A planner is named and no decider has one, or a setting that none of them has.
+    ModelUnavailableError
+        Nobody is where a model should be.
     """
     from dqa.evaluation.folders import usage_so_far
 
@@ -282,16 +288,19 @@ def _chats(
     models: Sequence[ModelSpec], seed: int, calls: CallOptions, *, resumed: bool
 ) -> tuple[dict[ModelSpec, BaseChatModel], tuple[str, ...]]:
     """Return the chat models, and what there is to know of their cassette."""
+    if not models:  # and nothing that talks to one is imported
+        return {}, ()
+    from dqa.models.reaching import check_reachable
     from dqa.models.registry import Connection, chat_model
 
-    if not models:
-        return {}, ()
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
     chats = {
         model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
         for model in models
     }
+    for model, chat in chats.items():
+        check_reachable(model.name, chat)
     return chats, () if cassette is None else cassette.warnings
 
 
@@ -302,6 +311,30 @@ def _address(model: ModelSpec) -> str | None:
             "give the whole address."
         )
     return model.base_url
+
+
+def _without_refused(setup: Setup) -> tuple[Setup, tuple[str, ...]]:
+    """Leave out the scenarios that a decider refuses, where nobody named any.
+
+    A scenario that somebody installs may be one that a script of ours knows nothing of: then the
+    others are decided as before, and a line says what is left out.
+    """
+    first = {question.scenario: question for question in reversed(setup.questions.questions)}
+    refused: dict[str, str] = {}
+    for scenario, question in first.items():
+        try:
+            for name in setup.deciders_of(scenario):
+                setup.deciders[name].check(question)
+        except UsageError as error:
+            refused[scenario] = str(error)
+    kept = tuple(scenario for scenario in first if scenario not in refused)
+    if not kept or not refused:
+        return setup, ()
+    lines = (
+        f"{scenario}: left out, as nobody named it (scenarios, --scenarios): {problem}"
+        for scenario, problem in sorted(refused.items())
+    )
+    return replace(setup, questions=setup.questions.select(kept)), tuple(lines)
 
 
 def _check(setup: Setup) -> tuple[str, ...]:
@@ -317,8 +350,11 @@ def _check(setup: Setup) -> tuple[str, ...]:
     UsageError
         A decider refuses a scenario, or none of them decides any.
     """
-    first = {question.scenario: question for question in reversed(setup.questions.questions)}
-    for question in first.values():
+    asked = setup.questions.questions
+    first = {question.scenario: question for question in reversed(asked)}
+    # Those of a scenario are alike; of a user's own each may lack what the others have.
+    own = [question for question in asked if setup.questions.is_in_place(question)]
+    for question in (*first.values(), *own):
         for name in setup.deciders_of(question.scenario):
             setup.deciders[name].check(question)
     if not any(setup.deciders_of(scenario) for scenario in first):

@@ -59,6 +59,8 @@ class OtherQuestions:
         for other in (*asked[place + 1 :], *asked[:place]):
             if other.scenario != question.scenario or other.key == question.key:
                 continue
+            if not self._set.has_data_of(other):
+                continue
             situation = self._set.situation_of(other)
             if situation.content_hash != content:
                 yield self._example(other, situation, kind)

@@ -38,11 +38,18 @@ class Outcome(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
     CRASHED = "crashed"
+    UNJUDGED = "unjudged"
+    """Nothing tells what is right: nobody gave an answer, and there is no simulator."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the decision was not made, so that a resumed run asks again."""
+        return self in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.CRASHED}
 
     @property
     def judged(self) -> bool:
-        """Whether it says anything about the decider; the rest is asked again by a resumed run."""
-        return self not in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.CRASHED}
+        """Whether it says anything about the decider."""
+        return not self.repeated and self is not Outcome.UNJUDGED
 
 
 class Result(Record):
@@ -81,6 +88,7 @@ class Result(Record):
     input_tokens: int = Field(ge=0, default=0)
     output_tokens: int = Field(ge=0, default=0)
     calls: int = Field(ge=0, default=0)
+    tags: tuple[str, ...] = Field(default=(), description="the question's, where it has any")
 
     @classmethod
     def of(
@@ -113,6 +121,7 @@ class Result(Record):
             input_tokens=decision.usage.input_tokens,
             output_tokens=decision.usage.output_tokens,
             calls=decision.usage.calls,
+            tags=task.question.tags,
         )
 
     @property

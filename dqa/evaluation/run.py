@@ -11,10 +11,12 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
+from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.crashes import Crashes, ended_by
 from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.evaluation.outages import Patience
@@ -29,12 +31,14 @@ _GRACE_SECONDS = 2.0
 """How long an interrupted run waits for the decisions that are being made."""
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     setup: Setup,
     judge: Judge,
     store: RunStore,
     options: RunOptions = DEFAULT_RUN,
     on_result: Callable[[Result], object] = id,
+    *,
+    watcher: DecisionWatcher | None = None,
 ) -> tuple[Result, ...]:
     """Make, judge and keep every decision that the store does not hold yet.
 
@@ -50,6 +54,8 @@ def evaluate(
         Threads, patience, and what happens at a crash.
     on_result
         Called with each new result, by one thread at a time.
+    watcher
+        Is told what happens in the decisions, by several threads at once.
 
     Returns
     -------
@@ -67,7 +73,7 @@ def evaluate(
     crashes = Crashes(fail_fast=options.fail_fast)
 
     def keep(task: Task, decision: Decision) -> None:
-        kind, model = setup.targets[task.database].kind, setup.models[task.decider]
+        kind, model = setup.kind_of(task), setup.models[task.decider]
         try:
             lines = _lines(task, kind, model, decision, judge.judge(task.question, decision))
         except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
@@ -79,7 +85,8 @@ def evaluate(
 
     left = [task for task in tasks if task.key not in store.results]
     try:
-        carry_out(left, setup, keep, options)
+        with watched_by(watcher or DecisionWatcher()):
+            carry_out(left, setup, keep, options)
     finally:
         store.close()
     return store.finish(tasks)
@@ -134,12 +141,11 @@ class _Databases:
         self._open: dict[str, Database] = {}
 
     def of(self, task: Task) -> Database:
-        """Return the task's database, loading its situation where no other task has yet."""
+        """Return the task's database, opened where no other task has yet."""
         with self._locks[task.group]:
             found = self._open.get(task.group)
             if found is None:
-                situation = self._setup.questions.situation_of(task.question)
-                found = self._setup.targets[task.database].load(situation)
+                found = self._setup.open(task)
                 self._open[task.group] = found
         return found
 
@@ -183,7 +189,13 @@ class _WorkerPool:
         """Decide everything, or stop at the first failure or interrupt."""
         # Daemons: an interrupted run must not hang on a reply that a provider still owes.
         threads = [
-            threading.Thread(target=self._work, name=f"dqa-worker-{number}", daemon=True)
+            threading.Thread(
+                # A context of its own, for each can be entered once.
+                target=copy_context().run,
+                args=(self._work,),
+                name=f"dqa-worker-{number}",
+                daemon=True,
+            )
             for number in range(workers)
         ]
         for thread in threads:

@@ -2,7 +2,8 @@
 
 A decision is right where its choice is tied for best under the named rules; strictly, only where
 it is the official answer. Without a simulator the recorded outcomes tell, and without those the
-known answers are the ties. What a failing server ended is never judged (`Outcome.judged`).
+known answers are the ties. What a failing server ended is never judged (`Outcome.judged`), nor is a
+decision where nothing tells what is right.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from math import isfinite
 
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DataError, InvalidAnswerError, UnknownNameError
+from dqa.core.errors import InvalidAnswerError, UnknownNameError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
@@ -128,16 +129,13 @@ class Judge:
         return _without_choice(self._set.truth_of(question), self._outcomes_of(question))
 
     def judge(self, question: Question, decision: Decision) -> Assessment:
-        """Return what `decision` is worth; `DataError` where nothing tells what is right."""
+        """Return what `decision` is worth; `Outcome.UNJUDGED` where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
         unchosen = self.unchosen(question)
+        if not unchosen.ties and _is_made(decision):
+            return replace(unchosen, outcome=Outcome.UNJUDGED, choice=decision.choice)
         if decision.ending is not Ending.ANSWERED:
             return replace(unchosen, outcome=Outcome(decision.ending.value))
-        if not unchosen.ties:
-            raise DataError(
-                f"Question '{question.key}' has no known answer and its scenario no simulator: "
-                "nothing tells which decision is right."
-            )
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
@@ -190,6 +188,11 @@ def _without_choice(truth: Truth, outcomes: Outcomes | None) -> Assessment:
         baseline=outcomes.baseline,
         goal=outcomes.goal,
     )
+
+
+def _is_made(decision: Decision) -> bool:
+    ended = decision.ending
+    return ended is Ending.ANSWERED or not Outcome(ended.value).repeated
 
 
 def _asked_about(question: Question) -> tuple[str, str]:

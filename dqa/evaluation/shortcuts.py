@@ -144,8 +144,9 @@ def choose_by_shortcuts(question_set: QuestionSet) -> tuple[ShortcutChoices, ...
     """
     by_situation: dict[tuple[str, int], list[Question]] = {}
     for question in question_set.questions:
-        place = (question.scenario, id(question_set.situation_of(question)))
-        by_situation.setdefault(place, []).append(question)
+        known = question_set.has_data_of(question)
+        about = id(question_set.situation_of(question)) if known else 0
+        by_situation.setdefault((question.scenario, about), []).append(question)
     found: dict[str, ShortcutChoices] = {}
     for (scenario, _), asked in by_situation.items():
         for question, choices in _chosen(question_set, scenario, asked):

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     field_validator,
     model_serializer,
     model_validator,
@@ -27,7 +28,7 @@ from dqa.core.display import Display
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
-from dqa.loaders.sources import QuestionSource
+from dqa.loaders.sources import QuestionSource, Source
 
 if TYPE_CHECKING:
     from dqa.core.decider import Decider
@@ -78,6 +79,11 @@ def _policy_lists(value: object) -> object:
         for name, listed in given.items()
         if name != "schema" and listed != getattr(DEFAULT, name)
     }
+
+
+def _usual_databases(questions: Source | None) -> tuple[str, ...]:
+    in_place = questions is not None and questions.asks_in_place
+    return () if in_place else ("sqlite", "ladybug")
 
 
 class ModelSpec(Record):
@@ -205,7 +211,8 @@ class RunSpec(Deciding):
     deciders
         By name.
     databases
-        Embedded ones by name, servers by URL, or by name with the URL in ``DQA_NAME_URL``.
+        Where situations are loaded: embedded ones by name, servers by URL, or by name with the URL
+        in ``DQA_NAME_URL``. None of questions that name their own databases.
     strict_official
         Whether only the official answer is right, and no tie.
     policy
@@ -220,7 +227,10 @@ class RunSpec(Deciding):
     version: Literal[2] = 2
     questions: QuestionSource
     deciders: _Names
-    databases: _Names = ("sqlite", "ladybug")
+    databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
+        default_factory=lambda given: _usual_databases(given.get("questions")),
+        validate_default=True,
+    )
     strict_official: bool = False
     policy: Annotated[dict[str, tuple[str, ...]] | None, BeforeValidator(_policy_lists)] = None
 
@@ -247,6 +257,21 @@ class RunSpec(Deciding):
     @classmethod
     def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(names))
+
+    @field_validator("databases")
+    @classmethod
+    def _where_they_load(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        questions: Source | None = info.data.get("questions")
+        if questions is None:
+            return names
+        if questions.asks_in_place and names:
+            raise UsageError(
+                "RunSpec: databases: the questions name their own databases, which are asked "
+                "where they are: leave out databases (--databases)."
+            )
+        if not questions.asks_in_place and not names:
+            raise UsageError("RunSpec: databases: must not be empty: name one, such as sqlite.")
+        return names
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -304,7 +329,7 @@ class RunSpec(Deciding):
         )
 
 
-_NOT_COMPARED = frozenset({"questions.folder"})
+_NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
 """Where questions lie says nothing: their content is compared."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import fsum, isfinite
+from math import fsum, isfinite, sqrt
 
 from pydantic import Field, computed_field
 
@@ -11,12 +11,15 @@ from dqa.core.database import Kind
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, Result
 
+_NORMAL_975 = 1.959963984540054
+"""The quantile of the normal distribution that leaves 2.5 % above it."""
+
 
 class Summary(Record):
     """How one decider did on one scenario and one database.
 
-    Decisions that a failing server, a spent budget or a crash ended are counted and not judged:
-    no share and no mean has them.
+    Decisions that a failing server, a spent budget or a crash ended are counted and not judged, nor
+    those of which nothing tells what is right: no share and no mean has them.
 
     Attributes
     ----------
@@ -55,6 +58,7 @@ class Summary(Record):
     infrastructure: int = Field(ge=0)
     budget: int = Field(ge=0)
     crashed: int = Field(ge=0)
+    unjudged: int = Field(ge=0, default=0, description="decided, where nothing tells what is right")
     mean_regret: float | None
     mean_relative_regret: float | None
     normalised_utility: float | None = Field(
@@ -76,13 +80,19 @@ class Summary(Record):
 
 
 def wilson(correct: int, judged: int) -> tuple[float, float] | None:
-    """Return the 95 % Wilson score interval of `correct` in `judged`, or None for 0 judged."""
+    """Return the 95 % Wilson score interval of `correct` in `judged`, or None for 0 judged.
+
+    By formulas of Newcombe (1998, "Two-sided confidence intervals for the single proportion"),
+    method 3. SciPy has them too, behind an import that takes longer than many a run.
+    """
     if not judged:
         return None
-    from scipy.stats import binomtest
-
-    interval = binomtest(correct, judged).proportion_ci(0.95, method="wilson")
-    return float(interval.low), float(interval.high)
+    share, squared = correct / judged, _NORMAL_975**2
+    scale = 2.0 * (judged + squared)
+    centre = (2.0 * judged * share + squared) / scale
+    reach = _NORMAL_975 / scale * sqrt(4.0 * judged * share * (1.0 - share) + squared)
+    low = 0.0 if correct == 0 else centre - reach
+    return low, 1.0 if correct == judged else centre + reach
 
 
 def normalised_utility(value: float | None, best: float) -> float:
@@ -138,6 +148,32 @@ def _summary(results: Sequence[Result]) -> Summary:
         mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
         **counts,
+    )
+
+
+class TagCount(Record):
+    """How a decider did on the questions of a tag, on all databases together."""
+
+    tag: str
+    decider: str
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+
+
+def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
+    """Count results by tag and decider, in the order they first appear."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        for tag in result.tags:
+            groups.setdefault((tag, result.decider), []).append(result)
+    return tuple(
+        TagCount(
+            tag=tag,
+            decider=decider,
+            judged=sum(result.outcome.judged for result in tagged),
+            correct=sum(result.outcome is Outcome.CORRECT for result in tagged),
+        )
+        for (tag, decider), tagged in groups.items()
     )
 
 

@@ -83,7 +83,7 @@ class RunStore:
         _compare(folder, record)
         cut_half_line(folder / RESULTS)
         for result in read_results(folder):
-            if result.outcome.judged:
+            if not result.outcome.repeated:
                 self._results[result.key] = result
         cut_half_line(folder / TRACES)
 

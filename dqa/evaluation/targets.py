@@ -1,24 +1,23 @@
 """Databases as a run is told them: embedded ones by name, servers by URL or from the environment.
 
-A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` for ``mysql``. So has
-one whose URL was written without its password.
+A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` for ``mysql``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from dqa import plugins
 from dqa.core.database import Database, Kind
 from dqa.core.errors import UsageError
-from dqa.core.secrets import redact
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
+from dqa.loaders.places import variable_of, whole_url
 
 
 class Target(Protocol):
@@ -61,9 +60,31 @@ class Located:
         return self.backend.load(situation, self.location, policy=self.policy, audit=self.audit)
 
 
-def variable_of(backend: str) -> str:
-    """Return the environment variable that holds a backend's URL."""
-    return f"DQA_{backend.upper()}_URL"
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A database of the user's own, that questions are asked about where it is.
+
+    Attributes
+    ----------
+    location
+        Where it is, with its password.
+    policy, audit
+        As in `Located`.
+    """
+
+    backend: Backend
+    location: str = field(repr=False)
+    policy: Policy | None = None
+    audit: Audit | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Relational or graph."""
+        return self.backend.kind
+
+    def open(self) -> Database:
+        """Open what is there, read-only and behind the guard; nothing is loaded."""
+        return self.backend.open(self.location, policy=self.policy, audit=self.audit)
 
 
 def configured() -> dict[str, str]:
@@ -95,27 +116,6 @@ def location_of(database: str) -> str | None:
     return url
 
 
-def whole_url(location: str) -> str:
-    """Return a location with its password, which is never written, from the environment.
-
-    Raises
-    ------
-    UsageError
-        The password is left out, and the environment does not give the URL with it.
-    """
-    if "***" not in location:
-        return location
-    variable = variable_of(plugins.backend_for(location).name)
-    whole = os.environ.get(variable, "")
-    if redact(whole) != location:
-        problem = f"holds {redact(whole)}" if whole else "is not set"
-        raise UsageError(
-            f"{location} was written without its password, and {variable} {problem}: set it to "
-            "the whole URL."
-        )
-    return whole
-
-
 def targets_of(
     databases: Sequence[str], policy: Policy | None = None, audit: Audit | None = None
 ) -> dict[str, Target]:
@@ -142,6 +142,28 @@ def targets_of(
             raise UsageError(f"databases names two of '{label}': evaluate them one at a time.")
         targets[label] = Located(plugins.backend(label), location, policy, audit)
     return targets
+
+
+def places_of(
+    locations: Mapping[str, str], policy: Policy | None = None, audit: Audit | None = None
+) -> dict[str, Place]:
+    """Return the databases that questions are asked about where they are, by name.
+
+    Each is opened once, so that one that cannot be asked costs no decision.
+
+    Raises
+    ------
+    UsageError
+        One is not there, or the policy names what it does not have.
+    DatabaseUnavailableError
+        One cannot be reached.
+    """
+    places: dict[str, Place] = {}
+    for name, location in locations.items():
+        where = whole_url(location, name)
+        places[name] = Place(plugins.backend_for(where), where, policy, audit)
+        places[name].open().close()
+    return places
 
 
 def _is_location(database: str) -> bool:

@@ -29,6 +29,11 @@ class Trace(Record):
         Who was asked what, and on which database.
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence
         As in `dqa.core.decision.Decision`.
+    warnings
+        What the decision did not take into account: candidates that were not compared, tables that
+        the model was not shown.
+    cost
+        What the tokens cost, where the caller gave prices.
     events
         Everything that happened, in order; JSON calls it ``trace``.
     """
@@ -49,6 +54,8 @@ class Trace(Record):
     usage: Usage
     plans: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+    warnings: tuple[str, ...] = ()
+    cost: float | None = Field(default=None, ge=0)
     events: tuple[SerializeAsAny[Event], ...] = Field(
         validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"
     )
@@ -84,6 +91,7 @@ class Trace(Record):
             usage=decision.usage,
             plans=decision.plans,
             evidence=decision.evidence,
+            warnings=decision.warnings,
             events=decision.trace,
         )
 

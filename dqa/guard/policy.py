@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
-from dqa.core.errors import UsageError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 
 
@@ -147,6 +147,47 @@ class Policy:
             owner = name.rpartition(".")[0]
             if owner not in elsewhere and not (part == "tables" and owner):
                 yield name
+
+    def only(self, names: Iterable[str], schema: DatabaseSchema, *, fold: bool = False) -> Policy:
+        """Return the policy under which, of what this one allows, what is named alone may be read.
+
+        Parameters
+        ----------
+        names
+            Tables and views; of a graph labels, and relationship types: where none of these is
+            named, all between the labels.
+        schema
+            What this policy allows.
+        fold
+            Whether the names of graphs are compared without regard to case.
+
+        Raises
+        ------
+        UnknownNameError
+            A name is not in the schema.
+        """
+        wanted = list(names)
+        tables = {table.name.casefold(): table.name for table in schema.tables}
+        form = str.casefold if fold else str
+        labels = {form(node.label): node.label for node in schema.nodes}
+        types = {form(edge.label): edge.label for edge in schema.edges}
+        for name in wanted:
+            if name.casefold() not in tables and form(name) not in labels | types:
+                kind = "table" if tables else "label or relationship type"
+                raise UnknownNameError(kind, name, [*tables.values(), *labels, *types])
+        if tables:
+            return replace(self, tables=frozenset(self._spelt(name.casefold()) for name in wanted))
+        chosen = {types[form(name)] for name in wanted if form(name) in types}
+        return replace(
+            self,
+            labels=frozenset(labels[form(name)] for name in wanted if form(name) in labels),
+            relationship_types=frozenset(chosen) if chosen else self.relationship_types,
+        )
+
+    def _spelt(self, table: str) -> str:
+        """Return a table as the policy names it: with its schema, where it has that."""
+        entries = sorted(self.tables or ())
+        return next((e for e in entries if e.rpartition(".")[2] == table and "." in e), table)
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any."""

@@ -7,11 +7,35 @@ recognises a folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.release_layout import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which questions of a folder are wanted, where not all are.
+
+    Attributes
+    ----------
+    limit
+        Most questions of each scenario; None for all.
+    key
+        The only question that is wanted (``scenario/id``); None for any.
+    """
+
+    limit: int | None = None
+    key: str | None = None
+
+    def wants(self, key: str, before: int) -> bool:
+        """Whether the question `key` is wanted, of whose scenario `before` others were read."""
+        return self.key in {None, key} and (self.limit is None or before < self.limit)
+
+
+WHOLE = Part()
 
 
 @runtime_checkable
@@ -62,5 +86,30 @@ class QuestionReader(Protocol):
             The folder cannot be read.
         UnknownNameError
             The layout holds none of `scenarios`.
+        """
+        ...
+
+
+@runtime_checkable
+class PartReader(QuestionReader, Protocol):
+    """A reader that can leave out the databases of the questions that nobody asked for."""
+
+    def read_part(
+        self,
+        folder: Path,
+        part: Part,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        strict: bool = False,
+    ) -> QuestionSet:
+        """Read the wanted questions of a folder, as `read` would.
+
+        Defects are those of what was read: of a database that was left out nothing is known.
+
+        Raises
+        ------
+        DataError, UnknownNameError
+            As `read`; `UnknownNameError` where there is no question of `Part.key`.
         """
         ...

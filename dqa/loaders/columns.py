@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ _PATTERNS = {
     "integer": r"(-?\d+)",
     "boolean": r"(['\"]?(?:[Tt]rue|TRUE|[Ff]alse|FALSE)['\"]?)",
 }
+_DIGITS = {"float": "-+.0123456789eE\n", "integer": "-0123456789\n"}
+"""The characters of columns of numbers, of which `float` and `int` would take more."""
 _SPELLINGS = {
     quote + spelling + quote: BOOLEANS[spelling.lower()]
     for quote in ("", "'", '"')
@@ -39,6 +42,31 @@ class ColumnReader:
             body = self.language.string_body.replace("{q}", self.quote)
             return f"{self.quote}({body}){self.quote}"
         return _PATTERNS[column.type]
+
+    def convert_cells(self, cells: Sequence[str], column: Column) -> Sequence[Any] | None:
+        """Return whole cells, with the quotes of texts, as values of the column's type.
+
+        They are checked as one text, which costs a fraction of one match a cell.
+
+        Returns
+        -------
+        None where a cell is not plainly such a value: `convert` may know better.
+        """
+        joined = "\n".join(cells)
+        if column.type == "text":
+            body = rf"{self.quote}[^{self.quote}\\\n]*{self.quote}"
+            if re.fullmatch(rf"{body}(?:\n{body})*", joined) is None:
+                return None
+            return joined[1:-1].split(f"{self.quote}\n{self.quote}")
+        if column.type == "boolean":
+            values = [_SPELLINGS.get(cell) for cell in cells]
+            return None if None in values or "'" in joined or '"' in joined else values
+        if joined.strip(_DIGITS[column.type]):
+            return None
+        try:
+            return list(map(float if column.type == "float" else int, cells))
+        except ValueError:
+            return None
 
     def convert(
         self, texts: Sequence[str], column: Column, line_of: Callable[[int], int]

@@ -9,7 +9,7 @@ from pathlib import Path
 from dqa import plugins
 from dqa.core.errors import PluginError, UsageError
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.base import QuestionReader
+from dqa.loaders.base import WHOLE, Part, PartReader, QuestionReader
 from dqa.loaders.release import READER as RELEASE
 from dqa.loaders.release_layout import Form
 
@@ -47,6 +47,7 @@ def read_questions(
     scenarios: Sequence[str] | None = None,
     form: Form = "relational",
     strict: bool = False,
+    part: Part = WHOLE,
 ) -> QuestionSet:
     """Read a folder of questions: a release, or what ``dqa generate`` wrote.
 
@@ -60,6 +61,8 @@ def read_questions(
         Which files to read databases from, where there are two kinds.
     strict
         Raise at the first defect of the data instead of reporting it.
+    part
+        Which of the questions are wanted: a reader that can leaves out the others.
 
     Raises
     ------
@@ -68,6 +71,9 @@ def read_questions(
     UnknownNameError
         It cannot hold one of `scenarios`.
     """
-    reader = reader_of(folder)
-    found = reader.read(Path(folder), scenarios=scenarios, form=form, strict=strict)
+    reader, where = reader_of(folder), Path(folder)
+    if part != WHOLE and isinstance(reader, PartReader):
+        found = reader.read_part(where, part, scenarios=scenarios, form=form, strict=strict)
+    else:
+        found = reader.read(where, scenarios=scenarios, form=form, strict=strict)
     return found if found.rule_set else replace(found, rule_set=reader.rule_set)

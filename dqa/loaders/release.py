@@ -11,13 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
+from dqa.loaders.base import WHOLE, Part
+from dqa.loaders.release_databases import ReleaseDatabases, refusal
 from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
 MANIFEST = "manifest.json"
@@ -32,6 +34,7 @@ def read_release(
     form: Form = "relational",
     strict: bool = False,
     scenarios: Sequence[str] | None = None,
+    part: Part = WHOLE,
 ) -> QuestionSet:
     """Read the questions of a DQA release and the situations they are asked about.
 
@@ -46,6 +49,9 @@ def read_release(
         Raise at the first defect instead of reporting it.
     scenarios
         Which to read; None for all that are there.
+    part
+        Which questions are wanted: no database is read for the others. Their entries are, and what
+        is wrong with those is reported.
 
     Returns
     -------
@@ -62,12 +68,12 @@ def read_release(
     DataError
         Not one question could be read.
     UnknownNameError
-        The release holds no scenario of that name, or no form.
+        The release holds no scenario of that name, no form, or no question of `part.key`.
     """
     folder = Path(folder)
     if form not in FORMS:
         raise UnknownNameError("form", form, FORMS)
-    reader = _Reader(folder, form, strict)
+    reader = _Reader(folder, form, strict, part, ReleaseDatabases(form, strict))
     for layout in _layouts(folder, scenarios):
         reader.read(layout)
     return reader.finish()
@@ -95,6 +101,18 @@ class ReleaseReader:
     ) -> QuestionSet:
         """Read a release; see `read_release`."""
         return read_release(folder, form=form, strict=strict, scenarios=scenarios)
+
+    def read_part(
+        self,
+        folder: Path,
+        part: Part,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        strict: bool = False,
+    ) -> QuestionSet:
+        """Read the wanted questions of a release; see `read_release`."""
+        return read_release(folder, form=form, strict=strict, scenarios=scenarios, part=part)
 
 
 READER = ReleaseReader()
@@ -132,15 +150,6 @@ def _of_strangers(folder: Path, known: Mapping[str, ScenarioLayout]) -> str:
 
 
 @dataclass
-class _Database:
-    """What one distinct file content came to."""
-
-    situation: Situation
-    defects: tuple[Defect, ...]
-    files: list[Path]
-
-
-@dataclass
 class _Entry:
     """A question as its file has it."""
 
@@ -172,16 +181,18 @@ class _Reader:
     folder: Path
     form: Form
     strict: bool
+    part: Part
+    databases: ReleaseDatabases
     labelled: list[LabelledQuestion] = field(default_factory=list)
     situations: dict[str, Situation] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     left_out: dict[tuple[Path, str, int | None], list[str]] = field(default_factory=dict)
-    databases: list[_Database] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
 
     def read(self, layout: ScenarioLayout) -> None:
         """Read a scenario's questions with their databases."""
-        by_file: dict[Path, _Database] = {}
-        by_content: dict[bytes, _Database] = {}
+        folder = layout.database_folder(self.folder, self.form)
+        others, named = len(self.labelled), set[str]()
         seen: set[str] = set()
         for entry in self._entries(layout):
             if not self._usable(entry, layout):
@@ -191,15 +202,18 @@ class _Reader:
                 self._report(entry.file, entry.line, f"question {number} is there twice", _LEFT_OUT)
                 continue
             seen.add(number)
-            file = layout.database_file(self.folder, self.form, entry.values)
-            if file not in by_file:
-                by_file[file] = self._database(file, layout, by_content)
-            self._ask(entry, layout, by_file[file].situation, file)
-        self._report_unused(layout, set(by_file))
+            name = layout.database_name(self.form, entry.values)
+            named.add(name)
+            key = f"{layout.name}/{number}"
+            if self.part.wants(key, len(self.labelled) - others):
+                file = folder / name
+                self._ask(entry, layout, self.databases.read(file, layout.scenario.schema), file)
+            self.known.append(key)
+        self._report_unused(folder, named)
 
     def finish(self) -> QuestionSet:
         """Return everything read; `DataError` where that is no question at all."""
-        for database in self.databases:
+        for database in self.databases.found:
             for defect in database.defects:
                 others = len(database.files) - 1
                 also = f", and so in {others} more files of the same content" if others else ""
@@ -209,6 +223,8 @@ class _Reader:
             listed = ", ".join(numbers)
             are = "are" if len(numbers) > 1 else "is"
             self.defects.append(Defect(file, line, problem, f"{plural} {listed} {are} left out"))
+        if self.part.key is not None and self.part.key not in self.known:
+            raise UnknownNameError("question", self.part.key, self.known)
         if not self.labelled:
             first = f" The first problem: {self.defects[0]}." if self.defects else ""
             raise DataError(f"{self.folder}: no question of this release can be read.{first}")
@@ -307,43 +323,8 @@ class _Reader:
         )
         self.labelled.append(LabelledQuestion(question, Truth((answer,), outcomes)))
 
-    # --- databases ---
-
-    def _database(
-        self, file: Path, layout: ScenarioLayout, by_content: dict[bytes, _Database]
-    ) -> _Database:
-        """Return what a file's content came to, read once however many files hold it."""
-        try:
-            # Unbuffered: one read into one object, a third of the time of the buffered way.
-            with file.open("rb", buffering=0) as stream:
-                content = stream.read()
-        except OSError as error:
-            raise ParseError(
-                file, None, f"a question names this database, but: {error.strerror}"
-            ) from error
-        database = by_content.get(content)
-        if database is None:
-            database = self._parse(content, file, layout)
-            by_content[content] = database
-            self.databases.append(database)
-        database.files.append(file)
-        return database
-
-    def _parse(self, content: bytes, file: Path, layout: ScenarioLayout) -> _Database:
-        parsed = FORMS[self.form].parse(_decoded(content, file), layout.scenario.schema, file)
-        if self.strict and parsed.defects:
-            self._refuse(parsed.defects[0])
-        situation = parsed.situation
-        for known in self.databases:
-            # The forms and spellings of one content differ, so equal bytes are not enough.
-            if _alike(known.situation, situation):
-                situation = known.situation
-                break
-        return _Database(situation, parsed.defects, [])
-
-    def _report_unused(self, layout: ScenarioLayout, used: set[Path]) -> None:
-        folder = layout.database_folder(self.folder, self.form)
-        unused = sorted(path.name for path in folder.glob("*") if path not in used)
+    def _report_unused(self, folder: Path, named: set[str]) -> None:
+        unused = sorted(path.name for path in folder.glob("*") if path.name not in named)
         if unused:
             shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
             self._report(
@@ -355,18 +336,13 @@ class _Reader:
     def _report(self, file: Path, line: int | None, problem: str, action: str) -> None:
         defect = Defect(file, line, problem, action)
         if self.strict:
-            self._refuse(defect)
+            raise refusal(defect)
         self.defects.append(defect)
 
     def _leave_out(self, file: Path, line: int | None, problem: str, number: str) -> None:
         if self.strict:
-            self._refuse(Defect(file, line, problem, _LEFT_OUT))
+            raise refusal(Defect(file, line, problem, _LEFT_OUT))
         self.left_out.setdefault((file, problem, line), []).append(number)
-
-    def _refuse(self, defect: Defect) -> NoReturn:
-        raise ParseError(
-            defect.file, defect.line, f"{defect.problem} (without strict: {defect.action})"
-        )
 
 
 def _outcomes(values: Mapping[str, Any], candidates: Sequence[Candidate]) -> tuple[float, ...]:
@@ -377,20 +353,3 @@ def _outcomes(values: Mapping[str, Any], candidates: Sequence[Candidate]) -> tup
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise DataError(f"the outcome of '{candidate}' is {value!r}, which is no number")
     return tuple(float(told[str(candidate)]) for candidate in candidates)
-
-
-def _decoded(content: bytes, file: Path) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
-
-
-def _alike(one: Situation, other: Situation) -> bool:
-    """Whether two situations are equal; the numbers of rows settle most cases at once."""
-    return (
-        one.schema is other.schema
-        and all(len(one[name]) == len(other[name]) for name in one.tables)
-        and one == other
-    )

@@ -127,8 +127,11 @@ class ScenarioLayout:
 
     def database_file(self, folder: Path, form: Form, entry: Mapping[str, Any]) -> Path:
         """Return the database file of a question's entry."""
-        name = self.stem.format_map(entry) + FORMS[form].suffix
-        return self.database_folder(folder, form) / name
+        return self.database_folder(folder, form) / self.database_name(form, entry)
+
+    def database_name(self, form: Form, entry: Mapping[str, Any]) -> str:
+        """Return the name of the database file of a question's entry."""
+        return self.stem.format_map(entry) + FORMS[form].suffix
 
 
 @cache

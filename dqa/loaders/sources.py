@@ -1,22 +1,24 @@
-"""Where questions come from, as data: a release, a folder, a named set, the generator, a caller."""
+"""Where questions come from, as data: a release, a folder, a set, the generator, a user's file."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, field_serializer, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, field_validator
 
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
+from dqa.core.secrets import redact
 from dqa.scenarios.generation import Difficulty
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
+    from dqa.guard import Audit, Policy
 
 FormName: TypeAlias = Literal["relational", "graph"]
 _Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
@@ -47,8 +49,18 @@ class Source(Record):
     @abstractmethod
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
-    def read(self) -> QuestionSet:
+    @property
+    def asks_in_place(self) -> bool:
+        """Whether the questions name their databases, which are asked where they are."""
+        return False
+
+    def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
         """Return the questions.
+
+        Parameters
+        ----------
+        policy, audit
+            What may be read of databases that tell what can be chosen, and who watches them.
 
         Raises
         ------
@@ -60,11 +72,25 @@ class Source(Record):
             The data cannot be read.
         """
         names = self.names
-        found = self._read(names).select(names, self.limit)
+        found = self._read_guarded(names, policy, audit).select(names, self.limit)
         if not found.questions:
             wanted = " or ".join(names or ("any",))
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
         return found
+
+    def _read_guarded(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        del policy, audit  # of nothing but a user's own questions is a database asked here
+        return self._read(scenarios)
+
+    def read_for(self, key: str) -> QuestionSet:
+        """Return questions among which `key` is, and as few others as the source can leave out.
+
+        Errors are those of `read`.
+        """
+        del key
+        return self.read()
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -95,10 +121,21 @@ class ReleaseFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def read_for(self, key: str) -> QuestionSet:
+        """Return the question `key`; of its database alone it is told what is wrong."""
+        return self._read(self.names, key)
+
+    def _read(self, scenarios: tuple[str, ...] | None, key: str | None = None) -> QuestionSet:
+        from dqa.loaders.base import Part
         from dqa.loaders.reading import read_questions
 
-        return read_questions(self.folder, scenarios=scenarios, form=self.form, strict=self.strict)
+        return read_questions(
+            self.folder,
+            scenarios=scenarios,
+            form=self.form,
+            strict=self.strict,
+            part=Part(self.limit, key),
+        )
 
 
 class GeneratedFolder(Source):
@@ -110,8 +147,7 @@ class GeneratedFolder(Source):
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
 
-        del scenarios
-        return read_generated(self.folder)
+        return read_generated(self.folder, scenarios=scenarios)
 
 
 class GeneratedQuestions(Source):
@@ -183,6 +219,99 @@ class NamedSet(Source):
         return read_set(self.name, scenarios=scenarios, limit=self.limit)
 
 
+def located(
+    databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+) -> dict[str, str]:
+    """Return databases by name, each where another process finds it.
+
+    Parameters
+    ----------
+    databases
+        One location, several, which may be told as ``NAME=URL``, or locations by name.
+
+    Raises
+    ------
+    UsageError
+        Two have the same name.
+    """
+    from dqa.loaders.places import places_in, settled
+
+    if isinstance(databases, Mapping):
+        found = {name: str(location) for name, location in databases.items()}
+    else:
+        found = places_in([databases] if isinstance(databases, str | Path) else databases)
+    return {name: settled(location) for name, location in found.items()}
+
+
+def _located(value: object) -> object:
+    return located(value) if isinstance(value, str | Path | Mapping | list | tuple) else value
+
+
+class OwnQuestions(Source):
+    """A user's own questions about the user's own databases, which are asked where they are.
+
+    Attributes
+    ----------
+    file
+        One JSON object a line (`dqa.loaders.own_question.OwnQuestion`).
+    databases
+        What they are about.
+    """
+
+    source: Literal["own"] = "own"
+    file: _Folder
+    databases: Annotated[dict[str, str], Field(min_length=1), BeforeValidator(_located)]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            file: Path | str,
+            databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+            scenarios: tuple[str, ...] | None = None,
+            limit: int | None = None,
+        ) -> None: ...
+
+    def __repr__(self) -> str:
+        return redact(super().__repr__())
+
+    __str__ = __repr__
+
+    @property
+    def asks_in_place(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of `scenarios`; what no scenario is called may be the name of the set."""
+        from dqa.loaders.places import name_of
+
+        own = name_of(str(self.file))
+        if self.scenarios is None or own not in self.scenarios:
+            return super().names
+        others = tuple(name for name in self.scenarios if name != own)
+        return (own, *(self.changed(scenarios=others).names or ()))
+
+    def _read_guarded(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        from dqa.loaders.own import read_file
+
+        return read_file(
+            self.file,
+            self.databases,
+            scenarios=scenarios,
+            limit=self.limit,
+            policy=policy,
+            audit=audit,
+        )
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        return self._read_guarded(scenarios, None, None)
+
+
 class GivenQuestions(Source):
     """Questions that a Python caller made: a spec can name them, and cannot read them again.
 
@@ -192,11 +321,19 @@ class GivenQuestions(Source):
         What the set is called.
     content_hash
         Its `QuestionSet.content_hash`.
+    in_place
+        Whether all of them name their databases, which are asked where they are.
     """
 
     source: Literal["given"] = "given"
     name: str
     content_hash: str
+    in_place: bool = False
+
+    @property
+    def asks_in_place(self) -> bool:
+        """As its maker said."""
+        return self.in_place
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         del scenarios
@@ -207,7 +344,7 @@ class GivenQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    ReleaseFolder | GeneratedFolder | GeneratedQuestions | NamedSet | GivenQuestions,
+    ReleaseFolder | GeneratedFolder | GeneratedQuestions | NamedSet | OwnQuestions | GivenQuestions,
     Field(discriminator="source"),
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

@@ -93,6 +93,7 @@ def take_turn(
     InfrastructureError, BudgetSpentError, UsageError
         As `dqa.models.calling.call_model` raises them.
     """
+    recorder.asking()
     called = call_model(
         model,
         messages,

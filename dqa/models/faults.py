@@ -8,6 +8,8 @@ generate from one template, httpx, requests and Python itself agree on those.
 from __future__ import annotations
 
 import re
+import socket
+import ssl
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -40,6 +42,7 @@ class FaultKind(StrEnum):
     QUOTA = "quota"
     KEY = "key"
     NOT_FOUND = "not_found"
+    UNKNOWN_MODEL = "unknown_model"
     REQUEST = "request"
     TOO_LONG = "too_long"
     UNSUPPORTED = "unsupported"
@@ -76,8 +79,10 @@ _LONGER_THAN_TAKEN = "The request is longer than the model takes"
 _HINTS = {
     FaultKind.KEY: "The provider refuses the key: check the variable that holds it, and that the "
     "account may use this model.",
-    FaultKind.NOT_FOUND: "The provider knows no such model or address: check --model and "
-    "--base-url (which mostly ends in /v1).",
+    FaultKind.NOT_FOUND: "The server has nothing at this address: check --base-url, which mostly "
+    "ends in /v1 (and --model).",
+    FaultKind.UNKNOWN_MODEL: "The provider knows no such model: check --model; many servers list "
+    "theirs at BASE-URL/models.",
     FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
     "or --max-steps, or what a setting of the decider's own has it read (--set).",
@@ -141,9 +146,11 @@ def diagnose(error: Exception) -> FaultKind:
         return FaultKind.MALFORMED
     status = _status(error)
     if status is not None:
-        too_long = _tells_too_long(error, status)
-        code = getattr(error, "code", None)
-        return FaultKind.TOO_LONG if too_long else _by_status(status, code)
+        if _tells_too_long(error, status):
+            return FaultKind.TOO_LONG
+        if status == 404 and _tells_unknown_model(error):
+            return FaultKind.UNKNOWN_MODEL
+        return _by_status(status, getattr(error, "code", None))
     names = {kind.__name__ for kind in type(error).__mro__}
     for known, kind in (
         ({"ContextOverflowError"}, FaultKind.TOO_LONG),
@@ -176,6 +183,18 @@ def _tells_too_long(error: Exception, status: int) -> bool:
     if status not in _REFUSING:
         return False
     return getattr(error, "code", None) in _LENGTHS or bool(_TOO_LONG.search(str(error)))
+
+
+def _tells_unknown_model(error: Exception) -> bool:
+    code = getattr(error, "code", None)
+    return code == "model_not_found" or bool(_UNKNOWN_MODEL.search(str(error)))
+
+
+_UNKNOWN_MODEL = re.compile(
+    r"\bmodel\b.{0,200}\b(?:not found|does not exist|doesn't exist|unknown|not available)"
+    r"|\b(?:no such|unknown|unsupported) model\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def told_too_long(words: str) -> bool:
@@ -265,8 +284,70 @@ def retry_after(error: Exception, now: float) -> float | None:
 
 
 def words_of(error: Exception) -> str:
-    """Return an exception's words on one line, without secrets and of bounded length."""
+    """Return an exception's words on one line, without secrets and of bounded length.
+
+    They name the address that was asked, where the exception knows it, and what kept the connection
+    from being made, which the packages leave to the exceptions beneath.
+    """
     words = redact(" ".join(str(error).split()))
     if len(words) > _LONGEST_WORDS:
         words = f"{words[:_LONGEST_WORDS]}..."
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+    about = [part for part in (address_of(error), unreached(error)) if part]
+    where = f" ({': '.join(about)})" if about else ""
+    name = type(error).__name__
+    return f"{name}: {words}{where}" if words else f"{name}{where}"
+
+
+def address_of(error: Exception) -> str | None:
+    """Return the URL that a request went to, without secrets; None where nobody says it."""
+    for holder in (error, getattr(error, "response", None)):
+        try:
+            url = getattr(getattr(holder, "request", None), "url", None)
+        except RuntimeError:  # httpx's own, where no request was made
+            continue
+        if url:
+            return redact(str(url))
+    return None
+
+
+def unreached(error: BaseException) -> str | None:
+    """Return why no connection was made, and how to mend it; None where one was.
+
+    Packages wrap one another's exceptions, so what is beneath is looked at too.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        words = str(seen)
+        for kinds, pattern, told in _UNREACHED:
+            if isinstance(seen, kinds) or pattern.search(words):
+                return told
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+_UNREACHED: tuple[tuple[tuple[type[BaseException], ...], re.Pattern[str], str], ...] = (
+    (
+        (ConnectionRefusedError,),
+        re.compile(r"connection refused|actively refused|\[Errno (?:111|61)\]", re.IGNORECASE),
+        "connection refused: nothing listens there; start the server, or mend --base-url",
+    ),
+    (
+        (socket.gaierror,),
+        re.compile(
+            r"name or service not known|nodename nor servname|getaddrinfo failed"
+            r"|name resolution|no address associated",
+            re.IGNORECASE,
+        ),
+        "no such host: the name cannot be resolved; check --base-url's spelling and the network",
+    ),
+    (
+        (ssl.SSLError,),
+        re.compile(r"CERTIFICATE_VERIFY_FAILED|WRONG_VERSION_NUMBER|\[SSL"),
+        "no TLS connection: check the certificate, and whether --base-url should begin with http://",
+    ),
+    (
+        (),
+        re.compile(r"network is unreachable|no route to host|host is unreachable", re.IGNORECASE),
+        "the host cannot be reached: check the network, and --base-url",
+    ),
+)

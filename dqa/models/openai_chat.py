@@ -41,7 +41,8 @@ class OpenAIChat(ChatOpenAI):
         **kwargs: Any,  # noqa: ANN401  (handed on)
     ) -> dict[str, Any]:
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        return {name: value for name, value in payload.items() if name not in self._left_out}
+        kept = {name: value for name, value in payload.items() if name not in self._left_out}
+        return _as_it_is(kept)
 
     def _create_chat_result(
         self,
@@ -68,6 +69,20 @@ class OpenAIChat(ChatOpenAI):
             yield chunk
         if not finished:
             raise MalformedReplyError("The stream ended before the reply did.")
+
+
+def _as_it_is(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return a payload whose conversation the client sends without rewriting it first.
+
+    The client compares every part of every message with each type that it could be, which takes
+    longer than all the rest of a call. LangChain's messages are JSON already, and what stands in
+    ``extra_body`` goes out as it is, in the place of the parameter of its name.
+    """
+    if "messages" not in payload:  # the Responses API calls them otherwise
+        return payload
+    body = {name: payload[name] for name in ("messages", "tools") if payload.get(name)}
+    emptied: dict[str, Any] = {name: [] for name in body}
+    return {**payload, **emptied, "extra_body": {**body, **(payload.get("extra_body") or {})}}
 
 
 def _mark_arguments(response: Any) -> None:  # noqa: ANN401  (any of the package's models)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 SCRIPTED = "scripted"
 """The provider of models whose replies a program decides."""
 
+_HTTP = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _OPENAI_KEY = "OPENAI_API_KEY"
 _NO_KEY = "none"
 
@@ -38,11 +41,25 @@ class Connection:
         Most seconds that a provider may be silent before a request counts as failed.
     cassette
         Records every reply, or plays those it holds in the models' place; None for neither.
+
+    Raises
+    ------
+    UsageError
+        `base_url` is no address of HTTP.
     """
 
     base_url: str | None = None
     timeout: float = 120.0
     cassette: Cassette | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an address that no request could be made to."""
+        if self.base_url is not None and not _HTTP.match(self.base_url):
+            rest = re.sub(r"^[a-z+]*:?/+", "", self.base_url, flags=re.IGNORECASE)
+            raise UsageError(
+                f"The base URL '{redact(self.base_url)}' is no HTTP address: write it with its "
+                f"scheme, --base-url http://{redact(rest) or 'localhost:8000/v1'} (or https://)."
+            )
 
 
 _DIRECT = Connection()

@@ -45,7 +45,7 @@ def notes(analysis: Analysis) -> list[str]:
     """Return what the tables leave out, and who answered, a line each."""
     untold = ", ".join(f"{decider} {count}" for decider, count in analysis.untold.items())
     counted = {
-        "runs that a failing server or a spent budget ended: counted nowhere": analysis.unjudged,
+        "runs that are not judged (a failure, a spent budget, no known answer)": analysis.unjudged,
         "results without a trace: counted nowhere": analysis.without_trace,
         "traces without a result: counted nowhere": analysis.without_result,
         "runs whose questions are not at hand: values of any node or goods count as looked at, "

@@ -263,6 +263,8 @@ class Unjudged:
         What happened, in the words of whoever failed; None where the run itself was well.
     official, ties, best_value, baseline, goal, unit
         What is known about the question all the same; see `Judgement`.
+    decided
+        Whether a decision is on record, and nothing tells whether it is right.
     """
 
     kind: ClassVar[str] = "unjudged"
@@ -275,6 +277,7 @@ class Unjudged:
     baseline: float | None = None
     goal: Goal | None = None
     unit: str = "value"
+    decided: bool = False
 
 
 Passage: TypeAlias = (

@@ -22,6 +22,7 @@ from dqa.report.passages import (
     Heading,
     Judgement,
     ModelFault,
+    Noted,
     Other,
     Passage,
     Plan,
@@ -81,6 +82,7 @@ class _Events:
             "tool": self._tool,
             "fault": self._fault,
             "parse_failure": self._failure,
+            "warning": self._warning,
             "infrastructure": self._outage,
             "crashed": self._crash,
         }
@@ -146,6 +148,10 @@ class _Events:
         yield ModelFault(
             event.step, **words, attempt=int(data["attempt"]), wait=_seconds(data["wait"])
         )
+
+    @staticmethod
+    def _warning(event: Event) -> Iterator[Passage]:
+        yield Noted(event.step, "warning", (_words(event, "text"),))
 
     def _outage(self, event: Event) -> Iterator[Passage]:
         """Show the call that a database failed on; its provider's own failures are faults."""
@@ -251,7 +257,8 @@ def _worth(trace: Trace, result: Result | None, unit: str) -> Judgement | Unjudg
         return Unjudged(*ended)
     known = {name: getattr(result, name) for name in _OF_QUESTION}
     if not result.outcome.judged:
-        return Unjudged(*ended, **known, unit=unit)
+        decided = not result.outcome.repeated
+        return Unjudged(*ended, **known, unit=unit, decided=decided)
     known |= {name: getattr(result, name) for name in _OF_CHOICE}
     return Judgement(outcome=result.outcome.value, problem=result.error, unit=unit, **known)
 

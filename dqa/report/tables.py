@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import own_command
 from dqa.core.records import Record
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.stats import KindMean, Summary, kind_means
+from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 
@@ -39,6 +39,7 @@ _NOTED = {
     Outcome.INFRASTRUCTURE: "runs that a failing server ended (not judged)",
     Outcome.BUDGET: "runs that the spent budget ended (not judged)",
     Outcome.CRASHED: "runs that crashed (a bug, not judged)",
+    Outcome.UNJUDGED: "decisions on questions without a known answer (not judged)",
 }
 
 
@@ -230,6 +231,15 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
     return lines
 
 
+def tag_lines(counts: Sequence[TagCount]) -> list[str]:
+    """Return how every decider did on the questions of each tag, a line a tag."""
+    by_tag: dict[str, list[str]] = {}
+    for count in counts:
+        told = _share(count.correct, count.judged) if count.judged else "not judged"
+        by_tag.setdefault(count.tag, []).append(f"{count.decider} {told}")
+    return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
+
+
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return how often each heuristic is right, a line each, with the same by difficulty.
 
@@ -258,6 +268,16 @@ class Spending(Record):
     calls: int
     cost: float | None
 
+    @classmethod
+    def of(cls, used: Usage, cost: float | None) -> Self:
+        """Return what was used, at a cost that is known or not."""
+        return cls(
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            calls=used.calls,
+            cost=cost,
+        )
+
     def __str__(self) -> str:
         line = (
             f"Spent: {self.input_tokens:,} tokens in, {self.output_tokens:,} out, "
@@ -269,12 +289,7 @@ class Spending(Record):
 def spending(results: Iterable[Result], prices: Prices | None = None) -> Spending:
     """Return what results have used."""
     used = sum((result.usage for result in results), Usage())
-    return Spending(
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        calls=used.calls,
-        cost=None if prices is None else prices.cost(used),
-    )
+    return Spending.of(used, None if prices is None else prices.cost(used))
 
 
 def model_line(model: str) -> str:

@@ -57,6 +57,8 @@ def _why_not(unjudged: Unjudged) -> str:
         return f"The budget was spent before the run could end.{problem}"
     if unjudged.ending == "crashed":
         return f"A bug ended the run, which says nothing of the decision.{problem}"
+    if unjudged.decided:
+        return "Nothing tells whether it is right: the question has no known answer."
     return f"No result was recorded for this decision.{problem}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
 from string import Template
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
@@ -256,7 +256,12 @@ class Scenario:
     def candidates_by(self, lister: Lister, target: Mapping[str, str]) -> tuple[Candidate, ...]:
         """List the candidates that `lister` finds; `DataError` as `candidates` does."""
         listing = self.listing
-        found: Sequence[Candidate] = [self._candidate(cell) for cell in lister(listing, target)]
+        cells = lister(listing, target)
+        found: Sequence[Candidate]
+        if {*map(type, cells)} in _PLAIN.get(listing.type, ()):
+            found = cast("Sequence[Candidate]", cells)
+        else:
+            found = [self._candidate(cell) for cell in cells]
         if listing.except_ is not None:
             if listing.except_ not in target:
                 raise self._untold(KeyError(listing.except_), target, "what can be chosen")
@@ -415,6 +420,14 @@ def listed_in(
             f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
         )
     return tuple(name for name in names if str(name) in set(wanted))
+
+
+_PLAIN: Mapping[ColumnType | None, Sequence[set[type]]] = {
+    None: ({str}, {int}),
+    "text": ({str},),
+    "integer": ({int},),
+}
+"""By the declared type, the Python types of a list whose cells are candidates as they are."""
 
 
 def column_values(listing: Listing, table: Table, target: Mapping[str, str]) -> Sequence[Cell]:

@@ -24,7 +24,8 @@ from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Example, Settings
-from dqa.deciders.candidates import candidates_of
+from dqa.deciders.candidates import candidates_of, offer_candidates
+from dqa.deciders.samples import about_of, shown_schema, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
@@ -94,21 +95,29 @@ class Agent(Decider):
         language: str | None = None,
     ) -> State:
         recipe, settings = self._recipe, self._settings
-        samples = settings.display.samples
         candidates = candidates_of(question, database)
+        offered, unoffered = offer_candidates(question, candidates)
+        schema = shown_schema(database, settings.display.samples, about_of(question))
         tools, added = self._tools(question, database, candidates or ())
         run = Run(
             question,
             candidates,
             Toolbox((*tools, *added)),
-            lambda plan: prompting.task(question, database, plan, language, samples),
+            lambda plan: prompting.task(
+                question, database, schema, plan, language=language, candidates=offered
+            ),
             recorder,
         )
         bounds = prompting.Bounds(settings.limits, settings.max_steps, settings.display)
         told = prompting.instructions(recipe, settings.protocol, bounds, added)
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
-        task = HumanMessage(prompting.task(question, database, None, language, samples))
+        for warning in (unoffered, warning_of(schema)):
+            if warning is not None:
+                recorder.note(warning)
+        task = HumanMessage(
+            prompting.task(question, database, schema, language=language, candidates=offered)
+        )
         if recipe.planner_apart:
             planning = [SystemMessage(prompting.planner_instructions(settings.protocol)), task]
             note_prompt(recorder, "planner", planning)

@@ -18,10 +18,10 @@ from langchain_core.tools import BaseTool
 
 from dqa.core.database import Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display
+from dqa.core.fitting import FittedSchema
 from dqa.core.plans import read_plan
 from dqa.core.question import Question
 from dqa.deciders.base import ProtocolName
-from dqa.deciders.samples import sampled_schema
 from dqa_planrag.recipes import Recipe
 
 _HEADING = re.compile(r"^<!-- (\w+) -->\n", re.MULTILINE)
@@ -219,12 +219,14 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     return joined(_filled(["standing_plan"], protocol, plan=shown, current_step=current_step))
 
 
-def task(
+def task(  # noqa: PLR0913  (each is a part of the task)
     question: Question,
     database: Database,
+    schema: FittedSchema,
     plan: str | None = None,
+    *,
     language: str | None = None,
-    samples: int = 0,
+    candidates: str = "",
 ) -> str:
     """Return the task as a model reads it.
 
@@ -234,18 +236,21 @@ def task(
         What is asked, with its rules.
     database
         What it is asked about.
+    schema
+        What of its schema is shown.
     plan
         The plan to carry out, where somebody else made it.
     language
         What the task says that statements are written in, instead of the database's own.
-    samples
-        How many values of each text and boolean column stand in the schema.
+    candidates
+        What is said of what can be chosen; nothing where the question itself says it.
     """
     filled = _template(_read("task")).render(
         question=question,
         kind=database.kind,
         language=language or database.language,
-        schema=sampled_schema(database, samples).to_text(),
+        schema=schema.to_text(),
         plan=plan,
+        candidates=candidates,
     )
     return filled.strip()

@@ -146,7 +146,7 @@ def test_an_unknown_set_lists_those_there_are(dqa: Callable[..., Any], command: 
         (("--set", "a", "--set", "b"), "name one, and no other source"),
         (("--set", "hard-1", "--generate", "1"), "name one, and no other source"),
         (("--set", "a=1"), "nothing is decided here"),
-        ((), "--set NAME or --generate N"),
+        ((), "--set NAME, --questions FILE or --generate N"),
     ],
 )
 def test_one_source_of_questions_is_named(

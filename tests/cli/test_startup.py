@@ -14,7 +14,7 @@ from typer.main import get_command
 from dqa.cli import main
 
 ENGINES = ("duckdb", "ladybug", "neo4j", "psycopg", "pyarrow", "pymysql", "sqlalchemy")
-AGENTS = ("langchain", "langchain_core", "langgraph", "openai")
+AGENTS = ("httpx", "langchain", "langchain_core", "langgraph", "langsmith", "openai")
 NUMERICS = ("networkx", "numpy", "scipy")
 
 TRACED = """
@@ -35,11 +35,14 @@ finally:
         (("--help",), ("pydantic", "sqlglot", "rich", "jinja2")),
         (("--version",), ("pydantic", "sqlglot", "rich", "jinja2")),
         (("list",), ("sqlglot", "rich", "jinja2")),
+        (("list", "--json"), ("sqlglot", "rich", "jinja2")),
         (("list", "--settings", "first"), ("sqlglot", "rich", "jinja2")),
+        (("formats",), ("sqlglot", "rich", "jinja2")),
         (("check", "--dialect", "sqlite"), ("rich", "jinja2")),
         (("check", "--dialect", "neo4j"), ("rich", "jinja2")),
-        *(((name, "--help"), ("jinja2",)) for name in main._COMMANDS),
-        (("dellma", "--help"), ("jinja2",)),
+        *(((name, "--help"), ("jinja2", "sqlglot")) for name in main._COMMANDS),
+        (("dellma", "--help"), ("jinja2", "sqlglot")),
+        (("dellma", "replay", "--help"), ("jinja2", "sqlglot", "threadpoolctl")),
     ],
 )
 def test_nothing_heavy_is_imported(arguments: tuple[str, ...], also: tuple[str, ...]) -> None:
@@ -51,8 +54,19 @@ def test_nothing_heavy_is_imported(arguments: tuple[str, ...], also: tuple[str, 
         input=b"SELECT 1\n",
     )
     imported = set(json.loads(done.stderr.splitlines()[-1]))
-    numerics = () if arguments[-1] == "--help" and len(arguments) > 1 else NUMERICS
-    assert imported & {*ENGINES, *AGENTS, *numerics, *also} == set()
+    assert imported & {*ENGINES, *AGENTS, *NUMERICS, *also} == set()
+
+
+def test_a_run_without_agents_imports_no_framework_for_them_and_no_statistics(
+    release_dir: Path,
+) -> None:
+    """A baseline on one question waits for neither LangChain nor SciPy's distributions."""
+    run = ("eval", "--release", str(release_dir), "--limit", "1", "--scenarios", "locating")
+    command = [sys.executable, "-c", TRACED.replace('.split(".")[0]', ""), *run]
+    command += ["--deciders", "first", "--databases", "sqlite"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    imported = set(json.loads(done.stderr.splitlines()[-1]))
+    assert imported & {*AGENTS, "pyarrow", "ladybug", "duckdb", "scipy.stats"} == set()
 
 
 def test_help_says_of_every_command_what_its_docstring_says() -> None:

@@ -31,7 +31,7 @@ def test_a_loaded_file_can_be_opened_again(
             "sqlite": "DELETE FROM flow",
         }
         with pytest.raises(QueryError):
-            database._run(write[backend.name], Limits())  # type: ignore[attr-defined]
+            database._run(write[backend.name], Limits())
         database.close()
 
 

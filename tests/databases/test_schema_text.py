@@ -42,15 +42,6 @@ def test_keys_and_references_are_shown() -> None:
     assert DatabaseSchema((shown,)).to_text() == "a(b) key (b) b -> c.d"
 
 
-def test_a_huge_schema_is_bounded_and_says_so() -> None:
-    """Thousands of tables do not fill a model's context."""
-    schema = DatabaseSchema(tuple(table(f"t{i}", "id") for i in range(3_000)))
-    text = schema.to_text(1_000)
-    assert len(text) < 1_100
-    shown = len(text.splitlines()) - 1
-    assert text.endswith(f"({3_000 - shown} more of 3000 are not shown)")
-
-
 def test_a_scenario_is_described_in_both_readings() -> None:
     """The tables by their columns, the graph by labels, types and properties."""
     text = describe(plugins.scenario("locating").schema).to_text()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import choix
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.reproductions.dellma.recordings import find_runs
+from benchmarks.reproductions.dellma.recordings import RecordedRun
 from benchmarks.reproductions.dellma.replay import ReplayScores, padded, replay
 from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
 from benchmarks.reproductions.dellma.rules import SCRIPTS
@@ -32,22 +34,31 @@ Key = tuple[str, str, str | None, int | None, int | None]
 
 
 @pytest.fixture(scope="module")
-def released(dellma_release_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> ReplayScores:
-    """The shared part of the release, but for the rankings of three stocks.
+def released(dellma_release_dir: Path) -> ReplayScores:
+    """The shared part of the release."""
+    return replay(dellma_release_dir)
 
-    The ties of stocks take matrices that several threads share from 160 items on: where other work
-    takes the processors, each waits for the other, and a second becomes a minute.
-    """
-    folder = tmp_path_factory.mktemp("release")
-    (folder / "data").symlink_to(dellma_release_dir / "data")
-    for run in find_runs(dellma_release_dir, []):
-        copied = folder / run.folder.relative_to(dellma_release_dir)
-        copied.mkdir(parents=True)
-        for instance in run.instances([]):
-            slow = (run.dataset, run.mode) == ("stocks", "rank-minibatch")
-            if not slow or len(instance.actions) == 2:
-                (copied / instance.folder.name).symlink_to(instance.folder)
-    return replay(folder)
+
+def test_linear_algebra_is_on_one_thread(tmp_path: Path) -> None:
+    """Several wait for one another, a second becomes a minute, and they round differently."""
+
+    def threads() -> list[int]:
+        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+    taken: list[int] = []
+
+    def noted(runs: Sequence[RecordedRun]) -> Iterator[RecordedRun]:
+        taken.extend(threads())
+        return iter(runs)
+
+    write_tables(tmp_path)
+    write_rankings(tmp_path, [(SHOWN, {"rank": [2, 4, 1, 3]})] * 3)
+    with threadpool_limits(2, user_api="blas"):
+        replay(tmp_path, watch=noted)
+        after = threads()
+    assert taken
+    assert {*taken} == {1}
+    assert {*after} == {2}
 
 
 def overall(replayed: ReplayScores) -> dict[Key, Score]:

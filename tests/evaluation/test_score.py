@@ -8,7 +8,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DataError, UnknownNameError
+from dqa.core.errors import UnknownNameError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
@@ -127,8 +127,20 @@ def test_without_a_simulator_the_known_answers_decide() -> None:
     assert (verdict.outcome, verdict.regret) == (Outcome.CORRECT, None)
     assert (verdict.value, verdict.best_value, verdict.baseline, verdict.goal) == (None,) * 4
     assert judge.judge(question, answered("a1")).outcome is Outcome.WRONG
-    with pytest.raises(DataError, match="custom/1"):
-        Judge(QuestionSet("own", (question,), {})).judge(question, answered("a1"))
+
+
+def test_where_nothing_tells_what_is_right_a_decision_is_not_judged() -> None:
+    """Whether it has an answer or none; only what a failure ended is asked again."""
+    question = Question("custom", "1", "?", "", candidates=("a1", "b1"))
+    judge = Judge(QuestionSet("own", (question,), {}))
+    verdict = judge.judge(question, Decision(Ending.ANSWERED, answer="a1", choice="a1"))
+    assert (verdict.outcome, verdict.choice) == (Outcome.UNJUDGED, "a1")
+    assert not verdict.outcome.judged
+    assert not verdict.outcome.repeated
+    assert judge.judge(question, Decision(Ending.STEP_LIMIT)).outcome is Outcome.UNJUDGED
+    failed = judge.judge(question, Decision(Ending.INFRASTRUCTURE)).outcome
+    assert failed is Outcome.INFRASTRUCTURE
+    assert failed.repeated
 
 
 def test_unknown_rules_are_refused_at_once(questions: QuestionSet) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import binomtest
 
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stats import kind_means, normalised_utility, summarise, wilson
@@ -57,13 +58,12 @@ def test_nothing_judged_is_no_accuracy() -> None:
     assert (row.accuracy, row.low, row.high, row.mean_regret) == (None, None, None, None)
 
 
-def test_the_interval_is_wilsons() -> None:
-    """Against the score interval's closed form at z = 1.959964."""
-    z, n, k = 1.959963984540054, 200, 129
-    p = k / n
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-    assert wilson(k, n) == pytest.approx((middle - half, middle + half), abs=1e-12)
+@pytest.mark.parametrize("judged", [1, 2, 7, 101, 200])
+def test_the_interval_is_wilsons(judged: int) -> None:
+    """Against SciPy's, to the last bit, from none right to all."""
+    for correct in range(judged + 1):
+        interval = binomtest(correct, judged).proportion_ci(0.95, method="wilson")
+        assert wilson(correct, judged) == (interval.low, interval.high)
     assert wilson(0, 0) is None
 
 

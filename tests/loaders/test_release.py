@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa.core.situation import Schema, Situation
+from dqa.loaders.base import Part
 from dqa.loaders.release import read_release
+from dqa.loaders.release_databases import ReleaseDatabases
+from dqa.loaders.sources import ReleaseFolder
 from tests.loaders.scripts import (
     A_BUILDING,
     BUILDING_SQL,
@@ -169,6 +173,58 @@ def test_bytes_that_are_no_text_name_the_line(tmp_path: Path) -> None:
     (folder / "data/locating/queries/SQL_format/q1.sql").write_bytes(b"\n\n\xff\xfe")
     with pytest.raises(ParseError, match=r"q1\.sql:3: this is no UTF-8"):
         read_release(folder, strict=True)
+
+
+def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
+    """Names, content and hashes are those of the whole; the entries of all are looked at."""
+    entries = [locating_entry(n) for n in (3, 4, 5)] + [locating_entry(6, answer=6)]
+    sql = {"q3": SQL, "q4": SQL, "q5": SQL.replace("0.25", "0.5"), "q9": SQL}
+    folder = write_locating(tmp_path, entries, sql)
+    whole = read_release(folder).select(limit=2)
+    (folder / "data/locating/queries/SQL_format/q5.sql").write_text("DROP everything", "utf-8")
+    part = read_release(folder, part=Part(limit=2))
+    assert [question.key for question in part.questions] == ["locating/3", "locating/4"]
+    assert part.questions == whole.questions
+    assert part.content_hash == whole.content_hash
+    assert [*part.situations] == ["q3"]
+    told = "\n".join(map(str, part.defects))
+    assert "'answer' of question 6 is 6" in told
+    assert "no question names 1 of the files: q9.sql" in told
+    with pytest.raises(ParseError, match=r"q5\.sql"):
+        read_release(folder, part=Part(limit=3))
+
+
+def test_one_question_is_read_by_its_key(tmp_path: Path) -> None:
+    """Of databases alike, the one that is read gives the name; an unknown key lists the others."""
+    sql = {"q3": SQL + "broken", "q4": SQL}
+    folder = write_locating(tmp_path, [locating_entry(3), locating_entry(4)], sql)
+    part = read_release(folder, part=Part(key="locating/4"))
+    assert [question.key for question in part.questions] == ["locating/4"]
+    assert part.situation_of(part.questions[0]).name == "q4"
+    with pytest.raises(UnknownNameError, match="locating/4"):
+        read_release(folder, part=Part(key="locating/44"))
+
+
+def test_what_is_asked_for_is_what_is_read(
+    release_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One question of each scenario takes one database each; one question takes its own."""
+    read: list[str] = []
+    whole = ReleaseDatabases.read
+
+    def noted(databases: ReleaseDatabases, file: Path, schema: Schema) -> Situation:
+        read.append(file.name)
+        return whole(databases, file, schema)
+
+    monkeypatch.setattr(ReleaseDatabases, "read", noted)
+    source = ReleaseFolder(folder=release_dir, limit=1)
+    limited = source.read()
+    assert len(read) == len(limited.questions) == 2
+    read.clear()
+    one = ReleaseFolder(folder=release_dir).read_for(limited.questions[0].key)
+    assert len(read) == 1
+    assert one.questions == limited.questions[:1]
+    assert one.content_hash == limited.select((one.questions[0].scenario,)).content_hash
 
 
 def test_both_forms_of_the_release_are_the_same(release_dir: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dqa.core.errors import DataError, ParseError
 from dqa.core.situation import Situation
+from dqa.loaders import sql_text
+from dqa.loaders.assembly import Parsed
 from dqa.loaders.sql_text import parse_sql, render_sql
 from tests.loaders.scripts import BUILDING, BUILDING_SQL, LOCATING, SQL, SQL_ROWS, SQL_TABLES
 
@@ -53,6 +56,57 @@ def test_values_are_read_in_their_columns_types() -> None:
 def test_other_spellings_of_a_script_are_the_same_situation(text: str) -> None:
     """Line ends, quotes, comments and statements over lines do not change what is read."""
     assert _locating(text) == _locating(SQL)
+
+
+_COUNTRY = "INSERT INTO country(country_name,home_node,development) VALUES (%s);\n"
+_FLOW = "INSERT INTO flow(source, dest, flow) VALUES (%s);\n"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ['"NOR", "lubeck", 78.015', '"DAN", "lubeck", 118'],
+        ['"N, R", "lubeck", 78.015', '"DAN", "lu,beck", 118.0'],
+        ['"NOR","lubeck",78.015', '"DAN", "lubeck",118.0'],
+        ['"NOR", "lubeck", 1_0'],
+        ['"NOR", "lubeck", nan'],
+        ['"NOR", "lubeck", inf'],
+        ['"NOR", "lubeck", 7 8'],
+        ['"NOR", "lubeck"', '"DAN", "lubeck", 1.0, 2.0'],
+        ['"NOR", "lubeck", 1.0, 2.0', '"DAN", "lubeck"'],
+        ['"NOR", "lu""beck", 1.0', '"DAN", "lu\\"beck", 1.0'],
+        ["'NOR', \"lubeck\", 1.0"],
+        ['"NOR", "lubeck", 1.0), ("DAN", "lubeck", 2.0'],
+        ['"NOR", "lubeck", NULL', '"DAN", "lubeck", TRUE'],
+    ],
+    ids=["plain", "separator in a text", "separators mixed", "underscore", "nan", "inf", "space",
+         "cell missing", "cell too many", "quotes", "quotes mixed", "two rows", "null"],
+)  # fmt: skip
+@pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
+def test_rows_are_read_fast_as_one_by_one(rows: list[str], apart: bool) -> None:
+    """Whatever the fast way reads, or leaves to the slow one, is what the slow one reads."""
+    other = _FLOW % '"krakow", "krakow", 1.0' if apart else ""
+    text = SQL + other.join(_COUNTRY % row for row in rows)
+
+    def told(parse: Callable[..., Parsed]) -> str:
+        try:
+            parsed = parse(text, LOCATING, FILE)
+        except ParseError as error:
+            return str(error)
+        rows = list(parsed.situation["country"].rows())
+        return f"{rows} {list(parsed.situation['flow'].rows())} {parsed.defects}"
+
+    assert told(parse_sql) == told(sql_text._tolerant)
+
+
+@pytest.mark.parametrize("text", [SQL, SQL.replace("INSERT", "\n  \nINSERT")])
+def test_a_script_like_the_release_s_needs_no_second_reading(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by a match a row nor token by token, which take longer."""
+    monkeypatch.setattr(sql_text, "_tolerant", None)
+    monkeypatch.setattr(sql_text, "_rows_by_pattern", None)
+    _locating(text)
 
 
 def test_rows_of_one_insert_are_all_read() -> None:

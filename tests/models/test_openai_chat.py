@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, tool
+from langchain_openai import ChatOpenAI
+from openai._utils import maybe_transform
+from openai.resources.chat.completions import completions
 
 from dqa.core.errors import ModelUnavailableError, UnparsableReplyError
 from dqa.models.calling import call_model
@@ -223,3 +227,61 @@ def test_a_stop_sequence_in_what_a_model_thinks_ends_nothing() -> None:
         called, faults = call(served, CallPolicy())
     assert called.reply.text == said
     assert not faults
+
+
+@tool
+def look_up(names: list[str], year: int | None = None) -> str:
+    """Look something up."""
+    return f"{names} {year}"
+
+
+TALK = [
+    SystemMessage("Decide."),
+    HumanMessage([{"type": "text", "text": "Where to?"}]),
+    AIMessage(
+        "",
+        tool_calls=[{"name": "look_up", "args": {"names": ["a"]}, "id": "1", "type": "tool_call"}],
+    ),
+    ToolMessage('["a"]', tool_call_id="1"),
+    HumanMessage("And now?", name="someone"),
+]
+
+
+@both_ways
+@pytest.mark.parametrize("tools", [[], [look_up]], ids=["text", "tools"])
+def test_a_server_is_sent_what_bare_chat_openai_sends(
+    tools: list[BaseTool], streaming: bool
+) -> None:
+    """Every key and value, whoever words them."""
+    with server() as served:
+        for kind in (ChatOpenAI, OpenAIChat):
+            model = kind(
+                model="test",
+                base_url=served.url,
+                api_key=KEY,  # type: ignore[arg-type]
+                temperature=0,
+                streaming=streaming,
+                extra_body={"top_k": 5},
+            )
+            asked = model.bind_tools(tools, tool_choice="auto") if tools else model
+            assert asked.invoke(TALK, stop=["\nObservation:"]).text == TEXT
+        bare, ours = served.requests
+    assert list(ours.items()) == list(bare.items())
+    assert len(ours["messages"]) == len(TALK)
+
+
+def test_the_client_has_no_conversation_to_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It compares each part of each message with every type there is, which takes milliseconds."""
+    rewritten: list[object] = []
+
+    def noted(data: object, expected: object) -> object:
+        rewritten.append(data)
+        return maybe_transform(data, expected)
+
+    monkeypatch.setattr(completions, "maybe_transform", noted)
+    with server() as served:
+        model_at(served).bind_tools([look_up]).invoke(TALK)
+        assert len(served.requests[0]["messages"]) == len(TALK)
+    (body,) = rewritten
+    assert isinstance(body, dict)
+    assert (body["messages"], body["tools"]) == ([], [])

@@ -144,4 +144,6 @@ def test_an_unknown_scenario_is_told_which_there_are() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'stocks'"):
         plugins.scenario("stock")
     with pytest.raises(UnknownNameError, match="There are: building, locating"):
+        plugins.simulator("stock")
+    with pytest.raises(UsageError, match="'stocks' has no simulator: its outcomes are recorded"):
         plugins.simulator("stocks")

@@ -60,7 +60,7 @@ def test_it_is_listed_like_any_other(suppliers: Scenario) -> None:
     assert {"agriculture", "suppliers"} <= {*plugins.names("scenario")}
     assert plugins.names("simulator") == ("building", "locating", "suppliers")
     assert "suppliers" not in plugins.names("generator")
-    with pytest.raises(UnknownNameError, match="can be generated 'suppliers'"):
+    with pytest.raises(UsageError, match="'suppliers' has no generator"):
         plugins.generator("suppliers")
 
 

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -309,7 +310,7 @@ def _folders(folder: Path, defects: list[Defect]) -> list[Path]:
 def _numbered(folder: Path, pattern: str, defects: list[Defect]) -> dict[int, Path]:
     """Return the files of a pattern by the number in their name; others are reported."""
     files: dict[int, Path] = {}
-    for path in sorted(folder.glob(pattern)):
+    for path in _matching(folder, pattern):
         name = path.stem.rpartition("_")[2]
         if name.isdecimal() and int(name) not in files:
             files[int(name)] = path
@@ -319,3 +320,10 @@ def _numbered(folder: Path, pattern: str, defects: list[Defect]) -> dict[int, Pa
             Defect(path, None, f"expected {pattern} with a number: {problem}", _LEFT_OUT)
         )
     return files
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """Return the files of a pattern, sorted; `Path.glob` takes several times as long."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if fnmatch(path.name, pattern))

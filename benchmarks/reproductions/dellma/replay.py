@@ -17,6 +17,7 @@ is taken, and the score says between which accuracies the choice among them deci
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mode
@@ -24,6 +25,7 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
@@ -41,7 +43,7 @@ from .rounding import one_vs_all, rank_to_pairs, rounded_scores
 from .rules import RULES, ScoringRule
 from .scores import ReplayedDecision, score_of, yardstick_of
 
-__all__ = ["ReplayScores", "padded", "replay"]
+__all__ = ["ReplayScores", "on_one_thread", "padded", "replay"]
 
 _TIED = 1e-9
 """Expected utilities that differ by less, relatively, are equal: scores are found to 1e-12."""
@@ -127,12 +129,13 @@ def replay(
     truth = _Truth(folder)
     scores: list[Score] = []
     asked: dict[str, dict[tuple[str, ...], ReplayedDecision]] = {}
-    for run in watch(runs):
-        for score, decisions in _scores(run, truth, RULES[rules], defects):
-            scores.append(score)
-            listed = asked.setdefault(run.dataset, {})
-            # A choice is one question, in whichever run and order it was asked.
-            listed |= {tuple(sorted(each.actions)): each for each in decisions}
+    with on_one_thread():
+        for run in watch(runs):
+            for score, decisions in _scores(run, truth, RULES[rules], defects):
+                scores.append(score)
+                listed = asked.setdefault(run.dataset, {})
+                # A choice is one question, in whichever run and order it was asked.
+                listed |= {tuple(sorted(each.actions)): each for each in decisions}
     if not scores:
         first = f" The first problem: {defects[0]}." if defects else ""
         raise DataError(f"{folder}: not one recorded answer can be scored.{first}")
@@ -142,6 +145,17 @@ def replay(
     notes = tuple(notes_on(scores, yardsticks))
     record = Replay(rule_set=rules, scores=tuple(scores), yardsticks=yardsticks, notes=notes)
     return ReplayScores(record, tuple(defects))
+
+
+def on_one_thread() -> AbstractContextManager[object]:
+    """Return what keeps linear algebra on one thread.
+
+    Several would share matrices of less than half a millisecond, and wait for one another far
+    longer than that where other work takes the processors. They round differently, too: rounding
+    decides stocks, and should not hang on how many processors there are.
+    """
+    limited: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limited
 
 
 class _Truth:

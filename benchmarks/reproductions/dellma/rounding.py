@@ -7,18 +7,20 @@ that is the same too, the order of the actions) decides. To get the same bits, t
 come out of the same operations in the same order: those of choix's I-LSR, repeated here.
 
 Even so they are the release's on one machine only. The LU decomposition rounds differently with
-another BLAS, processor or number of threads, and that moves accuracies by several percent.
+another BLAS, processor or number of threads, and that moves accuracies by several percent. The
+replay takes one thread (`replay.on_one_thread`), so that a machine's figures are the same however
+many processors it has and whatever else runs there.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, solve_triangular
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dgetrf, dtrtrs
 
 __all__ = ["Choice", "one_vs_all", "rank_to_pairs", "rounded_scores"]
 
@@ -65,6 +67,7 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
     winners = np.repeat(np.array([item for item, _ in choices], dtype=np.int64), lengths)
     losers = np.array([other for _, others in choices for other in others], dtype=np.int64)
     pairwise = bool((lengths == 1).all())
+    transitions, diagonal = losers * count + winners, np.arange(count) * (count + 1)
     weights = np.ones(count)
     scores = before = None
     for _ in range(_MOST_ROUNDS):
@@ -73,11 +76,11 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
         else:
             totals = [weights.take(others).sum() + weights[item] for item, others in choices]
             rates = np.repeat(1.0 / np.array(totals), lengths)
-        chain = np.full((count, count), alpha)
+        chain = np.full(count * count, alpha)
         # One after the other, as a loop would add them.
-        np.add.at(chain, (losers, winners), rates)
-        chain -= np.diag(chain.sum(axis=1))
-        scores = np.log(_stationary(chain))
+        np.add.at(chain, transitions, rates)
+        chain[diagonal] -= chain.reshape(count, count).sum(axis=1)
+        scores = np.log(_stationary(chain.reshape(count, count)))
         scores = scores - scores.mean()
         centred = scores - scores.mean()
         if before is not None and np.linalg.norm(before - centred, 1) <= _TOLERANCE * count:
@@ -89,11 +92,16 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
 
 
 def _stationary(chain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a chain's stationary distribution, shape (n,), scaled to a mean of 1."""
-    with warnings.catch_warnings():
-        # A chain of rates is singular, which is what the decomposition warns of.
-        warnings.simplefilter("ignore")
-        upper, _ = lu_factor(chain.T, check_finite=False)
-    found = solve_triangular(upper[:-1, :-1], -upper[:-1, -1], check_finite=False)
-    found = np.append(found, 1.0)
+    """Return a chain's stationary distribution, shape (n,), scaled to a mean of 1; changes `chain`.
+
+    LAPACK is called as SciPy's `lu_factor` and `solve_triangular` call it, which take as long to
+    get there as it takes. A chain of rates is singular, so the decomposition may end in a zero.
+    """
+    upper, _, _ = dgetrf(chain.T, overwrite_a=True)
+    found = np.ones(len(chain))
+    if len(chain) > 1:
+        # The part is in no order that LAPACK takes: SciPy solves with its transpose.
+        found[:-1], singular = dtrtrs(upper[:-1, :-1].T, -upper[:-1, -1], lower=True, trans=True)
+        if singular:
+            raise LinAlgError(f"singular matrix: resolution failed at diagonal {singular - 1}")
     return np.asarray((len(found) / found.sum()) * found)

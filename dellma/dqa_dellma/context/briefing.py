@@ -9,6 +9,7 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UsageError
+from dqa.core.events import WarningEvent
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
@@ -92,6 +93,9 @@ class Briefing:
             )
         compared = find_named_actions(actions, told)
         kept = set(compared)
+        cut = sum(one.cut is not None for one in found if one.error is None)
+        if len(kept) < len(actions):
+            recorder.note(_warning(len(kept), len(actions), cut))
         goal = _goal_of(question)
         return cls(
             goal=goal,
@@ -100,7 +104,7 @@ class Briefing:
             rules=question.rules,
             tables=told,
             failed=len(found) - len(told),
-            cut=sum(one.cut is not None for one in found if one.error is None),
+            cut=cut,
             noun=nouns_of(question)[0],
             states_form=goal == question.text,
         )
@@ -181,6 +185,19 @@ class Briefing:
                 "list fewer actions."
             )
         return most - taken
+
+
+def _warning(compared: int, total: int, cut: int) -> WarningEvent:
+    why, mend = "as no row of the context names the others", "select what names them (--context)"
+    if cut:
+        why = "as the rows of the context that name the others were cut by a limit"
+        mend = "narrow the candidates or the rows, or raise --row-limit"
+    return WarningEvent(
+        about="candidates",
+        text=f"Only {compared:,} of {total:,} candidates were compared, {why}: {mend}.",
+        considered=compared,
+        total=total,
+    )
 
 
 def list_actions(question: Question, database: Database) -> tuple[Candidate, ...]:

@@ -1,8 +1,9 @@
-"""DuckDB as a backend: files with many situations, and situations in memory."""
+"""DuckDB as two backends: its own files and memory; and CSV and Parquet files, read as tables."""
 
 from __future__ import annotations
 
 from dqa.databases.base import Backend
+from dqa.databases.duckdb.locations import names_data_files
 from dqa.databases.files import is_ours
 
 
@@ -19,3 +20,15 @@ BACKEND = Backend(
     embedded=True,
     driver="duckdb",
 )
+
+FILES = Backend(
+    name="files",
+    kind="relational",
+    dialect="duckdb",
+    namespaces="dqa.databases.duckdb.data_files:DataFiles",
+    accepts=names_data_files,
+    driver="duckdb",
+    extra="duckdb",
+    example="sales.csv, folder/ or 'folder/*.parquet'",
+)
+"""CSV and Parquet files, each a table."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.databases.failures import one_line
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 10.0
 """How long another process may keep a file to itself before we give up."""
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+FILLING: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "enable_external_access": "false",
     "memory_limit": "1GB",
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
+"""Settings of a database in memory that files are read into; it is locked before it is used."""
+_SETTINGS = FILLING | {"enable_external_access": "false"}
 
 
 class Store:
@@ -41,6 +42,14 @@ class Store:
         self._lock = ReadersWriterLock()
         self._connecting = Lock()
         self._connection: DuckDBPyConnection | None = None
+
+    @classmethod
+    def of(cls, connection: DuckDBPyConnection) -> Self:
+        """Return a database in memory that is filled and locked already, for one user."""
+        store = cls(None)
+        store.users = 1
+        store._connection = connection
+        return store
 
     @contextmanager
     def reading(self) -> Iterator[DuckDBPyConnection]:

@@ -49,7 +49,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Which, of those that have a generator; by default `judged_scenarios`.
+        Which, of those that have a generator; by default `judged_scenarios`, of which harder
+        questions leave out those whose generator cannot make them.
     count
         Questions of each scenario; by default 10.
     seed
@@ -95,10 +96,11 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
-    wanted = tuple(dict.fromkeys(judged_scenarios() if scenarios is None else scenarios))
-    _check(wanted, count, seed, sizes, per_database)
     difficulty = difficulty or Difficulty()
-    if difficulty != Difficulty() or resistance is not None:
+    harder = difficulty != Difficulty() or resistance is not None
+    wanted = tuple(dict.fromkeys(_usual(harder=harder) if scenarios is None else scenarios))
+    _check(wanted, count, seed, sizes, per_database)
+    if harder:
         _refuse_difficulty(wanted)
     fixed = {size.scenario: size for size in sizes}
     gathered = Gathered()
@@ -215,10 +217,8 @@ def _check(
     sizes: Sequence[Size],
     per_database: int | None,
 ) -> None:
-    known = plugins.names("generator")
     for scenario in scenarios:
-        if scenario not in known:
-            raise UnknownNameError("scenario that can be generated", scenario, known)
+        plugins.generator(scenario)  # says what is wrong where there is none
     if count < 1:
         raise UsageError(f"count must be at least 1, not {count}.")
     if seed < 0:
@@ -235,12 +235,18 @@ def _check(
             )
 
 
+def _usual(*, harder: bool) -> tuple[str, ...]:
+    """Return the scenarios that nobody named, of which some are not made harder."""
+    usual = judged_scenarios()
+    if not harder:
+        return usual
+    return tuple(name for name in usual if plugins.generator(name).takes_difficulty)
+
+
 def _refuse_difficulty(scenarios: Sequence[str]) -> None:
     for scenario in scenarios:
         if not plugins.generator(scenario).takes_difficulty:
-            others = [
-                name for name in judged_scenarios() if plugins.generator(name).takes_difficulty
-            ]
+            others = _usual(harder=True)
             raise UsageError(
                 f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
                 f"distractors, mix and resist away, or ask for {' or '.join(others)} alone."

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
+from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
@@ -204,8 +205,26 @@ def read_generated(
                 f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the file, "
                 "or generate the folder again."
             )
-    found = read_release(folder, form=form, strict=strict, scenarios=scenarios)
+    found = read_release(
+        folder, form=form, strict=strict, scenarios=_readable(folder, manifest, scenarios)
+    )
     return replace(found, rule_set=_usual_rules(manifest))
+
+
+def _readable(
+    folder: Path, manifest: Manifest, wanted: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """Return which of a folder's scenarios to read: no question is left out unsaid."""
+    if wanted is not None:
+        # Where none of them is there, whoever asked for them says so.
+        return tuple(name for name in manifest.counts if name in wanted) or None
+    strange = [name for name in manifest.counts if name not in plugins.names("scenario")]
+    if strange:
+        raise DataError(
+            f"{folder} has questions of the scenario '{strange[0]}', which is not installed: name "
+            "its folder (--scenarios FOLDER), or the scenarios to read alone."
+        )
+    return None
 
 
 def _usual_rules(manifest: Manifest) -> str | None:

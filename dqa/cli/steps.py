@@ -1,0 +1,125 @@
+"""What a decider is doing: a line a step on a terminal's stderr, and nothing anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from dqa.core.events import (
+    Event,
+    FaultEvent,
+    ParseFailureEvent,
+    PlanEvent,
+    PromptEvent,
+    ReplanEvent,
+    RetrievalEvent,
+    SimulationEvent,
+    ToolEvent,
+    WarningEvent,
+)
+from dqa.core.recorder import DecisionWatcher
+from dqa.core.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from dqa.core.decision import Usage
+    from dqa.models.budget import Prices
+
+_LONGEST = 72
+"""Characters that are shown of a statement."""
+_WORDS = {
+    "RefusedStatementError": "refused",
+    "StatementTimeoutError": "stopped, as it took too long",
+}
+
+
+class Steps(DecisionWatcher):
+    """Shows the steps of a decision while it is made.
+
+    Parameters
+    ----------
+    prices
+        What tokens cost, where the user said so.
+    """
+
+    def __init__(self, prices: Prices | None = None) -> None:
+        self._prices = prices
+        self._open = ExitStack()
+        self._console: Console | None = None
+        self._status: Status | None = None
+        self._spent = ""
+        self._purpose = ""
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            self._console = Console(stderr=True, highlight=False)
+            self._status = self._open.enter_context(self._console.status("Reading the database"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def asking(self, step: int) -> None:
+        """Say that a model thinks."""
+        if self._status is not None:
+            self._status.update(f"Step {step}: thinking{self._purpose}{self._spent}")
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Show a line for what a person wants to see go by."""
+        if self._console is None:
+            return
+        self._spent = self._so_far(usage)
+        if isinstance(event, PromptEvent):
+            self._purpose = "" if event.purpose is None else f" about {visible(event.purpose)}"
+        line = step_line(event)
+        if line is not None:
+            counted = not isinstance(event, FaultEvent | WarningEvent)
+            text = f"{line}{self._spent}" if counted else line
+            self._console.print(visible(text), markup=False, soft_wrap=True)
+
+    def _so_far(self, usage: Usage) -> str:
+        tokens = usage.input_tokens + usage.output_tokens
+        if not tokens:
+            return ""
+        cost = "" if self._prices is None else f", cost {self._prices.cost(usage):.4f}"
+        return f"  ({tokens:,} tokens{cost})"
+
+
+def step_line(event: Event) -> str | None:
+    """Return what is said of an event in one line; None for what is not worth one."""
+    if isinstance(event, RetrievalEvent | SimulationEvent | ToolEvent):
+        return f"Step {event.step}: {_shortened(event.statement)} -> {_came_back(event)}"
+    if isinstance(event, PlanEvent | ReplanEvent):
+        made = "a plan" if isinstance(event, PlanEvent) else "a new plan"
+        return f"Step {event.step}: {made} of {len(event.text.strip().splitlines())} lines"
+    if isinstance(event, ParseFailureEvent):
+        return f"Step {event.step}: the reply could not be used: {_shortened(event.problem)}"
+    if isinstance(event, FaultEvent):
+        return fault_line(event)
+    return f"warning: {event.text}" if isinstance(event, WarningEvent) else None
+
+
+def fault_line(event: FaultEvent) -> str:
+    """Return why a call of a model failed, and when it is made again."""
+    after = "not asked again" if event.wait is None else f"asked again in {event.wait:.1f} s"
+    return f"Step {event.step}: attempt {event.attempt} failed, {after}: {event.message}"
+
+
+def _came_back(event: RetrievalEvent | SimulationEvent | ToolEvent) -> str:
+    if event.error is not None:
+        return _WORDS.get(event.error, f"failed: {_shortened(event.observation)}")
+    rows = f"{event.row_count:,} row{'' if event.row_count == 1 else 's'}"
+    if event.cut is None:
+        return rows
+    of = "" if event.total is None else f" of {event.total:,}"
+    return f"{rows}{of}, cut by the limit on {event.cut}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

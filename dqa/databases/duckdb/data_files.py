@@ -1,0 +1,148 @@
+"""CSV and Parquet files as one read-only database in memory, each file a table.
+
+Parquet is read where it lies, as a view: its engine reads the columns and row groups that a
+statement needs, and a file may be larger than memory. CSV is loaded once, with the types of all of
+its rows, for every statement would parse it anew; a large one is a view as well. Before the first
+statement the engine is locked: it reaches the files that views read, and no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from dqa.core.errors import DataError, UsageError
+from dqa.core.text import visible
+from dqa.databases.duckdb.database import DuckdbDatabase
+from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
+from dqa.databases.duckdb.store import FILLING, Store, first_line
+from dqa.databases.namespaces import Examination, LoadedSituation, NamespaceContent, Namespaces
+from dqa.databases.tables import quote
+
+if TYPE_CHECKING:
+    from dqa.core.situation import Situation
+
+_LOADED_BYTES = 128_000_000
+"""The largest CSV file that is loaded; compressed ones are counted as they lie there."""
+_GLOB = re.compile(r"[*?\[]")
+_MAIN = "main"
+
+
+class DataFiles(Namespaces):
+    """The files of one location, as the only namespace there is.
+
+    Parameters
+    ----------
+    location
+        A file, a folder or a pattern.
+    """
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Name the files; nothing is read yet."""
+        yield cls(location)
+
+    @classmethod
+    def start(cls) -> None:
+        """Open a database in memory for a moment."""
+        duckdb.connect(":memory:").close()
+
+    @classmethod
+    def engine_version(cls) -> str:
+        """Return DuckDB's version."""
+        return f"DuckDB {duckdb.__version__}"
+
+    def names(self) -> Iterable[str]:
+        """Return none: nothing of this project is loaded into data files."""
+        return ()
+
+    def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
+        """Raise `UsageError`, for these files are only read."""
+        raise self._only_read()
+
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:  # noqa: ARG002
+        """Raise `UsageError`, for these files are only read."""
+        raise self._only_read()
+
+    def drop(self, namespace: str) -> None:  # noqa: ARG002
+        """Raise `UsageError`, for these files are only read."""
+        raise self._only_read()
+
+    def select(self) -> str:
+        """Return the only schema; `UsageError` where a file is not there."""
+        tables_at(self.location)
+        return _MAIN
+
+    def open(self, namespace: str | None) -> DuckdbDatabase:
+        """Read the files into a database that nobody else has."""
+        store = Store.of(_connected(tables_at(self.location)))
+        return DuckdbDatabase(store, namespace or _MAIN, self.location)
+
+    def examine(self) -> Examination:
+        """Read the files and look."""
+        database = self.open(self.select())
+        try:
+            database.schema()
+        finally:
+            database.close()
+        return Examination(self.engine_version(), may_write=False)
+
+    def _only_read(self) -> UsageError:
+        return UsageError(
+            f"'{self.location}': CSV and Parquet files are only read; load into a database's file "
+            "or server."
+        )
+
+
+def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
+    """Return a locked database in memory that has the files as tables and views."""
+    connection = duckdb.connect(":memory:", config=FILLING)
+    try:
+        viewed = [path for name, path in tables.items() if not _added(connection, name, path)]
+        # The engine asks for the pattern that the reader was told, then for the file it matches.
+        asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
+        listed = ", ".join(map(_text, asked))
+        connection.execute(
+            f"SET allowed_paths = [{listed}]; SET enable_external_access = false; "
+            "SET lock_configuration = true"
+        )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _added(connection: DuckDBPyConnection, name: str, path: Path) -> bool:
+    """Add a file as a table, and return whether it is loaded; otherwise it is a view."""
+    reader = SUFFIXES[suffix_of(path.name) or ""]
+    loads = reader == "csv" and path.stat().st_size <= _LOADED_BYTES
+    types = ", sample_size = -1" if loads else ""
+    try:
+        connection.execute(
+            f"CREATE {'TABLE' if loads else 'VIEW'} {quote('duckdb', name)} AS "  # noqa: S608
+            f"SELECT * FROM read_{reader}({_text(_pattern(path))}{types})"
+        )
+    except duckdb.Error as error:
+        raise DataError(
+            f"'{path}' cannot be read as {reader.upper()}: {visible(first_line(error))}."
+        ) from error
+    return loads
+
+
+def _pattern(path: Path) -> str:
+    """Return the pattern that matches this one file: readers take patterns."""
+    return _GLOB.sub(r"[\g<0>]", str(path))
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,81 @@
+"""CSV and Parquet files as a location names them: one, a folder of them, or a pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from dqa.core.errors import UsageError
+
+SUFFIXES: Mapping[str, str] = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "csv",
+    ".tsv.gz": "csv",
+    ".parquet": "parquet",
+}
+"""What reads a file, by how its name ends."""
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def names_data_files(location: str) -> bool:
+    """Whether a location is such a file, a pattern that ends like one, or a folder."""
+    if "://" in location:
+        return False
+    return suffix_of(location) is not None or (location != "" and Path(location).is_dir())
+
+
+def suffix_of(name: str) -> str | None:
+    """Return how the name of a data file ends, as `SUFFIXES` has it; None for another file."""
+    found = [suffix for suffix in SUFFIXES if name.lower().endswith(suffix)]
+    return max(found, key=len, default=None)
+
+
+def tables_at(location: str) -> dict[str, Path]:
+    """Return the files that a location names, by the names of their tables, sorted.
+
+    A table is called like its file, without the ending; what is no letter, digit or underscore is
+    an underscore. Of a folder the files in it count, and none in folders within.
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or two files make tables of one name.
+    """
+    tables: dict[str, Path] = {}
+    taken: dict[str, Path] = {}
+    for path in _files(location):
+        name = _table_name(path)
+        other = taken.setdefault(name.casefold(), path)
+        if other != path:
+            raise UsageError(
+                f"'{other}' and '{path}' would both be the table {name}: rename one of the files, "
+                "or name one as the database."
+            )
+        tables[name] = path.resolve()
+    return tables
+
+
+def _files(location: str) -> list[Path]:
+    path = Path(location)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = [one for one in path.iterdir() if one.is_file() and suffix_of(one.name)]
+        missing = f"The folder '{location}' holds no data file"
+    elif _PATTERN.search(location):
+        anchor = Path(path.anchor)
+        pattern = str(path.relative_to(anchor)) if path.anchor else location
+        found = [one for one in anchor.glob(pattern) if one.is_file() and suffix_of(one.name)]
+        missing = f"No data file matches '{location}'"
+    else:
+        raise UsageError(f"There is no file '{location}'. Name one that exists.")
+    if not found:
+        raise UsageError(f"{missing}: name files that end in {', '.join(SUFFIXES)}.")
+    return sorted(found)
+
+
+def _table_name(path: Path) -> str:
+    suffix = suffix_of(path.name) or ""
+    return re.sub(r"\W", "_", path.name[: -len(suffix)]) or "_"

@@ -1,0 +1,88 @@
+"""Candidates from a file: one a line, a column of a CSV file, or a JSON list."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.question import Candidate
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candidate, ...]:
+    """Return what can be chosen, each once, in the file's order.
+
+    Parameters
+    ----------
+    path
+        A ``.csv`` or ``.tsv`` file, whose first line names its columns; a ``.json`` file with a
+        list of names and ids, or of objects; or a text file with one candidate a line.
+    column
+        The column, or the field of the objects; None for a table's first.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, lists nothing, or has no such column.
+    ParseError
+        It is no such table or list.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"Candidates: {file} cannot be read as UTF-8 text: {error}.") from error
+    kind = file.suffix.lower()
+    if kind in _DELIMITERS:
+        listed = _of_table(file, text, _DELIMITERS[kind], column)
+    elif kind == ".json":
+        listed = _of_json(file, text, column)
+    elif column is not None:
+        raise UsageError(f"Candidates: {file} has one a line, and no column '{column}'.")
+    else:
+        listed = iter(text.splitlines())
+    found = tuple(dict.fromkeys(_stripped(listed)))
+    if not found:
+        raise UsageError(f"Candidates: {file} lists none.")
+    return found
+
+
+def _stripped(listed: Iterable[Candidate]) -> Iterator[Candidate]:
+    for one in listed:
+        candidate = one.strip() if isinstance(one, str) else one
+        if candidate != "":
+            yield candidate
+
+
+def _of_table(file: Path, text: str, delimiter: str, column: str | None) -> Iterator[Candidate]:
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip() for name in next(rows, [])]
+        if column is not None and column not in header:
+            raise UnknownNameError(f"column in {file}", column, header)
+        place = 0 if column is None else header.index(column)
+        for row in rows:
+            if len(row) > place:
+                yield row[place]
+    except csv.Error as error:
+        raise ParseError(file, rows.line_num, f"no CSV: {error}") from error
+
+
+def _of_json(file: Path, text: str, column: str | None) -> Iterator[Candidate]:
+    try:
+        listed = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(file, None, f"no JSON: {error}") from error
+    if not isinstance(listed, list):
+        raise ParseError(file, None, "expected a JSON list of candidates")
+    for number, entry in enumerate(listed, start=1):
+        value = entry.get(column) if isinstance(entry, dict) and column is not None else entry
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            wanted = "a name or an id" if column is None else f"an object with a '{column}'"
+            raise ParseError(file, None, f"entry {number} of the list is not {wanted}")
+        yield value

@@ -1,0 +1,146 @@
+"""A user's own question as it is written: a JSON object, or a Python mapping of its fields."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self, TypeAlias
+
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from dqa.core.errors import UnknownNameError
+from dqa.core.question import Candidate
+from dqa.core.records import Record, problem_of
+
+
+def _listed(value: object) -> object:
+    """Return what may be one thing or a list of them as a tuple."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _names(value: object) -> object:
+    """Return candidates, of which each is a name or a whole number."""
+    names = _listed(value)
+    assert isinstance(names, tuple)  # noqa: S101  (for type checkers)
+    for name in names:
+        if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+            raise ValueError("must be a name, a whole number or a list of them")
+    return names
+
+
+def _candidates(value: object) -> object:
+    """Return a statement as it is, and anything else as a list of names."""
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError("must be a list of names, or a statement whose first column lists them")
+    return _names(value)
+
+
+def _numbered(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_OneOrMore: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
+]
+_Answers: TypeAlias = Annotated[
+    tuple[Candidate, ...],
+    BeforeValidator(_names, json_schema_input_type=str | int | list[str | int]),
+]
+_Candidates: TypeAlias = Annotated[
+    tuple[Candidate, ...] | str | None,
+    BeforeValidator(_candidates, json_schema_input_type=list[str | int] | str | None),
+]
+_Id: TypeAlias = Annotated[
+    Annotated[str, Field(min_length=1)] | None,
+    BeforeValidator(_numbered, json_schema_input_type=str | int | None),
+]
+
+
+class RulesFile(Record):
+    """Business rules in a text file of their own."""
+
+    file: str = Field(
+        min_length=1, description="path of a UTF-8 text beside the file of questions, or below"
+    )
+
+
+class OwnQuestion(Record):
+    """A line of a user's own file of questions; a field may be left out unless it says otherwise.
+
+    Raises
+    ------
+    UsageError
+        It asks nothing, or asks a scenario's question in other words than the scenario's.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["question"]}, {"required": ["scenario"]}]}
+    )
+
+    question: str | None = Field(
+        None, min_length=1, description="what is to be decided; needed where no scenario says it"
+    )
+    rules: str | RulesFile = Field("", description="the business rules: a text, or a file of one")
+    candidates: _Candidates = Field(
+        None,
+        description="what can be chosen: a list, or one SQL or Cypher statement whose first "
+        "column lists it; without it an answer is held against the right ones alone",
+    )
+    answer: _Answers = Field(
+        (),
+        description="what is right, where it is known: one name, or several that are equally good, "
+        "the official one first; without it the decision is not judged",
+    )
+    id: _Id = Field(
+        None, description="unique in the file; the number of its line where it is left out"
+    )
+    tags: _OneOrMore = Field((), description="words to tell questions apart by, kept in results")
+    context: _OneOrMore = Field(
+        (), description="statements whose rows a decider reads that writes none itself"
+    )
+    database: str | None = Field(
+        None, description="the name of the database it is about; needed where there are several"
+    )
+    scenario: str | None = Field(
+        None,
+        description="a scenario that the database holds, by name or folder: its question is "
+        "asked, by its rules",
+    )
+    target: dict[str, str] = Field(
+        default_factory=dict, description="what the scenario's question is about"
+    )
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of what may be written; what is read of it is stricter."""
+        return cls.model_json_schema(mode="validation")
+
+    @model_validator(mode="after")
+    def _asks(self) -> Self:
+        if self.scenario is None:
+            if self.question is None:
+                raise ValueError("'question' is missing: say what is to be decided")
+            if self.target:
+                raise ValueError("'target' belongs to a scenario: name it in 'scenario'")
+        elif self.question is not None or self.rules:
+            raise ValueError(
+                f"the scenario '{self.scenario}' has a question and rules of its own: leave out "
+                "'question' and 'rules', or 'scenario' for a question of yours"
+            )
+        return self
+
+    @classmethod
+    def checked(cls, given: object) -> Self:
+        """Read an object; `ValueError` names the field that is wrong, and says how to mend it."""
+        if not isinstance(given, dict):
+            raise ValueError(  # noqa: TRY004  (what is read is wrong, not the caller)
+                "a question is an object of fields, such as "
+                '{"question": "...", "candidates": ["..."], "answer": "..."}'
+            )
+        known = [name for name in given if name not in cls.model_fields]
+        if known:
+            raise ValueError(str(UnknownNameError("field", str(known[0]), cls.model_fields)))
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise ValueError(f"{problem_of(error)}.") from error

@@ -1,0 +1,433 @@
+"""A user's own data: `dqa schema`, `dqa query`, and what `dqa ask` takes, shows and says."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa as api
+from dqa.cli import steps
+from dqa.cli.steps import Steps, step_line
+from dqa.core.decision import Usage
+from dqa.core.events import FaultEvent, RetrievalEvent
+from dqa.models.budget import Prices
+from tests.models.model_server import ModelServer, Trouble
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A database of a user's own: suppliers, and 300 tables that nobody asked about."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE supplier (id INTEGER PRIMARY KEY, name TEXT, cost REAL)")
+        connection.execute("INSERT INTO supplier VALUES (1, 'Nord, West', 2.5), (2, 'Süd', 1.0)")
+        connection.execute("CREATE TABLE salary (name TEXT, pay REAL)")
+        columns = ", ".join(f"measure_{number} REAL" for number in range(12))
+        for number in range(300):
+            connection.execute(f"CREATE TABLE archive_{number:03} (id INTEGER, {columns})")
+        connection.commit()
+    return path
+
+
+def answering(*replies: str) -> ModelServer:
+    """A model that says these, one after another."""
+    left = list(replies)
+    return ModelServer(lambda _: left.pop(0) if len(left) > 1 else left[0])
+
+
+RETRIEVE = "Thought: look\nAction: query_database\nAction Input: SELECT name FROM supplier"
+ANSWER = "Thought: done\nFinal Answer: Süd"
+
+
+def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, shop: Path) -> None:
+    """Three hundred tables were cut in alphabetical order, without a word."""
+    plain = dqa("schema", shop)
+    assert plain.code == 0
+    assert "more of 302 are not described, for want of room" in plain.out
+    assert "warning: The schema is too long" in plain.err
+    assert "--tables" in plain.err
+    asked = dqa("schema", shop, "--question", "Which supplier is cheapest?")
+    assert "supplier(id: INTEGER, name: TEXT, cost: REAL) key (id)" in asked.out
+    record = json.loads(dqa("schema", shop, "--json").out)
+    described = [table["name"] for table in record["described"]["tables"]]
+    assert len(described) + len(record["left_out"]) == 302
+
+
+def test_schema_of_named_tables_has_samples(dqa: Command, shop: Path) -> None:
+    """The rest is neither shown nor said to be there."""
+    ran = dqa("schema", shop, "--tables", "Supplier", "--samples", 2)
+    assert ran.out == (
+        'supplier(id: INTEGER, name: TEXT e.g. ["Nord, West", "Süd"], cost: REAL) key (id)\n'
+    )
+    assert ran.err == ""
+    unknown = dqa("schema", shop, "--tables", "suplier")
+    assert (unknown.code, "Did you mean 'supplier'?" in unknown.err) == (2, True)
+
+
+def test_query_prints_rows_in_three_forms(
+    dqa: Command, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From an argument, a file or standard input."""
+    statement = "SELECT id, name FROM supplier ORDER BY id"
+    table = dqa("query", shop, statement)
+    assert "│  1 │ Nord, West │" in table.out.replace("│ 1  │", "│  1 │")
+    assert table.out.endswith("2 rows\n")
+    (tmp_path / "s.sql").write_text(f"{statement};\n", "utf-8")
+    listed = dqa("query", shop, "--file", tmp_path / "s.sql", "--csv")
+    assert listed.out == 'id,name\n1,"Nord, West"\n2,Süd\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(statement.encode())))
+    record = json.loads(dqa("query", shop, "-", "--json").out)
+    assert record["rows"] == [[1, "Nord, West"], [2, "Süd"]]
+    assert record["columns"] == ["id", "name"]
+
+
+def test_query_is_guarded_bounded_and_audited(dqa: Command, shop: Path, tmp_path: Path) -> None:
+    """As an agent's statements are."""
+    audit = tmp_path / "audit.jsonl"
+    refused = dqa("query", shop, "DELETE FROM supplier", "--audit", audit)
+    assert (refused.code, refused.out) == (1, "")
+    assert "was not run" in refused.err
+    cut = dqa("query", shop, "SELECT * FROM supplier", "--row-limit", 1, "--csv", "--audit", audit)
+    assert cut.code == 0
+    assert "warning: only the first 1 of 2 rows are here, by the limit on rows" in cut.err
+    entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert [entry["allowed"] for entry in entries] == [False, True]
+    hidden = dqa("query", shop, "SELECT * FROM salary", "--tables", "supplier")
+    assert (hidden.code, "salary may not be read" in hidden.err) == (1, True)
+    for arguments in ((), ("SELECT 1", "--file", tmp_path / "x"), ("SELECT 1", "--csv", "--json")):
+        assert dqa("query", shop, *arguments).code == 2
+
+
+def test_named_tables_are_a_policy_within_the_policy(shop: Path) -> None:
+    """What is not named is refused, not merely hidden; what the policy hides cannot be named."""
+    with closing(api.open_database(shop, tables=["supplier"])) as database:
+        assert [table.name for table in database.schema().tables] == ["supplier"]
+        for statement in (
+            "SELECT pay FROM salary",
+            "SELECT (SELECT max(pay) FROM salary) FROM supplier",
+            "SELECT name FROM sqlite_master",
+        ):
+            with pytest.raises(api.QueryError, match="may not be read"):
+                database.query(statement)
+    policy = api.Policy(tables=["supplier"], denied_columns=["supplier.cost"])  # type: ignore[arg-type]
+    with pytest.raises(api.UsageError, match="no table 'salary'"):
+        api.open_database(shop, policy=policy, tables=["salary"])
+    with closing(api.open_database(shop, policy=policy, tables=["supplier"])) as database:
+        assert database.schema().to_text() == "supplier(id: INTEGER, name: TEXT) key (id)"
+
+
+def test_labels_are_chosen_as_tables_are(tmp_path: Path) -> None:
+    """In a graph."""
+    from dqa import plugins
+
+    world = api.generate(("building",), count=1, seed=1)
+    path = tmp_path / "graph.lbug"
+    plugins.backend("ladybug").load(next(iter(world.situations.values())), str(path)).close()
+    with closing(api.open_database(path)) as whole:
+        edge = whole.schema().edges[0]
+        other = next(n.label for n in whole.schema().nodes if n.label != edge.source)
+    with closing(api.open_database(path, tables=[edge.source])) as database:
+        assert [node.label for node in database.schema().nodes] == [edge.source]
+        with pytest.raises(api.QueryError, match="may not be read"):
+            database.query(f"MATCH (n:{other}) RETURN n LIMIT 1")
+    with pytest.raises(api.UsageError, match="no label or relationship type 'Nothing'"):
+        api.open_database(path, tables=["Nothing"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column"),
+    [
+        ("c.txt", "Nord, West\n\nSüd\nSüd\n", None),
+        ("c.csv", 'name,id\n"Nord, West",1\nSüd,2\n', None),
+        ("c.csv", 'id,name\n1,"Nord, West"\n2,Süd\n', "name"),
+        ("c.json", '["Nord, West", "Süd"]', None),
+        ("c.json", '[{"name": "Nord, West"}, {"name": "Süd"}]', "name"),
+    ],
+)
+def test_candidates_come_from_a_file(  # noqa: PLR0917  (the columns of a table)
+    dqa: Command, shop: Path, tmp_path: Path, name: str, text: str, column: str | None
+) -> None:
+    """One a line, a column, or a list."""
+    (tmp_path / name).write_text(text, "utf-8")
+    assert api.read_candidates(tmp_path / name, column) == ("Nord, West", "Süd")
+    given = () if column is None else ("--candidates-column", column)
+    ran = dqa(
+        *("ask", "--database", shop, "--question", "?", "--decider", "first", "--json"),
+        *("--candidates-from", tmp_path / name, *given),
+    )
+    assert json.loads(ran.out)["choice"] == "Nord, West"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column", "words"),
+    [
+        ("c.txt", "\n", None, "lists none"),
+        ("c.txt", "a\n", "name", "no column 'name'"),
+        ("c.csv", "name\na\n", "nam", "Did you mean 'name'"),
+        ("c.json", '{"a": 1}', None, "expected a JSON list"),
+        ("c.json", "[true]", None, "entry 1 of the list is not a name or an id"),
+        ("c.json", '["a"', None, "no JSON"),
+    ],
+)
+def test_a_file_that_lists_no_candidates_is_one_line(
+    tmp_path: Path, name: str, text: str, column: str | None, words: str
+) -> None:
+    """With what to mend."""
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(api.DqaError, match=words):
+        api.read_candidates(tmp_path / name, column)
+
+
+def test_candidates_and_rules_are_options_and_reach_the_model(
+    dqa: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names may hold commas; the model is told what can be chosen."""
+    base: tuple[object, ...] = (
+        "ask",
+        "--database",
+        shop,
+        "--tables",
+        "supplier",
+        "--model",
+        "openai:test",
+    )
+    base += ("--decider", "iterrag", "--question", "Which supplier do we keep?")
+    with answering(RETRIEVE, ANSWER) as server:
+        ran = dqa(
+            *(*base, "--base-url", server.url, "--json"),
+            *("--candidate", "Nord, West", "--candidate", "Süd", "--rules-text", "Less is more."),
+        )
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["choice"] == "Süd"
+    task = server.requests[0]["messages"][-1]["content"]
+    assert "One of these 2 is to be chosen:\n- Nord, West\n- Süd\n" in task
+    assert "Less is more." in task
+    assert "archive" not in task
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"More is more.")))
+    with answering(ANSWER) as server:
+        assert dqa(*base, "--base-url", server.url, "--rules", "-", "--candidate", "Süd").code == 0
+    assert "More is more." in server.requests[0]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--candidate", "a", "--candidates", "SELECT 1"), "both say what can be chosen"),
+        (("--candidates-column", "a"), "--candidates-from"),
+        (("--rules", "r.txt", "--rules-text", "x"), "give one"),
+        (("--rules", "no-such-file"), "--rules: no-such-file cannot be read"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(
+    dqa: Command, shop: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    """Before anything is asked."""
+    ran = dqa("ask", "--database", shop, "--question", "?", *arguments)
+    assert (ran.code, words in ran.err) == (2, True)
+
+
+def test_many_candidates_are_told_by_their_statement_or_with_a_warning(shop: Path) -> None:
+    """A prompt that names some of them says that there are more."""
+    many = tuple(f"candidate {number}" for number in range(60_000))
+    with answering("Thought: done\nFinal Answer: candidate 59999") as server:
+        model = api.ModelSpec(name="openai:test", base_url=server.url)
+        asked = api.AskedQuestion(question="Which?", candidates=many)
+        told = api.ask(shop, asked, decider="iterrag", model=model, tables=["supplier"])
+    assert told.choice == "candidate 59999"
+    assert told.warnings[0].startswith("The model was shown 20 of 60,000 candidates by name")
+    with answering(RETRIEVE, ANSWER) as server:
+        model = api.ModelSpec(name="openai:test", base_url=server.url)
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+        listed = f"{numbers} SELECT 'Süd' UNION ALL SELECT 'x' || i FROM n"
+        asked = api.AskedQuestion(question="Which?", candidates=listed)
+        told = api.ask(shop, asked, decider="iterrag", model=model, tables=["supplier"])
+    assert told.warnings == ()
+    assert listed in server.requests[0]["messages"][-1]["content"]
+
+
+def test_candidates_that_the_context_drops_are_said(dqa: Command, tmp_path: Path) -> None:
+    """Of 60,000 candidates 59,990 vanished without a word."""
+    path = tmp_path / "many.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE plot (name TEXT, yield REAL)")
+        rows = ((f"plot {number}", number / 7) for number in range(60_000))
+        connection.executemany("INSERT INTO plot VALUES (?, ?)", rows)
+        connection.commit()
+    with answering('{"decision": "plot 3", "explanation": "x"}') as server:
+        ran = dqa(
+            *("ask", "--database", path, "--decider", "zero-shot", "--question", "Which plot?"),
+            *("--candidates", "SELECT name FROM plot", "--row-limit", 10, "--json"),
+            *("--context", "SELECT name, yield FROM plot"),
+            *("--model", "openai:test", "--base-url", server.url),
+        )
+    assert ran.code == 0, ran.err
+    words = "Only 10 of 60,000 candidates were compared, as the rows of the context that name the"
+    document = json.loads(ran.out)
+    assert document["warnings"][0].startswith(words)
+    assert f"warning: {words}" in ran.err
+    event = next(event for event in document["trace"] if event["kind"] == "warning")
+    assert (event["about"], event["considered"], event["total"]) == ("candidates", 10, 60_000)
+
+
+def test_a_schema_that_is_cut_is_said_in_the_decision(dqa: Command, shop: Path) -> None:
+    """In the record, its events and on the terminal."""
+    with answering(RETRIEVE, ANSWER) as server:
+        ran = dqa(
+            *("ask", "--database", shop, "--question", "Which supplier?", "--decider", "iterrag"),
+            *("--model", "openai:test", "--base-url", server.url, "--json"),
+        )
+    assert "warning: The schema is too long for the prompt: of 302 tables" in ran.err
+    document = json.loads(ran.out)
+    event = next(event for event in document["trace"] if event["kind"] == "warning")
+    assert event["considered"] + len(event["left_out"]) == event["total"] == 302
+    task = server.requests[0]["messages"][-1]["content"]
+    assert "\nsupplier(id: INTEGER" in task
+    assert all(name in task for name in event["left_out"])
+
+
+def test_tokens_and_cost_are_told_at_the_end(dqa: Command, shop: Path) -> None:
+    """Cost where prices are given."""
+    base: tuple[object, ...] = (
+        "ask",
+        "--database",
+        shop,
+        "--question",
+        "Which?",
+        "--decider",
+        "iterrag",
+    )
+    base += ("--tables", "supplier", "--model", "openai:test")
+    with answering(RETRIEVE, ANSWER) as server:
+        text = dqa(*base, "--base-url", server.url, "--price-input", 1, "--price-output", 2)
+        plain = dqa(*base, "--base-url", server.url, "--json")
+    spent = text.out.splitlines()[-1]
+    assert spent.startswith("Spent: ")
+    assert ", 2 calls; cost 0.0" in spent
+    assert text.err == ""  # quiet in a pipe
+    assert json.loads(plain.out)["cost"] is None
+
+
+def test_the_steps_are_shown_on_a_terminal(
+    dqa: Command, shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line a statement, with what it returned in a word, and tokens and cost so far."""
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True, raising=False)
+    refused = RETRIEVE.replace("SELECT name FROM supplier", "DROP TABLE supplier")
+    with answering(refused, RETRIEVE, ANSWER) as server:
+        ran = dqa(
+            *("ask", "--database", shop, "--question", "Which?", "--decider", "iterrag"),
+            *("--tables", "supplier", "--row-limit", 1, "--price-input", 1, "--price-output", 2),
+            *("--model", "openai:test", "--base-url", server.url),
+        )
+    lines = [line for line in ran.err.splitlines() if "->" in line]
+    assert "Step 1: DROP TABLE supplier -> refused  (" in lines[0]
+    assert "-> 1 row of 2, cut by the limit on rows  (" in lines[1]
+    assert " tokens, cost 0.0" in lines[1]
+
+
+def test_a_retry_says_why_and_when_the_next_is() -> None:
+    """A line a failed attempt."""
+    fault = FaultEvent(step=2, fault="server", error="X", message="HTTP 500", attempt=1, wait=2.0)
+    assert step_line(fault) == "Step 2: attempt 1 failed, asked again in 2.0 s: HTTP 500"
+    shown = RetrievalEvent(step=1, statement="SELECT\n 1", observation="", tool="query_database")
+    assert step_line(shown) == "Step 1: SELECT 1 -> 0 rows"
+    with Steps(Prices(1.0, 1.0)) as quiet:
+        quiet.asking(1)
+        quiet.happened(fault, Usage())
+    assert steps._LONGEST > 0
+
+
+@pytest.mark.parametrize("command", ["ask", "eval"])
+def test_a_model_that_nobody_serves_is_named_at_once(
+    dqa: Command, shop: Path, command: str
+) -> None:
+    """By its URL, with what is wrong and how to mend it, before anything is asked."""
+    with answering(ANSWER) as server:
+        gone = server.url
+    given: tuple[object, ...] = (
+        "--generate",
+        1,
+        "--scenarios",
+        "building",
+        "--databases",
+        "sqlite",
+    )
+    if command == "ask":
+        given = ("--database", shop, "--question", "?")
+    for url, words in (
+        (gone, "connection refused: nothing listens there; start the server"),
+        ("http://no-such-host.invalid/v1", "no such host"),
+    ):
+        ran = dqa(command, *given, "--model", "openai:test", "--base-url", url)
+        assert (ran.code, ran.out) == (1, "")
+        assert f"openai:test cannot be reached at {url}" in ran.err
+        assert words in ran.err
+    ran = dqa(command, *given, "--model", "openai:test", "--base-url", "localhost:8000/v1")
+    assert ran.code == 2
+    assert "--base-url http://localhost:8000/v1" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [(Trouble.BAD_KEY, "refuses the key"), (Trouble.UNKNOWN_MODEL, "knows no such model")],
+)
+def test_what_a_server_refuses_is_told_apart_with_its_address(
+    dqa: Command, shop: Path, trouble: Trouble, words: str
+) -> None:
+    """A wrong key and a wrong model have nothing in common but the place."""
+    server = ModelServer(lambda _: ANSWER, plan=lambda _request, _before: trouble)
+    with server:
+        ran = dqa(
+            *("ask", "--database", shop, "--question", "?", "--tables", "supplier"),
+            *("--model", "openai:test", "--base-url", server.url),
+        )
+    assert ran.code == 2
+    assert words in ran.err
+    assert f"{server.url}/chat/completions" in ran.err
+
+
+def test_the_first_failure_of_a_run_is_said_at_once(dqa: Command) -> None:
+    """Once a kind, with when it is asked again; the rest is in the traces."""
+    server = ModelServer(
+        lambda _: ANSWER,
+        plan=lambda _request, before: Trouble.RATE_LIMIT_SECONDS if before < 1 else None,
+        retry_after=0.1,
+    )
+    with server:
+        ran = dqa(
+            *("eval", "--generate", 1, "--scenarios", "building", "--databases", "sqlite"),
+            *("--deciders", "iterrag", "--model", "openai:test", "--base-url", server.url),
+            *("--max-steps", 2),
+        )
+    told = [line for line in ran.err.splitlines() if "attempt 1 failed, asked again in" in line]
+    assert len(told) == 1
+
+
+def test_the_documented_calls_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """docs/asking.md as it is written."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("sales.db")) as connection:
+        connection.execute("CREATE TABLE warehouse (name TEXT, cost REAL)")
+        connection.execute("INSERT INTO warehouse VALUES ('Nord', 1.0), ('West', 2.0)")
+        connection.commit()
+    text = (Path(__file__).parents[2] / "docs" / "asking.md").read_text("utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(block, "asking.md", "exec"), {})  # noqa: S102
+    assert capsys.readouterr().out.splitlines() == [
+        "warehouse(name: TEXT, cost: REAL)",
+        "(('Nord',), ('West',))",
+        "Nord () None",
+    ]

@@ -1,0 +1,101 @@
+"""Schemas that are too long for a prompt: what is described, what is named, what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.fitting import FittedSchema, fit_schema, words_in
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+
+
+def table(name: str, *columns: str, joins: str | None = None) -> TableInfo:
+    """A table of integer columns."""
+    references = () if joins is None else ((f"{joins}_id", joins, "id"),)
+    return TableInfo(name, tuple(Field(column, "INTEGER") for column in columns), (), references)
+
+
+def wide(count: int = 300) -> DatabaseSchema:
+    """Many tables of ten columns; three matter, and they stand last in the alphabet."""
+    columns = [f"measure_{number}" for number in range(10)]
+    others = [table(f"archive_{number:03}", "id", *columns) for number in range(count - 3)]
+    plants = table("plants", "id", "name", "annual_cost")
+    orders = table("zz_order_lines", "id", "plants_id", *columns, joins="plants")
+    weather = table("zz_weather", "id", "rainfall", *columns)
+    return DatabaseSchema((*others, plants, orders, weather))
+
+
+def test_what_fits_is_described_whole() -> None:
+    """Nothing is said of what is left out where nothing is."""
+    schema = DatabaseSchema((table("a", "id"), table("b", "id")))
+    assert fit_schema(schema, "b") == FittedSchema(schema)
+    assert fit_schema(schema).to_text() == schema.to_text()
+
+
+def test_tables_that_the_question_names_come_first_and_then_what_is_joined_to_them() -> None:
+    """Three hundred tables were cut in alphabetical order, so these three were never seen."""
+    fitted = fit_schema(wide(), "Which plant do we stop, given its rainfall?", most=3_000)
+    described = [one.name for one in fitted.schema.tables]
+    assert described[-3:] == ["plants", "zz_order_lines", "zz_weather"]
+    assert fit_schema(wide(), "", most=3_000).schema.tables[0].name != "plants"
+
+
+def test_a_table_is_named_by_a_statement_too() -> None:
+    """Candidates and context are statements."""
+    fitted = fit_schema(wide(), "SELECT id FROM zz_weather", most=2_500)
+    assert "zz_weather" in {one.name for one in fitted.schema.tables}
+
+
+def test_nothing_is_left_out_silently() -> None:
+    """Every table is described or named, and the text keeps within its bound."""
+    fitted = fit_schema(wide(), "plants", most=16_000)
+    text = fitted.to_text()
+    assert len(text) <= 16_000
+    assert fitted.total == 300
+    assert len(fitted.schema.tables) + len(fitted.left_out) == 300
+    assert fitted.named == len(fitted.left_out)
+    assert all(one.name in text for one in wide().tables)
+    left = len(fitted.left_out)
+    assert f"({left} more of 300 are not described, for want of room: " in text
+
+
+@pytest.mark.parametrize("most", [600, 1_000, 32_000])
+def test_names_are_counted_where_there_is_no_room_for_all(most: int) -> None:
+    """Five thousand names are too many as well."""
+    fitted = fit_schema(wide(5_000), "plants", most=most)
+    assert len(fitted.to_text()) <= most
+    assert 0 < fitted.named < len(fitted.left_out)
+    unnamed = len(fitted.left_out) - fitted.named
+    assert f" and {unnamed:,} more;" in fitted.to_text()
+    assert fitted.schema.tables[-1].name in {"plants", "zz_order_lines", "zz_weather"}
+
+
+def test_the_same_words_give_the_same_choice() -> None:
+    """Nothing depends on the order of sets."""
+    one, two = (fit_schema(wide(), "plants rainfall measure_1", 3_000) for _ in range(2))
+    assert one == two
+
+
+def test_a_graph_is_cut_by_its_labels_and_relationship_types() -> None:
+    """Relationship types go with the labels that they join."""
+    some = tuple(Field(f"p{number}", "STRING") for number in range(10))
+    nodes = tuple(NodeInfo(f"L{number:03}", some) for number in range(100))
+    edges = (EdgeInfo("FEEDS", "L099", "L098", some),)
+    fitted = fit_schema(DatabaseSchema(nodes=nodes, edges=edges), "the best L099", 1_500)
+    assert "L099" in {node.label for node in fitted.schema.nodes}
+    assert [edge.label for edge in fitted.schema.edges] == ["FEEDS"]
+    assert "MATCH (n:NAME) RETURN n LIMIT 1" in fitted.to_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("order_lines", ("order", "line")),
+        ("OrderLines", ("order", "line")),
+        ("Which supplies and classes?", ("which", "supply", "and", "classe")),
+        ("t12", ("t", "12")),
+        ("GDPPerHead", ("gdp", "per", "head")),
+    ],
+)
+def test_names_are_taken_apart_into_words(text: str, words: tuple[str, ...]) -> None:
+    """However they are put together."""
+    assert words_in(text) == words

@@ -1,0 +1,162 @@
+"""CSV and Parquet files as a database: what is a table, and that nothing else can be read."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa
+from dqa import plugins
+from dqa.core.errors import DataError, MissingKeyError, RefusedStatementError, UsageError
+from dqa.databases.base import Backend
+
+duckdb = pytest.importorskip("duckdb")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of tables, beside a file that is none of them."""
+    there = tmp_path / "shop"
+    there.mkdir()
+    (there / "sales.csv").write_text("id,day,amount\n1,2024-05-01,2.5\n2,2024-05-02,\n", "utf-8")
+    (there / "stores.tsv").write_text("id\tname\n1\tNord, West\n", "utf-8")
+    (there / "staff.csv.gz").write_bytes(gzip.compress(b"id,name\n7,Ada\n"))
+    (there / "notes.txt").write_text("not a table", "utf-8")
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"COPY (SELECT range AS id, range * 2 AS units FROM range(50_000)) "
+            f"TO '{there / 'stock.parquet'}'"
+        )
+    (tmp_path / "secret.csv").write_text("k\n42\n", "utf-8")
+    return there
+
+
+def test_each_file_of_a_folder_is_a_table(folder: Path) -> None:
+    """Named like its file, in types that fit all of its rows."""
+    with closing(dqa.open_database(folder)) as database:
+        assert database.schema().to_text().splitlines() == [
+            "sales(id: BIGINT, day: DATE, amount: DOUBLE)",
+            "staff(id: BIGINT, name: VARCHAR)",
+            "stock(id: BIGINT, units: BIGINT)",
+            "stores(id: BIGINT, name: VARCHAR)",
+        ]
+        assert database.query("SELECT sum(units) FROM stock").rows == ((2_499_950_000,),)
+        assert database.query("SELECT name FROM stores").rows == (("Nord, West",),)
+        joined = "SELECT name FROM staff JOIN sales ON sales.id < staff.id ORDER BY sales.id"
+        assert database.query(joined).rows == (("Ada",), ("Ada",))
+
+
+@pytest.mark.parametrize(
+    ("location", "tables"),
+    [
+        ("shop/sales.csv", ["sales"]),
+        ("shop/*.parquet", ["stock"]),
+        ("shop/s[at]*.csv", ["sales"]),
+    ],
+)
+def test_a_location_is_a_file_or_a_pattern_too(
+    folder: Path, location: str, tables: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pattern has to reach the command unexpanded, in quotes."""
+    monkeypatch.chdir(folder.parent)
+    with closing(dqa.open_database(location)) as database:
+        assert [table.name for table in database.schema().tables] == tables
+
+
+def test_names_of_files_may_be_anything(tmp_path: Path) -> None:
+    """Signs of patterns and of SQL are nothing but signs of a name."""
+    there = tmp_path / "we[i]rd 'dir'"
+    there.mkdir()
+    (there / "b*'1.csv").write_text("id\n1\n", "utf-8")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 2 AS id")
+        connection.execute(f"COPY t TO '{tmp_path / 'plain.parquet'}'")
+    (tmp_path / "plain.parquet").rename(there / "x?[2].parquet")
+    with closing(dqa.open_database(there)) as database:
+        assert [table.name for table in database.schema().tables] == ["b__1", "x__2_"]
+        assert database.query("SELECT b__1.id, x__2_.id FROM b__1, x__2_").rows == ((1, 2),)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM '{there}/secret.csv'",
+        "SELECT * FROM read_csv('{there}/secret.csv')",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM glob('/etc/*')",
+        "COPY sales TO '{there}/out.csv'",
+        "ATTACH '{there}/other.db'",
+        "SET enable_external_access = true",
+        "CREATE TABLE t AS SELECT 1",
+    ],
+)
+def test_no_other_file_can_be_read(folder: Path, statement: str) -> None:
+    """The guard refuses what would, and behind it the engine is locked."""
+    text = statement.format(there=folder.parent)
+    with closing(dqa.open_database(folder)) as database:
+        with pytest.raises(RefusedStatementError):
+            database.query(text)
+        store: Any = database._store  # type: ignore[attr-defined]
+        with store.reading() as cursor:
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            with pytest.raises(duckdb.Error):
+                cursor.execute(text)
+
+
+def test_a_large_csv_is_read_where_it_lies(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Parquet is; statements give the same."""
+    monkeypatch.setattr("dqa.databases.duckdb.data_files._LOADED_BYTES", 10)
+    with closing(dqa.open_database(folder / "sales.csv")) as database:
+        assert database.query("SELECT max(amount) FROM sales").rows == ((2.5,),)
+        with pytest.raises(RefusedStatementError):
+            database.query("SELECT * FROM read_csv('sales.csv')")
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("nothing.csv", "There is no file"),
+        ("empty", "holds no data file"),
+        ("x*.parquet", "No data file matches"),
+        ("twice", "would both be the table a"),
+    ],
+)
+def test_what_is_no_database_of_files_is_one_line(
+    tmp_path: Path, location: str, words: str
+) -> None:
+    """Before anything is read."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "twice").mkdir()
+    for name in ("a.csv", "A.tsv"):
+        (tmp_path / "twice" / name).write_text("id\n1\n", "utf-8")
+    with pytest.raises(UsageError, match=words):
+        dqa.open_database(tmp_path / location)
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    """With what the engine says of it."""
+    (tmp_path / "broken.parquet").write_text("no parquet", "utf-8")
+    with pytest.raises(DataError, match=r"broken\.parquet' cannot be read as PARQUET"):
+        dqa.open_database(tmp_path)
+
+
+def test_nothing_is_loaded_into_files(folder: Path) -> None:
+    """They are only read."""
+    backend = plugins.backend("files")
+    assert backend.loaded(str(folder)) == ()
+    with pytest.raises(UsageError, match="only read"):
+        backend.unload(str(folder), "sales")
+
+
+def test_without_duckdb_the_hint_names_its_extra(
+    folder: Path,
+) -> None:
+    """Which is called as the engine, not as the backend."""
+    made = plugins.backend("files")
+    missing = Backend(**{**vars(made), "driver": "duckdb_is_not_here"})
+    with pytest.raises(MissingKeyError, match=r"\[duckdb\]"):
+        missing.open(str(folder))

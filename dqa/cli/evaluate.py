@@ -136,6 +136,8 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     else:
         echo_report(run)
     _complain(run)
+    if not as_json:
+        _tell_what_next(run)
 
 
 def _leave(progress: Progress, out: Path | None) -> None:
@@ -168,3 +170,12 @@ def _complain(run: Run) -> None:
     if further is not None:
         typer.echo(f"not judged: {further}", err=True)
         raise typer.Exit(1)
+
+
+def _tell_what_next(run: Run) -> None:
+    """Say on stderr what can be done with a kept run, where nothing about it is amiss."""
+    from dqa.report.next_steps import next_steps
+
+    if run.folder is not None and all(result.outcome.judged for result in run.results):
+        for line in next_steps(run.folder, run.results):
+            typer.echo(line, err=True)

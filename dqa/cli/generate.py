@@ -216,6 +216,7 @@ def _refuse_beside_set(asked: Mapping[str, Any], seed: int) -> None:
 
 def _report(out: Path, as_json: bool) -> None:
     from dqa.loaders.generator import read_manifest
+    from dqa.report.hints import command
 
     manifest = read_manifest(out)
     if as_json:
@@ -226,7 +227,7 @@ def _report(out: Path, as_json: bool) -> None:
             f"{scenario}: {counts.questions} questions on {counts.databases} databases, "
             f"{counts.mean_rows:.1f} rows on average"
         )
-    typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
+    typer.echo(f"Written to {out}. Decide them with: {command('eval', '--generated', str(out))}")
 
 
 def _known(listed: str) -> tuple[str, ...]:

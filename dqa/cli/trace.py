@@ -77,6 +77,7 @@ def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> No
     from rich.table import Table
     from rich.text import Text
 
+    from dqa.core.distribution import own_command
     from dqa.core.text import visible
 
     deciders = list(dict.fromkeys(result.decider for result in decided))
@@ -93,7 +94,9 @@ def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> No
         cells = (question, database, *(row.get(decider, "-") for decider in deciders))
         table.add_row(*(Text(visible(cell)) for cell in cells))
     echo_table(table)
-    typer.echo(f"Name one: dqa trace {run.folder} QUESTION --database NAME --decider NAME")
+    typer.echo(
+        f"Name one: {own_command()} trace {run.folder} QUESTION --database NAME --decider NAME"
+    )
 
 
 def _list(run: Run, wanted: Sequence[Trace]) -> None:

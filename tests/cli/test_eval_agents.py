@@ -237,6 +237,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["react", "tools"])
 def test_every_agent_recorded_by_four_workers_replays_byte_for_byte(
     protocol: str, dqa: Command, recorded: Path, tmp_path: Path

@@ -182,8 +182,8 @@ def test_a_used_folder_is_refused_and_other_settings_are_named(
 @contextmanager
 def stuck_run(
     environment: dict[str, str], out: Path, handler: str
-) -> Iterator[tuple[list[str], subprocess.Popen[str]]]:
-    """Start a run whose third decision waits for a line; give its command and its process.
+) -> Iterator[subprocess.Popen[str]]:
+    """Start a run whose third decision waits for a line.
 
     Whatever the tests inherited for SIGINT, as under nohup, the run has this handler.
     """
@@ -200,7 +200,7 @@ def stuck_run(
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "stuck\n", process.communicate()
-            yield command, process
+            yield process
         finally:
             process.kill()
 
@@ -209,7 +209,8 @@ def test_an_interrupted_run_keeps_what_was_decided(
     with_plugin: dict[str, str], tmp_path: Path
 ) -> None:
     """Ctrl-C ends it with 130 even while a decider hangs, and --resume finishes it."""
-    with stuck_run(with_plugin, tmp_path / "run", "default_int_handler") as (command, stuck):
+    out = tmp_path / "run"
+    with stuck_run(with_plugin, out, "default_int_handler") as stuck:
         stuck.send_signal(signal.SIGINT)
         assert stuck.wait(60) == 130
         assert stuck.stderr is not None
@@ -230,7 +231,7 @@ def test_an_interrupted_run_keeps_what_was_decided(
 
 def test_a_run_that_ignores_interrupts_goes_on(with_plugin: dict[str, str], tmp_path: Path) -> None:
     """Under nohup or in the background of a script, Ctrl-C is for somebody else."""
-    with stuck_run(with_plugin, tmp_path / "run", "SIG_IGN") as (_, run):
+    with stuck_run(with_plugin, tmp_path / "run", "SIG_IGN") as run:
         run.send_signal(signal.SIGINT)
         out, _ = run.communicate()
     assert run.returncode == 0

@@ -32,7 +32,7 @@ Read a run that was written down::
     import dqa
 
     run = dqa.read_run("runs/first")
-    print(run.table(), [result.choice for result in run.results])
+    print(run.report(), [result.choice for result in run.find(wrong=True)])
 
 What is evaluated is data, too: a `RunSpec` can be written, read, compared, and built in another
 process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         unload,
     )
     from dqa.api.evaluating import evaluate
+    from dqa.api.figures import Evaluation, RunCounts
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
@@ -69,7 +70,9 @@ if TYPE_CHECKING:
         read_set,
         show,
     )
-    from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.runs import Run, read_run
+    from dqa.api.stored import StoredRun, find_runs
+    from dqa.api.temporary import temporary_database
     from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
@@ -99,6 +102,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
     from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
     from dqa.evaluation.results import Outcome, Result
@@ -175,6 +179,7 @@ __all__ = [
     "Result",
     "Rows",
     "Run",
+    "RunCounts",
     "RunOptions",
     "RunSpec",
     "Settings",
@@ -183,6 +188,7 @@ __all__ = [
     "ShownSchema",
     "Simulator",
     "Situation",
+    "StoredRun",
     "Summary",
     "Trace",
     "Truth",
@@ -200,6 +206,7 @@ __all__ = [
     "choice_of",
     "evaluate",
     "examine",
+    "find_runs",
     "format_names",
     "generate",
     "generate_like_release",
@@ -209,6 +216,7 @@ __all__ = [
     "load",
     "loaded",
     "measure_shortcuts",
+    "observe_decisions",
     "open_database",
     "play_episode",
     "query",
@@ -221,6 +229,7 @@ __all__ = [
     "read_set",
     "settings_of",
     "show",
+    "temporary_database",
     "unload",
     "write_audit_page",
     "write_generated",
@@ -257,7 +266,10 @@ _MODULES = {
         "read_set",
         "show",
     ),
-    "dqa.api.runs": ("Evaluation", "Run", "read_run"),
+    "dqa.api.figures": ("Evaluation", "RunCounts"),
+    "dqa.api.runs": ("Run", "read_run"),
+    "dqa.api.stored": ("StoredRun", "find_runs"),
+    "dqa.api.temporary": ("temporary_database",),
     "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),
@@ -285,6 +297,7 @@ _MODULES = {
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
     "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),
+    "dqa.evaluation.observers": ("observe_decisions",),
     "dqa.evaluation.options": ("CallOptions", "RunOptions"),
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),

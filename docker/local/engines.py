@@ -234,7 +234,7 @@ class Neo4j(Engine):
             install(["default-jre-headless"], "Java 17")
         if _java_version() < 17:
             raise ServerError("Neo4j 5.26 needs Java 17 or later; set JAVA_HOME to one")
-        target = self._jars()
+        target = self.jars()
         if target.is_dir():
             if target.stat().st_uid != os.geteuid():
                 raise ServerError(f"{target} belongs to somebody else; remove it")
@@ -310,10 +310,10 @@ class Neo4j(Engine):
         return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
 
     def _java(self) -> list[str]:
-        return [_java() or _required("java"), "-cp", f"{self._jars()}/*"]
+        return [_java() or _required("java"), "-cp", f"{self.jars()}/*"]
 
     @staticmethod
-    def _jars() -> Path:
+    def jars() -> Path:
         """Return the folder of jars; a changed pom has another one."""
         digest = hashlib.sha256((_HERE / "neo4j" / "pom.xml").read_bytes()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"dqa-neo4j-{digest}-{os.geteuid()}"

@@ -10,7 +10,7 @@ from typing import Self, Unpack
 from pydantic import model_validator
 
 from dqa import plugins
-from dqa.api.evaluating import Named, default_deciders
+from dqa.api.evaluating import Named, default_deciders, name_models
 from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
@@ -20,6 +20,7 @@ from dqa.core.records import Record
 from dqa.deciders.candidates import queried_candidates
 from dqa.evaluation.build import connect
 from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
@@ -151,7 +152,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     debug
         Whether a bug raises what it raised; otherwise it ends the decision as `Ending.CRASHED`.
     **deciding
-        The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ...
+        The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ... A model
+        may be LangChain's chat model itself; its `name` is what traces call it.
 
     Returns
     -------
@@ -174,8 +176,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     named = default_deciders("ask")[0] if decider is None else decider
     name = named if isinstance(named, str) else named.name
     given = {} if isinstance(named, str) else {name: named}
-    asking = Deciding(**deciding)
-    made = connect(asking, (name,), calls, given=given).deciders(asking.rule_set)
+    fields, chats = name_models(deciding)
+    asking = Deciding(**fields)
+    made = connect(asking, (name,), calls, given=given, chats=chats).deciders(asking.rule_set)
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
         about = asked.read(there)
         try:
@@ -187,7 +190,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
             decision = ended_by(error)
     key, prices = (about.key, there.name, name), calls.prices
     trace = Trace.of(key, there.kind, made.models[name], decision)
-    return trace if prices is None else trace.changed(cost=prices.cost(decision.usage))
+    if prices is not None:
+        trace = trace.changed(cost=prices.cost(decision.usage))
+    return tell_observers(trace)
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:

@@ -57,8 +57,7 @@ def open_database(
         It cannot be reached.
     """
     place = whole_url(str(location))
-    given = Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
-    watched = Audit.to_file(audit) if isinstance(audit, str | Path) else audit
+    given, watched = policy_of(policy), audit_of(audit)
     opened = plugins.backend_for(place).open(place, policy=given, audit=watched, limits=limits)
     if not tables:
         return opened
@@ -71,6 +70,16 @@ def open_database(
     except BaseException:
         opened.close()
         raise
+
+
+def policy_of(given: Policy | Path | str | None) -> Policy | None:
+    """Return a policy, which may be a JSON file."""
+    return Policy.read(Path(given)) if isinstance(given, str | Path) else given
+
+
+def audit_of(given: Audit | Path | str | None) -> Audit | None:
+    """Return who watches, which may be a file to append to."""
+    return Audit.to_file(given) if isinstance(given, str | Path) else given
 
 
 class LoadedHere(Record):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 from dqa import plugins
 from dqa.api.runs import Run
@@ -17,14 +17,17 @@ from dqa.core.events import Event, FaultEvent
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.folders import RunRecord, versions
+from dqa.evaluation.folders import RunRecord, now, read_resumable, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
-from dqa.evaluation.spec import RunFields, RunSpec
+from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.tables import how_to_report
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
@@ -45,13 +48,13 @@ class _Faults(DecisionWatcher):
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
-    what: RunSpec | QuestionSet | QuestionSource,
+    what: RunSpec | QuestionSet | QuestionSource | None = None,
     deciders: Named | Sequence[Named] = (),
     *,
     out: Path | str | None = None,
     resume: bool = False,
-    options: RunOptions = DEFAULT_RUN,
-    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
     watcher: Watcher | None = None,
     **fields: Unpack[RunFields],
 ) -> Run:
@@ -61,19 +64,24 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     what
         Questions, where they come from, or a whole spec, of which `deciders` and `fields` change
-        what they name.
+        what they name. A run that goes on knows them, unless a caller made them.
     deciders
         One or several: by name, or as they are.
     out
         A new folder for results, traces and the spec; None keeps results alone, in memory.
     resume
-        Whether to go on with the run that `out` holds.
+        Whether to go on with the run that `out` holds. All that it began with is known from there;
+        what is given besides has to be the same. Passwords and keys are not in the folder: give the
+        address with its password, or set the variable that the error names. Deciders and questions
+        that a caller made are given again.
     options, calls
-        How the run goes about its work, and how models are called: no result depends on these.
+        How the run goes about its work, and how models are called: no result depends on these. By
+        default as usual, or as in the run that goes on.
     watcher
         Is told how far the run is.
     **fields
-        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ...
+        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ... A model
+        may be LangChain's chat model itself; its `name` is what results call it.
 
     Returns
     -------
@@ -90,24 +98,32 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     if resume and out is None:
-        raise UsageError("resume goes on with a run in a folder: name it as out (--out).")
+        raise UsageError("resume goes on with a run in a folder: name it as out.")
+    folder, watching = None if out is None else Path(out), watcher or Watcher()
+    earlier = read_resumable(folder)[0] if resume and folder is not None else None
+    options = options or (DEFAULT_RUN if earlier is None else earlier.options)
+    calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
-    spec = _spec(what, names, fields)
-    folder, watching = None if out is None else Path(out), watcher or Watcher()
+    named_fields, chats = name_models(fields)
+    spec = _spec(what, names, named_fields, None if earlier is None else earlier.spec)
     ready = spec.build(
         calls=calls,
         options=options,
         resumed=folder if resume else None,
         questions=what if isinstance(what, QuestionSet) else None,
         deciders=given,
+        chats=chats,
     )
     with ready as built:
         record = RunRecord(
             spec=built.spec,
             content_hash=built.setup.questions.content_hash,
-            workers=options.workers,
+            planned=built.setup.size,
+            began=now(),
+            options=options,
+            calls=calls,
             versions=versions(),
         )
         store = RunStore(folder, record, resume)
@@ -137,19 +153,63 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _spec(
-    what: RunSpec | QuestionSet | QuestionSource, names: tuple[str, ...], fields: RunFields
+    what: RunSpec | QuestionSet | QuestionSource | None,
+    names: tuple[str, ...],
+    fields: RunFields,
+    earlier: RunSpec | None,
 ) -> RunSpec:
-    changed: dict[str, Any] = {**fields}
-    if isinstance(what, RunSpec):
-        return what.changed(**changed, **({"deciders": names} if names else {}))
-    questions = what
-    if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(
-            name=questions.name,
-            content_hash=questions.content_hash,
-            in_place=all(map(questions.is_in_place, questions.questions)),
+    """Return what is evaluated: what is given, and of a run that goes on what it has besides."""
+    changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
+    if isinstance(what, QuestionSet):
+        what = GivenQuestions(
+            name=what.name,
+            content_hash=what.content_hash,
+            in_place=all(map(what.is_in_place, what.questions)),
         )
-    return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
+    whole = what if isinstance(what, RunSpec) else earlier
+    if whole is None and what is None:
+        raise UsageError(
+            "Give the questions, or where they come from; or resume a run in a folder."
+        )
+    if not isinstance(what, RunSpec | None):
+        changed["questions"] = what
+    if whole is not None:
+        return whole.changed(**changed)
+    return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
+
+
+_Fields = TypeVar("_Fields", bound=DecidingFields)
+
+
+def name_models(fields: _Fields) -> tuple[_Fields, dict[str, BaseChatModel]]:
+    """Return fields with names in place of chat models, and the chat models by these names.
+
+    Raises
+    ------
+    UsageError
+        What is given as a model is none, or two models have the same name.
+    """
+    named = fields.copy()
+    chats: dict[str, BaseChatModel] = {}
+    for field in ("model", "planner"):
+        value = fields.get(field)
+        if value is None or isinstance(value, str | Mapping | ModelSpec):
+            continue
+        from langchain_core.language_models import BaseChatModel as ChatModel
+
+        if not isinstance(value, ChatModel):
+            raise UsageError(
+                f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
+                "chat model of LangChain's."
+            )
+        name = value.get_name()
+        if chats.setdefault(name, value) is not value:
+            raise UsageError(
+                f"model and planner are two chat models that are both called '{name}': give one "
+                "of them another name."
+            )
+        named[field] = ModelSpec(name=name)
+    return named, chats
 
 
 def default_deciders(use: str) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dqa import plugins
 from dqa.core.errors import DqaError
 from dqa.core.records import Record
 from dqa.deciders.settings import SettingInfo
 from dqa.loaders.set_files import summary_of
+from dqa.scenarios import scenario_name
 
 _KINDS = ("scenario", "decider", "database", "simulator", "set")
 
@@ -20,8 +21,16 @@ class Entry(Record):
     description: str
 
 
-def installed() -> Mapping[str, tuple[Entry, ...]]:
-    """Return scenarios, deciders, databases, simulators, named sets and scripted models."""
+def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
+    """Return scenarios, deciders, databases, simulators, named sets and scripted models.
+
+    Parameters
+    ----------
+    scenarios
+        Folders of scenarios that nobody installed, which are made known first.
+    """
+    for folder in scenarios:
+        plugins.scenario(scenario_name(folder))
     found = {f"{kind}s": tuple(_entry(kind, n) for n in plugins.names(kind)) for kind in _KINDS}
     program = "a program, not a language model"
     models = (

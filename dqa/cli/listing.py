@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
-from dqa.cli.help import DATABASES, MODELS
+from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 from dqa.cli.output import echo_json
 
 
@@ -32,6 +32,15 @@ def list_known(
             rich_help_panel=MODELS,
         ),
     ] = None,
+    scenarios: Annotated[
+        str | None,
+        typer.Option(
+            "--scenarios",
+            metavar="FOLDERS",
+            help="Folders of scenarios that nobody installed, separated by commas: list them, too.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List scenarios, deciders, databases, simulators and models; or what a database holds."""
@@ -43,7 +52,7 @@ def list_known(
         return
     from dqa.api.listing import installed
 
-    found = installed()
+    found = installed(options.scenarios_in(scenarios) or ())
     if as_json:
         echo_json({title: [entry.to_json() for entry in found[title]] for title in found})
         return

@@ -33,6 +33,14 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
         "trace:trace",
         "Show what a decider did, step by step, and what its decision is worth.",
     ),
+    "runs": (
+        "run_list:list_runs",
+        "List the runs below folders: what was evaluated and when, how much is decided and right.",
+    ),
+    "results": (
+        "results:results",
+        "Print the table of a stored run again, or list its decisions: the wrong, what failed.",
+    ),
     "analyse": (
         "analyse:analyse",
         "Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.",
@@ -174,7 +182,8 @@ def _options(
 def run() -> None:
     """Run the command line: an expected error is one line on stderr, a bug its traceback.
 
-    Exit codes: 0 done, 1 failed, 2 asked for something that cannot be, 130 interrupted.
+    Exit codes: 0 done, 1 something failed or could not be judged, 2 asked for something that cannot
+    be, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode must not turn an answer into a crash.
@@ -184,5 +193,6 @@ def run() -> None:
     except DqaError as error:
         from dqa.core.secrets import redact
 
-        typer.echo(f"error: {redact(' '.join(str(error).split()))}", err=True)
+        told = " ".join([str(error), *getattr(error, "__notes__", ())])
+        typer.echo(f"error: {redact(' '.join(told.split()))}", err=True)
         sys.exit(error.exit_code)

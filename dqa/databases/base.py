@@ -8,12 +8,14 @@ errors, is the same for all and is here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
@@ -145,6 +147,57 @@ class Backend:
                         _fill(namespaces, situation, tag, replace)
                 database = namespaces.open(tag.namespace)
         return _restricted(database, policy, audit, limits)
+
+    @contextmanager
+    def scratch(
+        self,
+        script: str,
+        location: str | None = None,
+        *,
+        policy: Policy | None = None,
+        audit: Audit | None = None,
+        limits: Limits | None = None,
+    ) -> Iterator[Database]:
+        """Run a script in a new database, open that read-only, and drop it in the end.
+
+        The script is the caller's own and is not guarded: the engine runs it as it is.
+
+        Parameters
+        ----------
+        script
+            Statements that make tables and fill them, in the engine's own language.
+        location
+            The server; None means in memory, for embedded databases.
+        policy, audit, limits
+            As `open` takes them.
+
+        Raises
+        ------
+        DataError
+            The engine refuses the script.
+        UsageError, MissingKeyError, DatabaseUnavailableError
+            As `open`, or the server has no databases of their own.
+        """
+        if location is None:
+            made = self._in_memory().run_script(script)
+            database = _restricted(made, policy, audit, limits, checked=True)
+            try:
+                yield database
+            finally:
+                database.close()
+            return
+        name = f"dqa_scratch_{uuid4().hex[:12]}"
+        with self._started().connect(location) as namespaces:
+            place = namespaces.make_scratch(name, script)
+        try:
+            database = self.open(place, policy=policy, audit=audit, limits=limits)
+            try:
+                yield database
+            finally:
+                database.close()
+        finally:
+            with self._started().connect(location) as namespaces:
+                namespaces.drop_scratch(name)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations that the database holds, by namespace."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dqa.core.database import Kind, Limits
 from dqa.core.errors import (
     DatabaseUnavailableError,
+    DataError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
@@ -19,6 +20,11 @@ _READ_LESS: dict[Kind, str] = {
     "relational": "filter earlier, join on keys, bound recursion",
     "graph": "connect the patterns, filter earlier, bound path lengths",
 }
+
+
+def refused_script(engine: str, error: Exception) -> DataError:
+    """Return the error of an engine that refuses a script."""
+    return DataError(f"{engine} refuses the script: {one_line(error)}.")
 
 
 def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:

@@ -115,6 +115,37 @@ class Namespaces(ABC):
         raise NotImplementedError
 
     @classmethod
+    def run_script(cls, script: str) -> GuardedDatabase:
+        """Run a script in a new database in memory, for embedded engines, and return that.
+
+        Raises
+        ------
+        DataError
+            The engine refuses it.
+        """
+        raise NotImplementedError
+
+    def make_scratch(self, name: str, script: str) -> str:
+        """Make a database of its own on a server, run a script in it, and return its URL.
+
+        Raises
+        ------
+        DataError
+            The server refuses the script; the database is gone again.
+        UsageError
+            The server has no databases of their own.
+        """
+        del name, script
+        raise UsageError(
+            f"{self.location} has one database for everybody, so a script cannot have its own: "
+            "give a situation instead."
+        )
+
+    def drop_scratch(self, name: str) -> None:
+        """Drop what `make_scratch` made."""
+        raise NotImplementedError
+
+    @classmethod
     def engine_version(cls) -> str:
         """Return the product and version of an embedded engine."""
         raise NotImplementedError

@@ -7,7 +7,7 @@ shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -22,6 +22,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    insert,
 )
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.engine import Dialect
@@ -91,6 +92,19 @@ def create_table(table: Table, dialect: str, *, foreign_keys: bool = False) -> s
     return spell(
         CreateTable(table, include_foreign_key_constraints=None if foreign_keys else []), dialect
     )
+
+
+def literal_insert(table: Table, rows: Sequence[Mapping[str, Any]], dialect: str) -> str:
+    """Return the statement that fills a table, with every value spelt out."""
+    made = (
+        insert(table)
+        .values(rows)
+        .compile(
+            dialect=_DIALECTS[_SPELLED_AS.get(dialect, dialect)],
+            compile_kwargs={"literal_binds": True},
+        )
+    )
+    return str(made)
 
 
 @lru_cache(maxsize=64)

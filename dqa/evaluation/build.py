@@ -153,6 +153,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     resumed: Path | None = None,
     questions: QuestionSet | None = None,
     given: Mapping[str, Decider | DeciderFactory] | None = None,
+    chats: Mapping[str, BaseChatModel] | None = None,
 ) -> BuiltRun:
     """Make a run of a spec; see `RunSpec.build`.
 
@@ -162,7 +163,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     # Scenarios that are named by their folders may bring deciders of their own.
     for name in spec.questions.scenarios or ():
         scenario_name(name)
-    connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {})
+    connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {}, chats=chats)
     policy = _policy(spec)
     audit = None if options.audit is None else Audit.to_file(options.audit)
     targets = targets_of(spec.databases, policy, audit)
@@ -194,13 +195,14 @@ def _policy(spec: RunSpec) -> Policy | None:
     return Policy(**lists)
 
 
-def connect(
+def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding: Deciding,
     names: Sequence[str],
     calls: CallOptions,
     *,
     resumed: Path | None = None,
     given: Mapping[str, Decider | DeciderFactory] | None = None,
+    chats: Mapping[str, BaseChatModel] | None = None,
 ) -> Connected:
     """Look deciders up and connect the models that they ask.
 
@@ -218,6 +220,8 @@ def connect(
         The folder of the run that goes on, whose spending counts; None for a new run.
     given
         Deciders and factories that no entry point names, by name.
+    chats
+        Chat models that no provider's name makes, by name.
 
     Raises
     ------
@@ -239,7 +243,7 @@ def connect(
     shared = share_options(factories.values(), deciding.settings)
     models = {name: _models(deciding, made) for name, made in factories.items()}
     used = tuple(dict.fromkeys(model for asked in models.values() for model in asked))
-    chats, warnings = _chats(used, deciding.seed, calls, resumed=resumed is not None)
+    made, warnings = _chats(used, deciding.seed, calls, chats or {}, resumed=resumed is not None)
     spent = Usage() if resumed is None else usage_so_far(resumed)
     settings = Settings(
         max_steps=deciding.max_steps,
@@ -248,11 +252,11 @@ def connect(
         display=deciding.display,
         calls=calls.policy(deciding.seed, spent),
         protocol=deciding.protocol,
-        planner=None if deciding.planning is None else chats.get(deciding.planning),
+        planner=None if deciding.planning is None else made.get(deciding.planning),
     )
     asked = {name: " + ".join(m.name for m in models.get(name, ())) or NO_MODEL for name in names}
     own = {name: replace(settings, options=options) for name, options in shared.items()}
-    return Connected(ready, factories, own, chats.get(deciding.model), asked, warnings)
+    return Connected(ready, factories, own, made.get(deciding.model), asked, warnings)
 
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
@@ -285,18 +289,25 @@ def _models(deciding: Deciding, made: DeciderFactory) -> tuple[ModelSpec, ...]:
 
 
 def _chats(
-    models: Sequence[ModelSpec], seed: int, calls: CallOptions, *, resumed: bool
+    models: Sequence[ModelSpec],
+    seed: int,
+    calls: CallOptions,
+    given: Mapping[str, BaseChatModel],
+    *,
+    resumed: bool,
 ) -> tuple[dict[ModelSpec, BaseChatModel], tuple[str, ...]]:
     """Return the chat models, and what there is to know of their cassette."""
     if not models:  # and nothing that talks to one is imported
         return {}, ()
     from dqa.models.reaching import check_reachable
-    from dqa.models.registry import Connection, chat_model
+    from dqa.models.registry import Connection, chat_model, given_model
 
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
     chats = {
         model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
+        if model.name not in given
+        else given_model(model.name, given[model.name], cassette)
         for model in models
     }
     for model, chat in chats.items():
@@ -308,7 +319,7 @@ def _address(model: ModelSpec) -> str | None:
     if model.base_url is not None and ":***@" in model.base_url:
         raise UsageError(
             f"The address of {model.name}, {model.base_url}, was written without its password: "
-            "give the whole address."
+            "give the whole address (--base-url; of a planner --planner-base-url)."
         )
     return model.base_url
 

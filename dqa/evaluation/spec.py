@@ -31,6 +31,8 @@ from dqa.core.secrets import redact, redacted
 from dqa.loaders.sources import QuestionSource, Source
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from dqa.core.decider import Decider
     from dqa.core.question_set import QuestionSet
     from dqa.deciders.base import DeciderFactory
@@ -102,10 +104,10 @@ _Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
 
 
 class DecidingFields(TypedDict, total=False):
-    """The fields of `Deciding`, as keyword arguments."""
+    """The fields of `Deciding`, as keyword arguments; a model may also be the chat model itself."""
 
-    model: str | ModelSpec
-    planner: str | ModelSpec | None
+    model: str | ModelSpec | BaseChatModel
+    planner: str | ModelSpec | BaseChatModel | None
     protocol: ProtocolName
     settings: Mapping[str, str | int | float]
     rule_set: str | None
@@ -301,7 +303,7 @@ class RunSpec(Deciding):
         except OSError as error:
             raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
 
-    def build(
+    def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,
         *,
         calls: CallOptions | None = None,
@@ -309,12 +311,13 @@ class RunSpec(Deciding):
         resumed: Path | None = None,
         questions: QuestionSet | None = None,
         deciders: Mapping[str, Decider | DeciderFactory] | None = None,
+        chats: Mapping[str, BaseChatModel] | None = None,
     ) -> BuiltRun:
         """Look every name up, connect the models and read the questions.
 
         `resumed` is the folder of a run that goes on; `questions` are those of a spec whose
-        questions a caller made, and `deciders` those that no entry point names. Errors are those of
-        `dqa.evaluate`.
+        questions a caller made, `deciders` those that no entry point names, and `chats` models
+        that no provider's name makes. Errors are those of `dqa.evaluate`.
         """
         from dqa.evaluation.build import build
         from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN
@@ -326,6 +329,7 @@ class RunSpec(Deciding):
             resumed=resumed,
             questions=questions,
             given=deciders or {},
+            chats=chats,
         )
 
 

@@ -54,7 +54,7 @@ def whole_url(location: str, name: str | None = None) -> str:
     )
     raise UsageError(
         f"{location} was written without its password, and {problem}: set {variables[0]} to the "
-        "whole URL."
+        "whole URL, or give that in its place (--databases, or --database NAME=URL)."
     )
 
 
@@ -85,9 +85,9 @@ def name_of(location: str) -> str:
     else:
         parts = urlsplit(location)
         word = Path(parts.path).stem or parts.scheme.partition("+")[0]
-    return re.sub(r"[^\w-]+", "_", word) or "database"
+    return re.sub(r"[^\w-]+", "_", word).strip("_") or "database"
 
 
 def settled(location: str) -> str:
     """Return a location that another process finds, wherever it is started."""
-    return str(Path(location).absolute()) if Path(location).exists() else location
+    return location if "://" in location else str(Path(location).absolute())

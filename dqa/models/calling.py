@@ -31,7 +31,7 @@ from dqa.models.faults import (
 from dqa.models.layers import layer_of, layers
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.recorded import RecordedModel
-from dqa.models.scripted import ScriptedModel
+from dqa.models.scripted import ProgramModel
 
 ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
 """A chat model, with tools bound to it or not."""
@@ -218,7 +218,7 @@ class _PendingCall:
     @property
     def asks_a_program(self) -> bool:
         """Whether a scripted model answers."""
-        return layer_of(self.model, ScriptedModel) is not None
+        return any(isinstance(layer, ProgramModel) for layer in layers(self.model))
 
 
 @runtime_checkable

@@ -92,7 +92,9 @@ def recorded(
     model: str, cassette: Cassette, inner: BaseChatModel | None, parameters: Mapping[str, Any]
 ) -> RecordedModel:
     """Put a cassette before `inner`, or, where it is played, in its place."""
-    return RecordedModel(model=model, parameters=dict(parameters), inner=inner, cache=cassette)
+    return RecordedModel(
+        name=model, model=model, parameters=dict(parameters), inner=inner, cache=cassette
+    )
 
 
 def _without_secrets(reply: AIMessage) -> BaseMessage:

@@ -107,6 +107,15 @@ def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> Ba
     return recorded(name, cassette, inner, parameters)
 
 
+def given_model(name: str, model: BaseChatModel, cassette: Cassette | None) -> BaseChatModel:
+    """Return a chat model that somebody made, recorded or played as one by name would be."""
+    if cassette is None:
+        return model
+    from dqa.models.recorded import recorded
+
+    return recorded(name, cassette, None if cassette.replays else model, {})
+
+
 def _asked(provider: str, model: str, connection: Connection, seed: int) -> BaseChatModel:
     """Return a model that is really asked."""
     if provider == SCRIPTED:

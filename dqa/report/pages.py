@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dqa.core.errors import UsageError
 from dqa.core.text import spelt_out
+from dqa.report.statements import lay_out
 
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
@@ -37,6 +38,7 @@ def _environment(package: str) -> Environment:
     )
     environment.filters["figure"] = _figure
     environment.filters["percent"] = percent
+    environment.filters["lay_out"] = lay_out
     return environment
 
 

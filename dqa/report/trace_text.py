@@ -34,6 +34,7 @@ from dqa.report.passages import (
     Unjudged,
     WholeReply,
 )
+from dqa.report.statements import lay_out
 from dqa.report.tables import model_line
 from dqa.report.trace_verdict import verdict_lines
 
@@ -76,14 +77,20 @@ def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
     """
     from rich.console import Console
 
-    blocks = list(_Showing(passages, full=full).blocks(passages))
     console = Console(highlight=False)
     if console.is_terminal:
-        _paint(console, blocks, full=full)
-        return
-    for number, block in enumerate(blocks):
-        lines = [f"  {line.text}".rstrip() for line in block.lines]
-        typer.echo("\n".join([*([""] if number else []), block.title, *lines]))
+        _paint(console, _Showing(passages, full=full).blocks(passages), full=full)
+    else:
+        typer.echo(passages_to_text(passages, full=full))
+
+
+def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> str:
+    """Return a run as plain text; see `echo_passages`."""
+    blocks = _Showing(passages, full=full).blocks(passages)
+    return "\n\n".join(
+        "\n".join([block.title, *(f"  {line.text}".rstrip() for line in block.lines)])
+        for block in blocks
+    )
 
 
 def _paint(console: Console, blocks: Iterable[_Block], *, full: bool) -> None:
@@ -162,9 +169,10 @@ class _Showing:
 
     def _called(self, called: Called) -> Iterator[_Block]:
         named = _TITLES.get(called.tool, called.tool)
-        lines = self._lines(called.asked.strip() or "(empty)")
+        lines = self._lines(lay_out(called.asked.strip()) or "(empty)")
         if called.translated is not None:
-            lines += [_Line("as it ran:", "dim"), *self._lines(called.translated.strip())]
+            ran = lay_out(called.translated.strip())
+            lines += [_Line("as it ran:", "dim"), *self._lines(ran)]
         if not called.done:
             lines.append(_Line("-> nothing came back: the run ended here", "red"))
         elif called.error is not None:

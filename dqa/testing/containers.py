@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 _READY_SECONDS = 120.0
 _PAUSE_SECONDS = 0.25
-_ENGINE_SECONDS = 60
+_ENGINE_SECONDS = 30
+_SOCKET = "unix:///var/run/docker.sock"
+_PULL_SECONDS = 600
 _LOG_LINES = 15
 
 
@@ -88,21 +91,40 @@ def engine_answers() -> bool:
     return why_no_container() is None
 
 
-def why_no_container() -> str | None:
-    """Return what is missing for containers and how to mend it; None if nothing is."""
+def why_no_container(name: str | None = None, image: str | None = None) -> str | None:
+    """Return why no container can be run, and how to mend it; None if one can.
+
+    Parameters
+    ----------
+    name
+        One of `SERVERS`: its image is looked for, too, and pulled if need be.
+    image
+        The image; else as `run_container`.
+    """
     if find_spec("testcontainers") is None:
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
     from docker.errors import DockerException
-    from testcontainers.core.docker_client import DockerClient
+    from testcontainers.core.docker_client import DockerClient, get_docker_host
 
     try:
+        _knock(get_docker_host() or _SOCKET)
         DockerClient(timeout=_ENGINE_SECONDS).client.close()
-    except DockerException as error:
+    except (OSError, DockerException) as error:
         return (
             f"No Docker engine answers ({error}). Start one, or name where it is in the variable "
             "DOCKER_HOST."
         )
-    return None
+    if name is None:
+        return None
+    server = _server(name)
+    chosen = _image(server, image)
+    why = _why_no_image(chosen)
+    if why is None:
+        return None
+    return (
+        f"The image '{chosen}' is not there and cannot be pulled ({why}). Build it, or name "
+        f"another in the variable {server.variable}."
+    )
 
 
 @contextmanager
@@ -132,20 +154,16 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
         No engine answers, the image cannot be had, or the server ends or is not ready in two
         minutes; the message has the end of its log.
     """
-    if name not in _SERVERS:
-        raise UnknownNameError("kind of container", name, SERVERS)
+    server = _server(name)
     if find_spec("testcontainers") is None:
         raise MissingKeyError(str(why_no_container()))
-    missing = why_no_container()
-    if missing is not None:
-        raise DatabaseUnavailableError(missing)
-    server = _SERVERS[name]
-    chosen = image or os.environ.get(server.variable) or server.image
-    password = secrets.token_hex(12)
+    why = why_no_container(name, image)
+    if why is not None:
+        raise DatabaseUnavailableError(why)
+    chosen, password = _image(server, image), secrets.token_hex(12)
     container = _container(server, chosen, password)
     try:
-        _start(container, server, chosen)
-        where = f"{container.get_container_host_ip()}:{container.get_exposed_port(server.port)}"
+        where = _start(container, server, chosen)
         url = server.url.format(password=password, where=where)
         wait_until_ready(name, url, ended=lambda: _end_of(container, chosen))
         yield url
@@ -200,6 +218,16 @@ def wait_until_ready(
             return
 
 
+def _server(name: str) -> _Server:
+    if name not in _SERVERS:
+        raise UnknownNameError("kind of container", name, _SERVERS)
+    return _SERVERS[name]
+
+
+def _image(server: _Server, image: str | None) -> str:
+    return image or os.environ.get(server.variable) or server.image
+
+
 def _container(server: _Server, image: str, password: str) -> DockerContainer:
     from testcontainers.core.container import DockerContainer
 
@@ -208,16 +236,20 @@ def _container(server: _Server, image: str, password: str) -> DockerContainer:
     return DockerContainer(image).with_envs(**settings).with_exposed_ports(server.port)
 
 
-def _start(container: DockerContainer, server: _Server, image: str) -> None:
+def _start(container: DockerContainer, server: _Server, image: str) -> str:
+    """Start it and return the host and the port where its server will be."""
     from docker.errors import DockerException
 
     try:
         container.start()
+        return f"{container.get_container_host_ip()}:{container.get_exposed_port(server.port)}"
     except DockerException as error:
         raise DatabaseUnavailableError(
-            f"The image '{image}' could not be started as a container: {error}. Pull or build it "
-            f"first, or name another in the variable {server.variable}."
+            f"The engine cannot start a container of the image '{image}': {error}"
         ) from error
+    except (ConnectionError, TimeoutError) as error:  # it has no port: it does not run
+        why = _end_of(container, image) or f"The container of '{image}' does not start: {error}"
+        raise DatabaseUnavailableError(why) from error
 
 
 def _end_of(container: DockerContainer, image: str) -> str | None:
@@ -230,27 +262,44 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
     return f"The container of '{image}' ended before its server was ready:\n{kept}"
 
 
+def _knock(host: str) -> None:
+    """Connect to an engine's local socket once; `OSError` where nobody answers.
+
+    The engine's client leaves its own attempt open, which tests that bear no warning fail of.
+    """
+    kind, _, path = host.partition("://")
+    if kind == "unix":
+        with socket.socket(socket.AF_UNIX) as attempt:
+            attempt.settimeout(_ENGINE_SECONDS)
+            attempt.connect(path)
+
+
+def _why_no_image(image: str) -> str | None:
+    """Pull an image unless it is there; return why it cannot be had."""
+    from docker.errors import DockerException, ImageNotFound
+    from testcontainers.core.docker_client import DockerClient
+
+    client = DockerClient(timeout=_PULL_SECONDS).client
+    try:
+        with suppress(ImageNotFound):
+            client.images.get(image)
+            return None
+        client.images.pull(image)
+    except DockerException as error:
+        return str(error)
+    finally:
+        client.close()
+    return None
+
+
 @cache
 def _settle_reaper() -> None:
-    """Turn testcontainers' reaper off where its image is not there and cannot be pulled.
+    """Turn testcontainers' reaper off where its image cannot be had.
 
     The reaper is a container that removes the others when this process is killed. It is a comfort:
     tests must not fail where no registry can be reached.
     """
-    from docker.errors import DockerException, ImageNotFound
-    from testcontainers.core.config import testcontainers_config
-    from testcontainers.core.docker_client import DockerClient
+    from testcontainers.core.config import testcontainers_config as config
 
-    if testcontainers_config.ryuk_disabled:
-        return
-    image = testcontainers_config.ryuk_image
-    client = DockerClient(timeout=_ENGINE_SECONDS).client
-    try:
-        with suppress(ImageNotFound):
-            client.images.get(image)
-            return
-        client.images.pull(image)
-    except DockerException:
-        testcontainers_config.ryuk_disabled = True
-    finally:
-        client.close()
+    if not config.ryuk_disabled and _why_no_image(config.ryuk_image) is not None:
+        config.ryuk_disabled = True

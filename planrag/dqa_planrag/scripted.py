@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -34,7 +34,9 @@ from dqa.models.scripted.steps import (
     Observed,
     Script,
     ScriptTurn,
+    Step,
     Task,
+    numbered,
     run_script,
 )
 from dqa.scenarios.base import Scenario
@@ -42,6 +44,8 @@ from dqa.scenarios.catalogue import scenarios
 
 _ACTING = frozenset({QUERY, *SIMULATING})
 """The tools whose results are observations."""
+
+_PLAINEST = numbered(["Look up what the decision needs.", "Decide."])
 
 _SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^Observation: ", re.MULTILINE)
@@ -83,13 +87,38 @@ class _AgentScripts:
         task, observed = read_conversation(messages)
         scenario = scripted_scenario(_named_in(task.schema), script)
         started: Script = plugins.script(script, scenario)(task, seed)
-        turn = run_script(started, observed)
-        if tools:
-            return _calling(task, turn, set(tools), len(observed))
-        return AIMessage(_worded(task, turn, len(observed)))
+        return _said(task, run_script(started, observed), tools, len(observed))
+
+    def opening(
+        self, messages: _Messages, tools: Sequence[str], plan: str | None
+    ) -> AIMessage | None:
+        """Return the plan where a call or a model of its own makes it; a later one is kept."""
+        task, observed = read_conversation(messages)
+        if task.acts and "plan" not in tools:
+            return None
+        made = plan or _PLAINEST
+        turn = ScriptTurn(Step("", ""), None if observed else made, made)
+        return _said(task, turn, tools, len(observed))
+
+    def word(self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn) -> AIMessage:
+        """Return a turn that somebody else decided, as labelled text or as calls.
+
+        Where the format asks for a plan and there is none, it is the plainest one.
+        """
+        task, observed = read_conversation(messages)
+        if task.plans and turn.plan is None:
+            turn = replace(turn, plan=_PLAINEST, new_plan=None if observed else _PLAINEST)
+        return _said(task, turn, tools, len(observed))
 
 
 RESPONDER = _AgentScripts()
+
+
+def _said(task: AgentTask, turn: ScriptTurn, tools: Sequence[str], observed: int) -> AIMessage:
+    """Word a turn in the protocol of the conversation."""
+    if tools:
+        return _calling(task, turn, set(tools), observed)
+    return AIMessage(_worded(task, turn, observed))
 
 
 def check_script(model: BaseChatModel, schema: Schema) -> None:

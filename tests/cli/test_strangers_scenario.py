@@ -115,6 +115,11 @@ def test_questions_are_shown_annotated_audited_and_loaded(
 ) -> None:
     """And the database is listed and asked."""
     made = ("--generate", "2", "--scenarios", branches)
+    listed = json.loads(dqa("list", "--scenarios", branches, "--json").out)
+    described = "choose a branch to minimise the lost profit"
+    assert {"name": "branches", "description": described} in listed["scenarios"]
+    assert "branches" in {entry["name"] for entry in listed["simulators"]}
+    alone()
     shown = json.loads(dqa("show", "branches/2", *made, "--json").out)
     assert shown["candidates"] == ["York", "Hull", "Bath"]
     alone()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 DOCKER = Path(__file__).parents[2] / "docker"
-SERVICES = ("mysql", "neo4j")
+SERVICES = ("mysql", "postgres", "neo4j")
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +18,14 @@ def compose() -> dict[str, Any]:
     return dict(yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8")))
 
 
-def test_services_are_the_papers_servers(compose: dict[str, Any]) -> None:
-    """MySQL 8.4 and Neo4j 5 Community, and nothing else, are offered."""
+def test_services_are_those_that_containers_are_made_of(compose: dict[str, Any]) -> None:
+    """The images that `dqa.testing.containers` runs, by the same variables, and nothing else."""
     images = {name: service["image"] for name, service in compose["services"].items()}
-    assert images == {"mysql": "mysql:8.4", "neo4j": "neo4j:5-community"}
+    assert images == {
+        "mysql": "${DQA_MYSQL_IMAGE:-mysql:8.4}",
+        "postgres": "${DQA_POSTGRES_IMAGE:-postgres:17}",
+        "neo4j": "${DQA_NEO4J_IMAGE:-neo4j:5-community}",
+    }
 
 
 @pytest.mark.parametrize("name", SERVICES)

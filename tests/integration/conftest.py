@@ -11,22 +11,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any
 
 import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.errors import DqaError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
 from dqa.loaders.release import read_release
+from dqa.testing.containers import run_container, why_no_container
 
 SERVERS = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
 VARIABLES = {
@@ -39,15 +38,17 @@ PROGRAMS = {
     "postgres": ("postgres", "/usr/lib/postgresql"),
 }
 BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}
-_READY_SECONDS = 120.0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this folder."""
+    """Mark every test of this folder; what may have to start a container first is slow."""
     here = Path(__file__).parent
+    may_start = not all(os.environ.get(variable) for variable in VARIABLES.values())
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.integration)
+            if may_start or "container" in item.name:
+                item.add_marker(pytest.mark.slow)
 
 
 @dataclass
@@ -92,63 +93,21 @@ class Target:
                 self.backend.unload(self.url, namespace)
 
 
-def _contained(name: str) -> tuple[Any, Callable[[], str]]:
-    """Return a container and what tells its URL; imported only where it is needed."""
-    if name == "mysql":
-        from testcontainers.mysql import MySqlContainer
-
-        mysql = MySqlContainer("mysql:8.4", username="root", password="dqa-sample")  # noqa: S106
-        return mysql, lambda: mysql.get_connection_url().replace("mysql://", "mysql+pymysql://")
-    if name == "postgres":
-        from testcontainers.postgres import PostgresContainer
-
-        postgres = PostgresContainer("postgres:17", driver="psycopg")
-        return postgres, postgres.get_connection_url
-    from testcontainers.neo4j import Neo4jContainer
-
-    neo4j = Neo4jContainer("neo4j:5-community", password="dqa-sample")  # noqa: S106
-
-    def url() -> str:
-        where = neo4j.get_connection_url().partition("://")[2]
-        return f"bolt://neo4j:dqa-sample@{where}"
-
-    return neo4j, url
-
-
-def docker_answers() -> bool:
-    """Whether a Docker engine can be asked for containers."""
-    program = shutil.which("docker")
-    if program is None:
-        return False
-    asked = subprocess.run([program, "info"], capture_output=True, timeout=30, check=False)
-    return asked.returncode == 0
-
-
-def wait_until_ready(backend: Backend, url: str) -> None:
-    """Ask until the server answers: a container that runs is not yet a server that does."""
-    deadline = monotonic() + _READY_SECONDS
-    while True:
-        try:
-            backend.examine(url)
-        except DqaError as error:
-            if monotonic() > deadline:
-                pytest.fail(f"the server never became ready: {error}")
-            sleep(0.25)
-        else:
-            return
-
-
 def _server_url(name: str) -> Iterator[str]:
     given = os.environ.get(VARIABLES[name])
     if given:
         yield given
-        return
-    if not docker_answers():
-        pytest.skip(f"no {name} server: set {VARIABLES[name]}, or start a Docker engine")
-    container, url = _contained(name)
-    with container:
-        wait_until_ready(plugins.backend(name), url())
-        yield url()
+    else:
+        yield from contained(name, f"set {VARIABLES[name]} to use another server")
+
+
+def contained(name: str, otherwise: str = "") -> Iterator[str]:
+    """Give the URL of a server in a container; skip, with the reason, where there can be none."""
+    why = why_no_container(name)
+    if why is not None:
+        pytest.skip(f"no {name} in a container: {why} {otherwise}".rstrip())
+    with run_container(name) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -169,15 +128,33 @@ def neo4j_url() -> Iterator[str]:
     yield from _server_url("neo4j")
 
 
+@pytest.fixture(scope="session")
+def mysql_container_url() -> Iterator[str]:
+    """Give the URL of a MySQL or MariaDB server in a container, wherever other tests find one."""
+    yield from contained("mysql")
+
+
+@pytest.fixture(scope="session")
+def postgres_container_url() -> Iterator[str]:
+    """Give the URL of a PostgreSQL server in a container."""
+    yield from contained("postgres")
+
+
+@pytest.fixture(scope="session")
+def neo4j_container_url() -> Iterator[str]:
+    """Give the URL of a Neo4j server in a container."""
+    yield from contained("neo4j")
+
+
 @pytest.fixture(params=["mysql", "postgres", "duckdb", "sqlalchemy"])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
     """Give each kind of relational database in turn."""
     yield from targeted(request.param, request, tmp_path)
 
 
-@pytest.fixture(params=["mysql", "postgres"])
+@pytest.fixture(params=["mysql", "postgres", "mysql_container", "postgres_container"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
-    """Give each relational server in turn."""
+    """Give each relational server in turn, as other tests find it and in a container."""
     yield from targeted(request.param, request, tmp_path)
 
 
@@ -189,7 +166,7 @@ def targeted(name: str, request: pytest.FixtureRequest, folder: Path) -> Iterato
         url = f"sqlite+pysqlite:///{folder / 'world.db'}"
     else:
         url = request.getfixturevalue(f"{name}_url")
-    given = Target(plugins.backend(name), url)
+    given = Target(plugins.backend(name.removesuffix("_container")), url)
     yield given
     given.clean()
 

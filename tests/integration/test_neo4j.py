@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
 from tests.databases.test_writers import shuffled
-from tests.integration.conftest import Target
+from tests.integration.conftest import Target, targeted
 
 ENDLESS = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)"
 PRODUCT = (
@@ -43,9 +44,16 @@ def target(neo4j_url: str) -> Iterator[Target]:
     given.clean()
 
 
+@pytest.fixture(params=["neo4j", "neo4j_container"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
+    """Give the server as other tests find it, and one in a container."""
+    yield from targeted(request.param, request, tmp_path)
+
+
 @pytest.fixture
-def small(target: Target) -> Database:
+def small(anywhere: Target) -> Database:
     """Give the small world, beside another of the same scenario."""
+    target = anywhere
     other = small_situation()
     countries = other["country"].replace(country_name=["NOR", "POL"])
     stakes = other["node_country"].replace(country_name=["NOR", "NOR", "POL"])
@@ -100,7 +108,7 @@ def test_any_size_and_order_comes_back_equal(
     assert read_back(target.load(situation), situation) == situation
 
 
-def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(target: Target) -> None:
+def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(anywhere: Target) -> None:
     """Two equal relationships stay two, and a country may be called like a trade node."""
     situation = small_situation()
     flow = situation["flow"]
@@ -110,55 +118,55 @@ def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(target: Target)
     situation = situation.replace(
         flow=Table.from_rows(flow.schema, rows), country=country, node_country=stakes
     )
-    database = target.load(situation)
+    database = anywhere.load(situation)
     assert read_back(database, situation) == situation
     assert database.query("MATCH (n {name: 'lubeck'}) RETURN count(*)").rows == ((2,),)
 
 
-def test_loading_twice_writes_nothing(target: Target) -> None:
+def test_loading_twice_writes_nothing(anywhere: Target) -> None:
     """The second time the namespace is recognised by its hash."""
     situation = small_situation()
-    first = target.load(situation)
+    first = anywhere.load(situation)
     ids = "MATCH (n:dqa_situation {place: $namespace}) RETURN elementId(n)"
-    before = everything(target.url, ids, namespace=namespace_for(situation))
-    assert target.load(situation).name == first.name
-    assert everything(target.url, ids, namespace=namespace_for(situation)) == before
-    assert target.backend.loaded(target.url).count(
+    before = everything(anywhere.url, ids, namespace=namespace_for(situation))
+    assert anywhere.load(situation).name == first.name
+    assert everything(anywhere.url, ids, namespace=namespace_for(situation)) == before
+    assert anywhere.backend.loaded(anywhere.url).count(
         LoadedSituation(namespace_for(situation), "locating", "small", situation.content_hash, 10)
     )
 
 
-def test_many_load_at_once(target: Target) -> None:
+def test_many_load_at_once(anywhere: Target) -> None:
     """The same world by four, and three others: each is there once and whole."""
     worlds = [small_situation(), *(shuffled(number) for number in (5, 6, 7))]
     with ThreadPoolExecutor(8) as threads:
-        databases = list(threads.map(target.load, worlds * 2))
+        databases = list(threads.map(anywhere.load, worlds * 2))
     for situation, database in zip(worlds * 2, databases, strict=True):
         assert read_back(database, situation) == situation
-    namespaces = [each.namespace for each in target.backend.loaded(target.url)]
+    namespaces = [each.namespace for each in anywhere.backend.loaded(anywhere.url)]
     assert all(namespaces.count(namespace_for(situation)) == 1 for situation in worlds)
 
 
-def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
+def test_what_unload_drops_is_gone_and_nothing_else(anywhere: Target) -> None:
     """Nodes, tag, constraints and indexes of the namespace; a user's own stay."""
-    everything(target.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
+    everything(anywhere.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
     first, second = shuffled(3), shuffled(4)
-    target.load(first)
-    kept = target.load(second)
+    anywhere.load(first)
+    kept = anywhere.load(second)
     namespace = namespace_for(first)
-    assert target.backend.unload(target.url, namespace).content_hash == first.content_hash
-    assert not target.holds(first)
-    assert not everything(target.url, f"MATCH (n:{namespace}) RETURN n")
+    assert anywhere.backend.unload(anywhere.url, namespace).content_hash == first.content_hash
+    assert not anywhere.holds(first)
+    assert not everything(anywhere.url, f"MATCH (n:{namespace}) RETURN n")
     for kind in ("CONSTRAINTS", "INDEXES"):
         shown = f"SHOW {kind} YIELD labelsOrTypes AS on WHERE $namespace IN on RETURN on"
-        assert not everything(target.url, shown, namespace=namespace)
+        assert not everything(anywhere.url, shown, namespace=namespace)
     assert read_back(kept, second) == second
     assert everything(
-        target.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
+        anywhere.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
     ) == [{"name": "mine"}]
     for missing in (namespace, "Country", "dqa_situation"):
         with pytest.raises(UsageError, match="holds no situation"):
-            target.backend.unload(target.url, missing)
+            anywhere.backend.unload(anywhere.url, missing)
 
 
 def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
@@ -311,15 +319,15 @@ def test_writing_fails_without_the_guard(small: Any) -> None:
     assert small.query("MATCH (n) RETURN count(*)").rows == ((5,),)
 
 
-def test_a_situation_can_be_opened_by_its_namespace(target: Target) -> None:
+def test_a_situation_can_be_opened_by_its_namespace(anywhere: Target) -> None:
     """As the URL's parameter; another namespace is an error."""
     situation = small_situation()
-    target.load(situation)
-    database = target.backend.open(f"{target.url}?namespace={namespace_for(situation)}")
+    anywhere.load(situation)
+    database = anywhere.backend.open(f"{anywhere.url}?namespace={namespace_for(situation)}")
     assert read_back(database, situation) == situation
     database.close()
     with pytest.raises(UsageError, match="holds no situation"):
-        target.backend.open(f"{target.url}?namespace=dqa_missing")
+        anywhere.backend.open(f"{anywhere.url}?namespace=dqa_missing")
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,18 @@ def test_a_database_is_called_as_its_file_or_as_its_url_ends() -> None:
     assert name_of("data/my shop.db") == "my_shop"
     assert name_of("mysql+pymysql://user:secret@host/sales?charset=utf8") == "sales"
     assert name_of("neo4j://host:7687") == "neo4j"
+    assert name_of("*.csv") == "database"
+
+
+def test_tables_in_files_are_asked_like_any_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are told by a pattern, another process finds them, too."""
+    (tmp_path / "supplier.csv").write_text("name,price\nArnold,4\nBell,5\n")
+    monkeypatch.chdir(tmp_path)
+    found = dqa.read_questions([{**BEST, "candidates": "SELECT name FROM supplier"}], "*.csv")
+    assert found.questions[0].candidates == ("Arnold", "Bell")
+    assert found.places == {"database": str(tmp_path / "*.csv")}
 
 
 def test_a_password_is_taken_from_the_variable_of_the_database_or_of_its_kind(

@@ -17,6 +17,7 @@ from dqa.core.situation import Situation
 from dqa.databases.duckdb.database import DuckdbDatabase
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
 from dqa.databases.duckdb.writer import write
+from dqa.databases.failures import refused_script
 from dqa.databases.files import existing_file, file_path, require_folder
 from dqa.databases.namespaces import (
     TAG_TABLE,
@@ -91,6 +92,18 @@ class DuckdbNamespaces(Namespaces):
         with memory.writing() as connection:
             write(connection, tag, situation)
         return DuckdbDatabase(memory, tag.namespace, situation.name)
+
+    @classmethod
+    def run_script(cls, script: str) -> DuckdbDatabase:
+        """Run a script in memory that all threads share."""
+        memory = Store(None)
+        memory.users = 1
+        try:
+            with memory.writing() as connection:
+                connection.execute(script)
+        except duckdb.Error as error:
+            raise refused_script("DuckDB", error) from error
+        return DuckdbDatabase(memory, _MAIN, "temporary")
 
     def names(self) -> Iterable[str]:
         """Return the schemas that have a tag."""

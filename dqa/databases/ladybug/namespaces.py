@@ -8,6 +8,7 @@ import ladybug
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
+from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.ladybug.database import LadybugDatabase
 from dqa.databases.ladybug.writer import read_tag, size, write
@@ -49,6 +50,18 @@ class LadybugFile(FileNamespaces):
             database.close()
             raise
         return LadybugDatabase(database, situation.name)
+
+    @classmethod
+    def run_script(cls, script: str) -> LadybugDatabase:
+        """Run a script in memory."""
+        database = ladybug.Database(":memory:", buffer_pool_size=_POOL, max_db_size=_ADDRESSES)
+        try:
+            with ladybug.Connection(database) as connection:
+                connection.execute(script)
+        except RuntimeError as error:
+            database.close()
+            raise refused_script("LadybugDB", error) from error
+        return LadybugDatabase(database, "temporary")
 
     def open(self, namespace: str | None) -> LadybugDatabase:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""

@@ -8,12 +8,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from pymysql.connections import Connection
+from pymysql.constants import CLIENT
 from pymysql.err import MySQLError
 from sqlalchemy import URL
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.failures import one_line
+from dqa.databases.failures import one_line, refused_script
 from dqa.databases.mysql.database import MysqlDatabase
 from dqa.databases.mysql.server import (
     FULL,
@@ -76,6 +77,31 @@ class MysqlNamespaces(Namespaces):
                     missing_right=right if code in _NO_RIGHTS else None,
                     is_full=code in FULL,
                 ) from error
+
+    def make_scratch(self, name: str, script: str) -> str:
+        """Make a database, and run a script in it; its texts compare as a situation's do."""
+        collation = self._flavour.collation
+        fetch_all(
+            self._connection,
+            f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}",
+        )
+        url = self._url.set(database=name)
+        try:
+            with (
+                new_connection(url, client_flag=CLIENT.MULTI_STATEMENTS) as connection,
+                connection.cursor() as cursor,
+            ):
+                cursor.execute(script)
+                while cursor.nextset():  # an error comes with the result of its own statement
+                    pass
+        except MySQLError as error:
+            self.drop_scratch(name)
+            raise refused_script(self._flavour.title, error) from error
+        return url.render_as_string(hide_password=False)
+
+    def drop_scratch(self, name: str) -> None:
+        """Drop the database."""
+        fetch_all(self._connection, f"DROP DATABASE {quote('mysql', name)}")
 
     def names(self) -> Iterable[str]:
         """Return the databases that have a tag and that the user may see."""

@@ -85,10 +85,16 @@ def encryption(url: URL) -> dict[str, bool]:
     return {"ssl_disabled": True} if is_near and not is_asked else {}
 
 
-def new_connection(url: URL) -> Connection[Any]:
+def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
     """Connect outside of any pool, for what is no query."""
     arguments, options = url.get_dialect()().create_connect_args(url)
-    wanted = {**encryption(url), **options, "autocommit": True, "charset": "utf8mb4"}
+    wanted = {
+        **encryption(url),
+        **options,
+        "client_flag": client_flag,
+        "autocommit": True,
+        "charset": "utf8mb4",
+    }
     wanted["connect_timeout"] = CONNECT_SECONDS
     try:
         return pymysql.connect(*arguments, **wanted)

@@ -13,7 +13,7 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.failures import one_line
+from dqa.databases.failures import one_line, refused_script
 from dqa.databases.namespaces import (
     Examination,
     ForeignContent,
@@ -31,7 +31,7 @@ from dqa.databases.postgres.database import (
 )
 from dqa.databases.postgres.writer import write
 from dqa.databases.servers import display_name, failed_load, parse_url, split_namespace
-from dqa.databases.tables import spell
+from dqa.databases.tables import quote, spell
 
 _LOCK_SECONDS = 120
 _OLDEST = 14
@@ -79,6 +79,22 @@ class PostgresNamespaces(Namespaces):
                     missing_right=right if code in REFUSED else None,
                     is_full=code == "53100",
                 ) from error
+
+    def make_scratch(self, name: str, script: str) -> str:
+        """Make a database, and run a script in it."""
+        self._connection.execute(f"CREATE DATABASE {quote('postgres', name)}".encode())
+        url = self._url.set(database=name)
+        try:
+            with _connection(url) as connection:
+                connection.execute(script.encode())
+        except psycopg.Error as error:
+            self.drop_scratch(name)
+            raise refused_script("PostgreSQL", error) from error
+        return url.render_as_string(hide_password=False)
+
+    def drop_scratch(self, name: str) -> None:
+        """Drop the database, whoever is connected to it."""
+        self._connection.execute(f"DROP DATABASE {quote('postgres', name)} WITH (FORCE)".encode())
 
     def names(self) -> Iterable[str]:
         """Return the schemas whose names begin as ours do."""

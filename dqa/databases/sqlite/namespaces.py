@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.situation import Situation
+from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.sqlite.database import SqliteDatabase
@@ -41,6 +42,19 @@ class SqliteFile(FileNamespaces):
             keeper.close()
             raise
         return SqliteDatabase(f"{uri}&mode=ro", situation.name, keeper)
+
+    @classmethod
+    def run_script(cls, script: str) -> SqliteDatabase:
+        """Run a script in memory that all connections of this process share."""
+        uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
+        keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        try:
+            keeper.executescript(script)
+            keeper.commit()
+        except sqlite3.Error as error:
+            keeper.close()
+            raise refused_script("SQLite", error) from error
+        return SqliteDatabase(f"{uri}&mode=ro", "temporary", keeper)
 
     def open(self, namespace: str | None) -> SqliteDatabase:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged."""

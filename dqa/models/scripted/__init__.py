@@ -8,7 +8,16 @@ What a script does is written in `dqa.models.scripted.steps`, a scenario's folde
 and how a method's conversations are answered is its own `Responder`.
 """
 
-from dqa.models.scripted.model import ScriptedModel, scripted_model
+from dqa.models.scripted.given import GivenReplies, Reply, Request
+from dqa.models.scripted.model import ProgramModel, ScriptedModel, scripted_model
 from dqa.models.scripted.responder import Responder
 
-__all__ = ["Responder", "ScriptedModel", "scripted_model"]
+__all__ = [
+    "GivenReplies",
+    "ProgramModel",
+    "Reply",
+    "Request",
+    "Responder",
+    "ScriptedModel",
+    "scripted_model",
+]

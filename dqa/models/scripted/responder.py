@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from dqa.models.scripted.steps import ScriptTurn
+
 
 @runtime_checkable
 class Responder(Protocol):
@@ -41,4 +43,29 @@ class Responder(Protocol):
         UsageError
             The script cannot go on with this conversation.
         """
+        ...
+
+
+@runtime_checkable
+class Wording(Protocol):
+    """A `Responder` whose method asks with statements, and decides: it can word what others say."""
+
+    def opening(
+        self, messages: Sequence[BaseMessage], tools: Sequence[str], plan: str | None
+    ) -> AIMessage | None:
+        """Return a plan, or its judgement, where a reply has to be that alone; else None.
+
+        Parameters
+        ----------
+        messages, tools
+            The conversation so far, and what may be called.
+        plan
+            The plan as a numbered list; None for the plainest.
+        """
+        ...
+
+    def word(
+        self, messages: Sequence[BaseMessage], tools: Sequence[str], turn: ScriptTurn
+    ) -> AIMessage:
+        """Return a turn that somebody else decided, in the words that a conversation asks for."""
         ...

@@ -1,0 +1,137 @@
+"""Scripts that make tables of plain Python values, in the SQL of any engine.
+
+They are for small tables that somebody writes down, such as a test's. What is large is loaded as a
+situation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Double,
+    MetaData,
+    Numeric,
+    Table,
+    Text,
+)
+from sqlalchemy.types import TypeEngine
+
+from dqa.core.errors import DataError
+from dqa.databases.tables import create_table, literal_insert
+
+Columns: TypeAlias = Mapping[str, Sequence[Any]]
+"""A table as a dict of columns."""
+RowsOfDicts: TypeAlias = Sequence[Mapping[str, Any]]
+"""A table as rows; a name that a row leaves out is NULL there."""
+
+_CHUNK = 500
+"""Rows of one INSERT."""
+_KINDS: tuple[tuple[type, TypeEngine[Any]], ...] = (
+    (bool, Boolean()),
+    (int, BigInteger()),
+    (float, Double()),
+    (Decimal, Numeric(38, 10).with_variant(Double(), "sqlite")),
+    (datetime, DateTime()),
+    (date, Date()),
+    (str, Text()),
+)
+"""By what a value is, in this order: True is an int as well, and a datetime a date."""
+
+
+def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> str:
+    """Return the script that makes tables and fills them, row by row in their order.
+
+    A column has the type of its values: bool, int, float, Decimal, str, date or datetime; ints
+    among floats are floats. None and NaN are NULL.
+
+    Parameters
+    ----------
+    tables
+        By name; each as a dict of columns or as rows.
+    dialect
+        ``sqlite``, ``duckdb``, ``mysql`` or ``postgres``.
+
+    Raises
+    ------
+    DataError
+        Columns differ in length, or values of a column in type, or a table has no column.
+    """
+    return "\n".join(
+        f"{statement};"
+        for name, content in tables.items()
+        for statement in _statements(name, content, dialect)
+    )
+
+
+def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iterator[str]:
+    columns = {column: _plain(values) for column, values in _columns(name, content).items()}
+    lengths = {column: len(values) for column, values in columns.items()}
+    if not columns:
+        raise DataError(f"Table '{name}' has no columns: give it one row or a dict of columns.")
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"Table '{name}' has columns of unequal length: {lengths}.")
+    table = Table(
+        name,
+        MetaData(),
+        *(
+            Column(column, _type_of(name, column, values), quote=True)
+            for column, values in columns.items()
+        ),
+        quote=True,
+    )
+    yield create_table(table, dialect)
+    rows = list(zip(*columns.values(), strict=True))
+    for start in range(0, len(rows), _CHUNK):
+        chunk = rows[start : start + _CHUNK]
+        yield literal_insert(
+            table, [dict(zip(columns, row, strict=True)) for row in chunk], dialect
+        )
+
+
+def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
+    if isinstance(content, Mapping):
+        return content
+    if not isinstance(content, Sequence) or not all(isinstance(row, Mapping) for row in content):
+        raise DataError(
+            f"Table '{name}' is neither a dict of columns nor a list of rows that are dicts."
+        )
+    names = dict.fromkeys(column for row in content for column in row)
+    return {column: [row.get(column) for row in content] for column in names}
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    """Return values as Python's own, whatever array they come in; NaN is none."""
+    to_list = getattr(values, "tolist", None)
+    listed = list(values) if to_list is None else to_list()
+    return [None if isinstance(value, float) and value != value else value for value in listed]  # noqa: PLR0124
+
+
+def _type_of(table: str, column: str, values: Sequence[Any]) -> TypeEngine[Any]:
+    kinds = {_kind(table, column, row, value) for row, value in enumerate(values, 1)} - {None}
+    if kinds == {int, float}:
+        kinds = {float}
+    if len(kinds) > 1:
+        named = " and ".join(sorted(kind.__name__ for kind in kinds if kind is not None))
+        raise DataError(f"Column '{column}' of table '{table}' mixes {named}: give it one type.")
+    return next((made for kind, made in _KINDS if kind in kinds), Text())
+
+
+def _kind(table: str, column: str, row: int, value: object) -> type | None:
+    if value is None:
+        return None
+    for kind, _ in _KINDS:
+        if isinstance(value, kind):
+            return kind
+    raise DataError(
+        f"Column '{column}' of table '{table}' holds a {type(value).__name__} in row {row}; it may "
+        "hold bool, int, float, Decimal, str, date, datetime and None."
+    )

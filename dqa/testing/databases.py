@@ -1,0 +1,150 @@
+"""The fixtures that make databases, and start servers for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from dqa.api.temporary import Content, temporary_database
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.errors import DqaError
+from dqa.guard import Audit, Policy
+from dqa.testing.containers import SERVERS, run_container, why_no_container
+
+
+class DatabaseMaker:
+    """Makes databases that are there until the test ends (fixture ``dqa_database``).
+
+    Parameters
+    ----------
+    engine
+        Of databases whose caller does not say.
+    folder
+        Which relative paths are beside.
+    fixture
+        Returns a fixture by its name; servers are started only where one is needed.
+    """
+
+    def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:
+        self._engine = engine
+        self._folder = folder
+        self._fixture = fixture
+        self._open = ExitStack()
+
+    def __call__(
+        self,
+        content: Content,
+        *,
+        engine: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        policy: Policy | Path | str | None = None,
+        audit: Audit | Path | str | None = None,
+    ) -> Database:
+        """Make a database and open it read-only, behind the guard.
+
+        Parameters
+        ----------
+        content
+            As `dqa.temporary_database` takes it; a relative path is beside the test module.
+        engine
+            The backend's name; by default ``--dqa-engine``. A server runs in a container.
+        limits, policy, audit
+            What a statement may cost, what of the database may be read, and who watches.
+
+        Raises
+        ------
+        DataError, UsageError, MissingKeyError, DatabaseUnavailableError
+            As `dqa.temporary_database`.
+        """
+        chosen = engine or self._engine
+        if isinstance(content, Path):
+            content = self._folder / content
+        is_there = isinstance(content, Path) and content.suffix not in {".sql", ".cypher", ".cql"}
+        served = chosen in SERVERS and not is_there
+        location: str | None = self._fixture("dqa_server")(chosen) if served else None
+        return self._open.enter_context(
+            temporary_database(content, chosen, location, limits=limits, policy=policy, audit=audit)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+
+class ServerStarter:
+    """Starts servers that run until the session ends (fixture ``dqa_server``).
+
+    Parameters
+    ----------
+    mode
+        What happens where no container can run: ``require`` fails, ``auto`` skips; ``skip`` starts
+        none anywhere.
+    environment
+        Where ``DQA_TEST_NAME_URL`` may name a server to use in place of a container.
+    """
+
+    def __init__(self, mode: str, environment: Mapping[str, str] = os.environ) -> None:
+        self._mode = mode
+        self._environment = environment
+        self._urls: dict[str, str] = {}
+        self._running = ExitStack()
+
+    def __call__(self, name: str) -> str:
+        """Return the URL of a server, whose user may do everything on it.
+
+        Parameters
+        ----------
+        name
+            ``mysql``, ``postgres`` or ``neo4j``.
+        """
+        __tracebackhide__ = True
+        variable = f"DQA_TEST_{name.upper()}_URL"
+        given = self._environment.get(variable)
+        if given:
+            return given
+        if name not in self._urls:
+            self._skip_unless_it_may_run(name)
+            problem = None
+            try:
+                self._urls[name] = self._running.enter_context(run_container(name))
+            except DqaError as error:
+                problem = str(error)
+            if problem is not None:  # here, so that a report shows this message alone
+                pytest.fail(
+                    f"No {name} server: {problem}\nOr name a server that tests may write to in "
+                    f"{variable}, or skip such tests by --dqa-containers=auto.",
+                    pytrace=False,
+                )
+        return self._urls[name]
+
+    def _skip_unless_it_may_run(self, name: str) -> None:
+        if self._mode == "skip":
+            pytest.skip(f"no {name} server: --dqa-containers=skip")
+        if self._mode == "auto":
+            why = why_no_container(name)
+            if why is not None:
+                pytest.skip(f"no {name} server: {why}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._running.close()

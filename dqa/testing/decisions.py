@@ -1,0 +1,166 @@
+"""Asking in tests, and saying in words what is wrong with a decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias, Unpack
+
+from dqa.api.asking import AskedQuestion, ask
+from dqa.api.evaluating import Named
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DqaError
+from dqa.core.evidence import Evidence
+from dqa.core.question import Candidate
+from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
+from dqa.evaluation.spec import DecidingFields
+from dqa.evaluation.traces import Trace
+
+Decided: TypeAlias = Trace | Decision
+"""What `dqa.ask` returns, or what a decider does."""
+
+_TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
+_LINE = 100
+
+
+class Asker:
+    """Asks questions (fixture ``dqa_ask``): `dqa.ask` for tests."""
+
+    def __call__(  # noqa: PLR0913  (each is a question of its own to the caller)
+        self,
+        database: str | Path | Database,
+        question: str | AskedQuestion,
+        *,
+        rules: str | None = None,
+        candidates: str | Sequence[Candidate] | None = None,
+        context: tuple[str, ...] = (),
+        decider: Named | None = None,
+        calls: CallOptions = DEFAULT_CALLS,
+        **deciding: Unpack[DecidingFields],
+    ) -> Trace:
+        """Ask one question about a database; a bug raises what it raised.
+
+        Parameters
+        ----------
+        database, decider, calls, **deciding
+            As `dqa.ask` takes them: model, planner, protocol, max_steps, ...
+        question
+            In words, or an `AskedQuestion`.
+        rules, candidates, context
+            The fields of an `AskedQuestion`, for a question in words.
+
+        Raises
+        ------
+        UsageError, QueryError, DataError, InfrastructureError
+            As `dqa.ask`; or a scripted model has no reply left.
+        """
+        __tracebackhide__ = True
+        if isinstance(question, str):
+            if candidates is not None and not isinstance(candidates, str):
+                candidates = tuple(candidates)
+            question = AskedQuestion(
+                question=question, rules=rules, candidates=candidates, context=context
+            )
+        try:
+            return ask(database, question, decider=decider, calls=calls, debug=True, **deciding)
+        except DqaError as error:
+            # Its message says how to mend it; the way through the agent's loop would bury that.
+            error.__notes__ = []
+            raise error.with_traceback(None) from None
+
+
+def assert_choice(decision: Decided, *expected: Candidate) -> None:
+    """Fail unless a decision is one of those that are expected.
+
+    Where no candidates are listed, there is no choice, and the answer's own words are compared.
+    """
+    __tracebackhide__ = True
+    said = decision.answer.strip() if decision.choice is None else decision.choice
+    if said in (expected if decision.choice is not None else [str(each) for each in expected]):
+        return
+    wanted = " or ".join(map(repr, expected))
+    if decision.ending is not Ending.ANSWERED:
+        _fail(decision, f"No decision was made, and {wanted} was expected.")
+    _fail(decision, f"The decision is {said!r}, and {wanted} was expected.")
+
+
+def assert_ending(decision: Decided, expected: Ending | str) -> None:
+    """Fail unless a decision ended as expected: ``answered``, ``unparsable``, ``step_limit``."""
+    __tracebackhide__ = True
+    wanted = Ending(expected)
+    if decision.ending is not wanted:
+        _fail(decision, f"The decision ended as '{decision.ending}', and not as '{wanted}'.")
+
+
+def assert_reads(decision: Decided, *names: str) -> None:
+    """Fail unless statements that ran have each of these names: tables, columns or labels.
+
+    A name counts as a whole word, in any case, outside of text in quotes.
+    """
+    __tracebackhide__ = True
+    asked = [_TEXT.sub("", each.statement) for each in decision.evidence if each.error is None]
+    words = {word.lower() for statement in asked for word in re.findall(r"\w+", statement)}
+    missing = [name for name in names if name.lower() not in words]
+    if missing:
+        _fail(decision, f"No statement reads {' or '.join(missing)}.")
+
+
+def assert_at_most(
+    decision: Decided,
+    *,
+    statements: int | None = None,
+    replies: int | None = None,
+    tokens: int | None = None,
+) -> None:
+    """Fail where a decision took more statements, replies of models or tokens than allowed."""
+    __tracebackhide__ = True
+    used = decision.usage.input_tokens + decision.usage.output_tokens
+    for what, took, most in (
+        ("statements", len(decision.evidence), statements),
+        ("replies", decision.steps, replies),
+        ("tokens", used, tokens),
+    ):
+        if most is not None and took > most:
+            _fail(decision, f"The decision took {took} {what}, and at most {most} were allowed.")
+
+
+def describe_decisions(traces: Collection[Trace], count: int) -> str:
+    """Return decisions as a person reads them, the last ones of `count`."""
+    from dqa.report.reading import read
+    from dqa.report.trace_text import passages_to_text
+
+    shown = [passages_to_text(read(trace)) for trace in traces]
+    left = count - len(shown)
+    if left:
+        shown.insert(0, f"({left} earlier; dqa_report_decisions says how many are shown)")
+    return "\n\n".join(shown)
+
+
+def _fail(decision: Decided, problem: str) -> None:
+    __tracebackhide__ = True
+    raise AssertionError("\n".join([problem, *_summary(decision)]))
+
+
+def _summary(decision: Decided) -> Iterator[str]:
+    yield f"  It ended as '{decision.ending}' after {decision.steps} replies."
+    if decision.error:
+        yield f"  Error: {decision.error}"
+    if decision.answer:
+        yield f"  Answer: {_short(decision.answer)}"
+    for number, asked in enumerate(decision.evidence, 1):
+        yield f"  Statement {number}: {_short(asked.statement)} -> {_outcome(asked)}"
+    if not decision.evidence:
+        yield "  No statement was asked."
+
+
+def _outcome(asked: Evidence) -> str:
+    if asked.error is not None:
+        return f"{asked.error}: {_short(asked.observation)}"
+    return f"{asked.row_count} row{'s' * (asked.row_count != 1)}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE else f"{line[:_LINE]}..."

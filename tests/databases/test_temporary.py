@@ -1,0 +1,156 @@
+"""Databases for a while: what they can be made of, on every embedded engine."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dqa
+from dqa.core.errors import DataError, QueryError, UsageError
+from dqa.databases.scripts import table_script
+from tests.databases.conftest import small_situation
+
+RELATIONAL = ("sqlite", "duckdb")
+SCRIPTS = {
+    "sqlite": "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1); INSERT INTO a VALUES (2);",
+    "duckdb": "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1); INSERT INTO a VALUES (2);",
+    "ladybug": "CREATE NODE TABLE a(x INT64, PRIMARY KEY(x)); UNWIND [1, 2] AS x CREATE (:a {x:x})",
+}
+COUNTED = {"ladybug": "MATCH (n:a) RETURN count(*)"}
+
+
+@pytest.mark.parametrize("engine", RELATIONAL)
+def test_tables_come_back_as_they_were_given(engine: str) -> None:
+    """Rows and columns, in order, with NULLs, quotes, signs, arrays, and rows that lack names."""
+    tables: dict[str, Any] = {
+        "Order": [{"id": 1, "note": "it's 100% \\ :x ?"}, {"id": 2}, {"id": 3, "note": ""}],
+        "price": {"value": np.array([1.5, np.nan]), "paid": [True, None]},
+        "none": {"x": []},
+    }
+    with dqa.temporary_database(tables, engine) as database:
+        found = database.query('SELECT id, note FROM "Order"').rows
+        assert found == ((1, "it's 100% \\ :x ?"), (2, None), (3, ""))
+        assert database.query("SELECT value, paid FROM price").rows == ((1.5, True), (None, None))
+        assert database.query("SELECT count(*) FROM none").rows == ((0,),)
+        assert database.name == "temporary"
+
+
+@pytest.mark.parametrize("engine", RELATIONAL)
+def test_days_times_and_decimals_can_be_asked_for(engine: str) -> None:
+    """By what the engine makes of them."""
+    tables = {
+        "t": [
+            {"d": date(2024, 1, 2), "at": datetime(2024, 1, 2, 3), "m": Decimal("0.5")},  # noqa: DTZ001
+            {"d": None, "at": None, "m": None},
+        ]
+    }
+    with dqa.temporary_database(tables, engine) as database:
+        rows = database.query("SELECT m FROM t WHERE d > '2024-01-01' AND at < '2024-01-03'").rows
+        assert rows == ((0.5,),)
+
+
+def test_more_rows_than_one_insert_takes_keep_their_order() -> None:
+    """In chunks."""
+    with dqa.temporary_database({"t": {"x": list(range(1_234, 0, -1))}}) as database:
+        rows = database.query("SELECT x FROM t", limits=dqa.Limits(rows=2_000)).rows
+        assert [x for (x,) in rows] == list(range(1_234, 0, -1))
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ([], "has no columns"),
+        ({"a": [1, 2], "b": [1]}, r"unequal length: \{'a': 2, 'b': 1\}"),
+        ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' mixes int and str"),
+        ([{"a": 1}, {"a": []}], "holds a list in row 2"),
+        ([1], "neither a dict of columns nor a list of rows"),
+    ],
+)
+def test_what_makes_no_table_is_refused(table: Any, problem: str) -> None:
+    """By table, column and row."""
+    with pytest.raises(DataError, match=problem):
+        table_script({"t": table}, "sqlite")
+
+
+@pytest.mark.parametrize("engine", SCRIPTS)
+def test_a_script_is_run_and_the_database_is_read_only(engine: str, tmp_path: Path) -> None:
+    """As a text or a file; whoever opens it says what may be read, and sees what was asked."""
+    entries: list[object] = []
+    file = tmp_path / "a.sql"
+    file.write_text(SCRIPTS[engine], "utf-8")
+    statement = COUNTED.get(engine, "SELECT count(*) FROM a")
+    for content in (SCRIPTS[engine], file):
+        with dqa.temporary_database(
+            content, engine, audit=dqa.Audit(entries.append), limits=dqa.Limits(rows=1)
+        ) as database:
+            assert database.query(statement).rows == ((2,),)
+            with pytest.raises(QueryError):
+                database.query("DROP TABLE a")
+    assert len(entries) == 4
+
+
+@pytest.mark.parametrize("engine", SCRIPTS)
+def test_a_script_that_the_engine_refuses_is_told_in_its_words(engine: str) -> None:
+    """And nothing of it stays open."""
+    with (
+        pytest.raises(DataError, match=r"refuses the script: .*TABEL"),
+        dqa.temporary_database("CREATE TABEL a (x INTEGER)", engine),
+    ):
+        pass
+
+
+def test_a_policy_is_held_against_the_tables() -> None:
+    """A name that is not there is a mistake, as it is with a file."""
+    tables = {"supplier": {"name": ["north"]}, "salary": {"name": ["ann"]}}
+    with dqa.temporary_database(
+        tables, policy=dqa.Policy(tables=frozenset({"supplier"}))
+    ) as database:
+        assert [table.name for table in database.schema().tables] == ["supplier"]
+        with pytest.raises(QueryError):
+            database.query("SELECT * FROM salary")
+    with (
+        pytest.raises(UsageError, match="suplier"),
+        dqa.temporary_database(tables, policy=dqa.Policy(tables=frozenset({"suplier"}))),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("engine", SCRIPTS)
+def test_a_situation_is_loaded(engine: str) -> None:
+    """On graphs, too."""
+    with dqa.temporary_database(small_situation(), engine) as database:
+        schema = database.schema()
+        assert schema.tables or schema.nodes
+
+
+def test_a_database_that_is_there_is_opened_and_stays(tmp_path: Path) -> None:
+    """By its path or URL, whatever engine is the usual one."""
+    import duckdb
+
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(SCRIPTS["duckdb"])
+    for content in (file, f"duckdb:///{file}"):
+        with dqa.temporary_database(content, "sqlite") as database:
+            assert database.query("SELECT count(*) FROM a").rows == ((2,),)
+    assert file.is_file()
+
+
+@pytest.mark.parametrize(
+    ("content", "engine", "problem"),
+    [
+        ({"t": {"x": [1]}}, "ladybug", "holds a graph, and tables do not say"),
+        (3, "sqlite", "A int makes no database"),
+        (Path("missing.sql"), "sqlite", "cannot be read: No such file"),
+        (SCRIPTS["sqlite"], "mysql", "is not in memory: name where it is"),
+    ],
+)
+def test_what_an_engine_cannot_hold_is_refused(content: Any, engine: str, problem: str) -> None:
+    """With what to give instead."""
+    with pytest.raises(UsageError, match=problem), dqa.temporary_database(content, engine):
+        pass

@@ -1,0 +1,60 @@
+"""Chat models that are given as they are, and decisions that are observed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.errors import UsageError
+from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted.steps import Answer, Step
+
+QUESTIONS = dqa.generate(["locating"], count=2)
+
+
+def test_a_model_itself_decides_as_one_by_name_does() -> None:
+    """Its name is what results call it."""
+    model = scripted_model("analyst")
+    model.name = "scripted:mine"
+    mine = dqa.evaluate(QUESTIONS, "planrag", databases="sqlite", model=model)
+    named = dqa.evaluate(QUESTIONS, "planrag", databases="sqlite", model="scripted:analyst")
+    assert [result.choice for result in mine.results] == [r.choice for r in named.results]
+    assert {result.model for result in mine.results} == {"scripted:mine"}
+    assert mine.spec is not None
+    assert mine.spec.model.name == "scripted:mine"
+
+
+def test_a_model_itself_is_recorded_and_played(tmp_path: Path) -> None:
+    """The cassette knows it by its name, and plays without it."""
+    shop = {"supplier": {"name": ["north", "south"]}}
+    cassette = tmp_path / "cassette.jsonl"
+    model = GivenReplies([Step("", "SELECT 1"), Answer("", "south")])
+    with dqa.temporary_database(shop) as database:
+        for calls in (dqa.CallOptions(record=cassette), dqa.CallOptions(replay=cassette)):
+            trace = dqa.ask(database, "Which?", model=model, calls=calls, debug=True)
+            assert trace.answer == "south"
+    assert len(model.requests) == 2
+
+
+def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
+    """Results could not tell the two apart."""
+    one, other = GivenReplies([]), GivenReplies([])
+    with pytest.raises(UsageError, match="both called 'scripted:replies'"):
+        dqa.evaluate(QUESTIONS, "planrag-two-models", model=one, planner=other)
+    with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
+        dqa.evaluate(QUESTIONS, "planrag", model=3)  # type: ignore[arg-type]
+
+
+def test_decisions_are_observed_whoever_asks_for_them() -> None:
+    """Those of evaluate, made by several threads, and those of ask; none after the block."""
+    seen: list[dqa.Trace] = []
+    with (
+        dqa.observe_decisions(seen.append),
+        dqa.temporary_database({"supplier": {"name": ["north"]}}) as database,
+    ):
+        dqa.evaluate(QUESTIONS, ["first"], databases="sqlite")
+        dqa.ask(database, "Which?", model=GivenReplies([Step("", "SELECT 1"), Answer("", "north")]))
+    dqa.evaluate(QUESTIONS, ["first"], databases="sqlite")
+    assert sorted(trace.question for trace in seen) == ["custom/1", "locating/1", "locating/2"]

@@ -1,0 +1,84 @@
+"""Temporary databases on real servers: made, asked, and gone."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+import dqa
+from dqa.core.errors import DataError, UsageError
+from tests.databases.conftest import small_situation
+
+TABLES = {
+    "Supplier": [
+        {"name": "nor'th \\ 100%", "since": date(2020, 1, 2), "price": Decimal("1.5"), "ok": True},
+        {"name": "south", "since": None, "price": None, "ok": None},
+    ]
+}
+SCRIPT = "CREATE TABLE a (x INT); INSERT INTO a VALUES (1); INSERT INTO a VALUES (2);"
+QUOTES = {"mysql": "`", "postgres": '"'}
+
+
+@pytest.fixture(params=QUOTES)
+def place(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Each relational server's name and URL in turn."""
+    return request.param, request.getfixturevalue(f"{request.param}_url")
+
+
+def test_tables_and_scripts_have_a_database_of_their_own(place: tuple[str, str]) -> None:
+    """Several at once, none of which sees another, and all are dropped."""
+    engine, url = place
+    quote = QUOTES[engine]
+    with (
+        dqa.temporary_database(TABLES, engine, url) as tables,
+        dqa.temporary_database(SCRIPT, engine, url) as script,
+    ):
+        names = f"SELECT name FROM {quote}Supplier{quote} WHERE price > 1"
+        assert tables.query(names).rows == (("nor'th \\ 100%",),)
+        assert script.query("SELECT count(*) FROM a").rows == ((2,),)
+        assert [table.name for table in script.schema().tables] == ["a"]
+        with pytest.raises(dqa.QueryError):
+            script.query("INSERT INTO a VALUES (3)")
+        place_of_it = script.name
+    with pytest.raises(dqa.DqaError):
+        dqa.open_database(_with_password(place_of_it, url))
+
+
+def test_a_script_that_fails_midway_leaves_nothing(place: tuple[str, str]) -> None:
+    """The statement that failed need not be the first one."""
+    engine, url = place
+    with (
+        pytest.raises(DataError, match=r"refuses the script: .*b"),
+        dqa.temporary_database(f"{SCRIPT} INSERT INTO b VALUES (1);", engine, url),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["mysql", "postgres", "neo4j"])
+def test_a_situation_is_there_twice_and_then_gone(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    """Whoever loads it has one of their own, so nobody drops another's."""
+    url = request.getfixturevalue(f"{name}_url")
+    before = set(dqa.loaded(url))
+    with dqa.temporary_database(small_situation(), name, url) as one:
+        with dqa.temporary_database(small_situation(), name, url) as other:
+            assert one.name != other.name
+        assert one.schema().tables or one.schema().nodes
+    assert set(dqa.loaded(url)) == before
+
+
+def test_one_database_for_everybody_takes_no_script(neo4j_url: str) -> None:
+    """It says what to give instead."""
+    with (
+        pytest.raises(UsageError, match="a script cannot have its own: give a situation"),
+        dqa.temporary_database("CREATE (:A)", "neo4j", neo4j_url),
+    ):
+        pass
+
+
+def _with_password(name: str, url: str) -> str:
+    """Return the URL of a database by its name, at the same server."""
+    return url.rpartition("/")[0] + "/" + name.rpartition("/")[2]

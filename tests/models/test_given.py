@@ -1,0 +1,130 @@
+"""Models whose replies are given: by a list or a function, in the words of whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+import dqa
+from dqa.core.errors import UsageError
+from dqa.models.scripted import GivenReplies, Request
+from dqa.models.scripted.steps import Answer, Step
+
+LOOK = Step("Look.", "SELECT name FROM supplier ORDER BY price LIMIT 1")
+QUESTION = dqa.AskedQuestion(
+    question="Which supplier is the cheapest?", candidates="SELECT name FROM supplier"
+)
+
+
+@pytest.fixture
+def shop() -> Iterator[dqa.Database]:
+    """Two suppliers."""
+    tables = {"supplier": {"name": ["north", "south"], "price": [3, 2]}}
+    with dqa.temporary_database(tables) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+@pytest.mark.parametrize(
+    "decider", ["planrag", "iterrag", "singlerag", "planrag-no-thought", "planrag-thought-first"]
+)
+def test_the_same_replies_drive_every_agent_in_either_protocol(
+    shop: dqa.Database, decider: str, protocol: str
+) -> None:
+    """They are put into the words that the agent's format asks for."""
+    model = GivenReplies([LOOK, Answer("So.", "south")])
+    trace = dqa.ask(
+        shop,
+        QUESTION,
+        decider=decider,
+        protocol=protocol,  # type: ignore[arg-type]
+        model=model,
+        debug=True,
+    )
+    assert (trace.choice, trace.model) == ("south", "scripted:replies")
+    assert [asked.statement for asked in trace.evidence] == [LOOK.given]
+    assert '["south"]' in model.requests[-1].text
+    assert model.unused == 0
+
+
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_a_plan_that_is_a_reply_of_its_own_takes_none_of_those_given(
+    shop: dqa.Database, protocol: str
+) -> None:
+    """The statement waits for it; a planner of its own is answered the same way."""
+    model = GivenReplies([Step("", LOOK.given, "1. Look.\n2. Decide."), Answer("", "south")])
+    planner = GivenReplies([Answer("", "never said")], name="scripted:planner")
+    trace = dqa.ask(
+        shop,
+        QUESTION,
+        decider="planrag-two-models",
+        protocol=protocol,  # type: ignore[arg-type]
+        model=model,
+        planner=planner,
+        debug=True,
+    )
+    assert (trace.choice, len(trace.evidence), len(trace.plans)) == ("south", 1, 1)
+    assert (model.unused, planner.unused) == (0, 1)
+    assert trace.model == "scripted:planner + scripted:replies"
+
+
+def test_a_plan_is_made_and_changed_as_the_replies_say(shop: dqa.Database) -> None:
+    """A step brings the plan where it begins, and where it changes."""
+    first, second = "1. Look.\n2. Decide.", "1. Look twice.\n2. Decide."
+    model = GivenReplies(
+        [
+            Step("", "SELECT 1", first),
+            Step("", "SELECT 2", second),
+            Answer("", "south"),
+        ]
+    )
+    trace = dqa.ask(shop, QUESTION, decider="planrag", model=model, debug=True)
+    assert trace.plans == (first, second)
+
+
+def test_a_function_sees_what_the_model_is_asked(shop: dqa.Database) -> None:
+    """Its tools, its messages, and how often it was asked."""
+    seen = []
+
+    def reply(request: Request) -> Step | Answer:
+        seen.append((request.number, "query_database" in request.tools, request.last[:9]))
+        return LOOK if request.number == 0 else Answer("", "south")
+
+    dqa.ask(
+        shop, QUESTION, decider="iterrag", protocol="tools", model=GivenReplies(reply), debug=True
+    )
+    assert seen == [(0, True, "# Questio"), (1, True, '["name"]\n')]
+
+
+def test_texts_messages_and_exceptions_are_taken_as_they_are() -> None:
+    """An exception is raised in place of a reply."""
+    model = GivenReplies(["one", AIMessage("two"), dqa.InfrastructureError("down")])
+    assert [model.invoke("Hello").text for _ in range(2)] == ["one", "two"]
+    with pytest.raises(dqa.InfrastructureError, match="down"):
+        model.invoke("Hello")
+
+
+def test_a_decision_is_its_own_words_where_no_method_has_others() -> None:
+    """A statement has none there, and that is said."""
+    assert GivenReplies([Answer("", "south")]).invoke("Which one?").text == "south"
+    with pytest.raises(UsageError, match=r"takes no statements.*\nWhich one\?"):
+        GivenReplies([LOOK]).invoke("Which one?")
+
+
+def test_a_reply_too_many_says_what_was_asked() -> None:
+    """And a long request is cut."""
+    model = GivenReplies(["one"])
+    model.invoke("Hello")
+    with pytest.raises(UsageError, match=r"has 1 reply, and is asked for one more.*\nAnd then\?$"):
+        model.invoke("And then?")
+    with pytest.raises(UsageError, match=r"x{400}\.\.\.$"):
+        model.invoke([HumanMessage("x" * 500)])
+
+
+@pytest.mark.parametrize(("replies", "problem"), [("one", "in brackets"), ([3], "with a int")])
+def test_what_is_no_reply_is_refused(replies: object, problem: str) -> None:
+    """By its kind."""
+    with pytest.raises(UsageError, match=problem):
+        GivenReplies(replies).invoke("Hello")  # type: ignore[arg-type]

@@ -1,0 +1,166 @@
+"""Servers in containers: what is said where there can be none, and that nothing of them stays."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.core.errors import DatabaseUnavailableError, MissingKeyError, UnknownNameError
+from dqa.testing import containers
+from dqa.testing.containers import (
+    SERVERS,
+    engine_answers,
+    run_container,
+    wait_until_ready,
+    why_no_container,
+)
+
+NOWHERE = "unix:///nowhere/docker.sock"
+ABSENT = "dqa-no-such-image:none"
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the engine be where none is."""
+    monkeypatch.setenv("DOCKER_HOST", NOWHERE)
+
+
+@pytest.fixture
+def engine() -> Any:
+    """Give the client of an engine."""
+    why = why_no_container()
+    if why is not None:
+        pytest.skip(why)
+    from testcontainers.core.docker_client import DockerClient
+
+    client = DockerClient().client
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def own_reaper() -> Iterator[Any]:
+    """Give testcontainers' settings as a new process finds them, and leave them as they are."""
+    config: Any = pytest.importorskip("testcontainers.core.config").testcontainers_config
+    before = config.ryuk_disabled, config.ryuk_image
+    containers._settle_reaper.cache_clear()
+    config.ryuk_disabled = False
+    yield config
+    config.ryuk_disabled, config.ryuk_image = before
+    containers._settle_reaper.cache_clear()
+
+
+def test_there_is_a_backend_for_every_server() -> None:
+    """The names are those of backends, which tell whether a server is ready."""
+    assert {plugins.backend(name).name for name in SERVERS} == set(SERVERS)
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_the_reason_says_how_to_name_one() -> None:
+    """Whoever asks before gets the reason; whoever does not, an error with it."""
+    why = why_no_container()
+    assert why is not None
+    assert why.startswith("No Docker engine answers")
+    assert why.endswith("name where it is in the variable DOCKER_HOST.")
+    assert not engine_answers()
+    with pytest.raises(DatabaseUnavailableError, match="No Docker engine answers"):
+        run_container("mysql").__enter__()
+
+
+def test_without_testcontainers_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is an extra's; the message is the command that brings it."""
+    monkeypatch.setattr(containers, "find_spec", lambda name: None)
+    assert importlib.util.find_spec("dqa") is not None
+    assert not engine_answers()
+    with pytest.raises(MissingKeyError, match=r'pip install "decision-qa\[testing\]"'):
+        run_container("mysql").__enter__()
+
+
+def test_an_unknown_server_names_those_there_are() -> None:
+    """Whether an engine answers or not."""
+    with pytest.raises(UnknownNameError, match="There are: mysql, neo4j, postgres"):
+        run_container("oracle").__enter__()
+
+
+def test_a_server_that_never_answers_is_not_waited_for_forever() -> None:
+    """The message has the time and the last thing that went wrong."""
+    url = "postgresql+psycopg://dqa:secret@127.0.0.1:1/dqa"
+    with pytest.raises(
+        DatabaseUnavailableError, match=r"postgres .* not ready within 0 s"
+    ) as caught:
+        wait_until_ready("postgres", url, seconds=0.0)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_has_ended_is_not_waited_for() -> None:
+    """What tells that it ended says why."""
+    url = "postgresql+psycopg://dqa:secret@127.0.0.1:1/dqa"
+    with pytest.raises(DatabaseUnavailableError, match=r"^it fell over$"):
+        wait_until_ready("postgres", url, seconds=60.0, ended=lambda: "it fell over")
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+def test_an_image_that_cannot_be_had_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By argument and by variable; the argument goes first."""
+    monkeypatch.setenv("DQA_MYSQL_IMAGE", ABSENT)
+    why = why_no_container("mysql")
+    assert why is not None
+    assert f"'{ABSENT}' is not there and cannot be pulled" in why
+    assert why.endswith("in the variable DQA_MYSQL_IMAGE.")
+    with pytest.raises(DatabaseUnavailableError, match="'dqa-nor-this:none' is not there"):
+        run_container("mysql", image="dqa-nor-this:none").__enter__()
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+def test_the_reaper_is_off_where_its_image_cannot_be_had(own_reaper: Any) -> None:
+    """Else no container would start where no registry is in reach."""
+    own_reaper.ryuk_image = ABSENT
+    containers._settle_reaper()
+    assert own_reaper.ryuk_disabled
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+def test_nothing_of_a_container_stays(engine: Any) -> None:
+    """Neither the container nor its volume, and the URL answers no more."""
+    why = why_no_container("mysql")
+    if why is not None:
+        pytest.skip(why)
+    volumes = {volume.id for volume in engine.volumes.list()}
+    with run_container("mysql") as url:
+        port = url.partition("@")[2].partition(":")[2].partition("/")[0]
+        running = [each for each in engine.containers.list() if port in str(each.ports)]
+        assert len(running) == 1
+        mounted = {mount["Name"] for mount in running[0].attrs["Mounts"]}
+        plugins.backend("mysql").examine(url)
+    assert running[0].id not in {each.id for each in engine.containers.list(all=True)}
+    assert mounted - volumes
+    assert not mounted & {volume.id for volume in engine.volumes.list()}
+    with pytest.raises(DatabaseUnavailableError):
+        plugins.backend("mysql").examine(url)
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+def test_a_container_that_ends_is_an_error_with_the_end_of_its_log() -> None:
+    """It is not waited for: a server that lacks its settings says so and ends."""
+    why = why_no_container("neo4j")
+    if why is not None:
+        pytest.skip(why)
+    image = containers._image(containers._SERVERS["neo4j"], None)
+    with pytest.raises(
+        DatabaseUnavailableError, match="ended before its server was ready"
+    ) as caught:
+        run_container("mysql", image=image).__enter__()
+    assert "NEO4J_AUTH" in str(caught.value)

@@ -1,0 +1,83 @@
+"""Assertions on decisions: what passes, and what is said where one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.evidence import Evidence
+from dqa.testing import assert_at_most, assert_choice, assert_ending, assert_reads
+
+READ = Evidence("SELECT o.total FROM orders o WHERE o.note = 'salary'", "", row_count=1)
+FAILED = Evidence("SELECT * FROM budget", "There is no table budget.", error="StatementError")
+MADE = Decision(
+    Ending.ANSWERED,
+    answer="Take south.",
+    choice="south",
+    evidence=(READ, FAILED),
+    usage=Usage(90, 10, 2),
+    steps=3,
+)
+UNLISTED = Decision(Ending.ANSWERED, answer="42 ")
+BROKEN = Decision(Ending.UNPARSABLE, steps=3, error="No reply could be read.")
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        lambda: assert_choice(MADE, "south"),
+        lambda: assert_choice(MADE, "north", "south"),
+        lambda: assert_choice(UNLISTED, "42"),
+        lambda: assert_choice(UNLISTED, 42),
+        lambda: assert_ending(BROKEN, "unparsable"),
+        lambda: assert_ending(MADE, Ending.ANSWERED),
+        lambda: assert_reads(MADE, "Orders", "total"),
+        lambda: assert_at_most(MADE, statements=2, replies=3, tokens=100),
+    ],
+)
+def test_what_holds_passes(holds: Callable[[], None]) -> None:
+    """Candidates by their value, names in any case, limits that are reached."""
+    holds()
+
+
+@pytest.mark.parametrize(
+    ("fails", "problem"),
+    [
+        (lambda: assert_choice(MADE, "Take south."), "The decision is 'south', and 'Take south.'"),
+        (lambda: assert_choice(BROKEN, "south"), "No decision was made, and 'south' was expected."),
+        (lambda: assert_ending(MADE, "crashed"), "ended as 'answered', and not as 'crashed'."),
+        (lambda: assert_reads(MADE, "salary", "orders"), "No statement reads salary."),
+        (lambda: assert_reads(MADE, "budget"), "No statement reads budget."),
+        (lambda: assert_at_most(MADE, statements=1), "took 2 statements, and at most 1 were"),
+        (lambda: assert_at_most(MADE, replies=2), "took 3 replies, and at most 2 were"),
+        (lambda: assert_at_most(MADE, tokens=99), "took 100 tokens, and at most 99 were"),
+    ],
+)
+def test_what_does_not_hold_is_said(fails: Callable[[], None], problem: str) -> None:
+    """A statement that failed read nothing, and text in quotes names nothing."""
+    with pytest.raises(AssertionError) as raised:
+        fails()
+    assert problem in str(raised.value)
+
+
+def test_the_message_goes_on_with_what_happened() -> None:
+    """Each statement with what came of it."""
+    with pytest.raises(AssertionError) as raised:
+        assert_choice(MADE, "north")
+    assert str(raised.value).splitlines()[1:] == [
+        "  It ended as 'answered' after 3 replies.",
+        "  Answer: Take south.",
+        f"  Statement 1: {READ.statement} -> 1 row",
+        "  Statement 2: SELECT * FROM budget -> StatementError: There is no table budget.",
+    ]
+    with pytest.raises(AssertionError, match="Error: No reply could be read") as raised:
+        assert_choice(BROKEN, "north")
+    assert "No statement was asked." in str(raised.value)
+
+
+def test_an_ending_that_there_is_not_is_refused() -> None:
+    """A misspelt one would never hold."""
+    with pytest.raises(ValueError, match="answerd"):
+        assert_ending(MADE, "answerd")

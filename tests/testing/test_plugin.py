@@ -1,0 +1,340 @@
+"""The pytest plug-in, by test runs of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dqa
+import dqa.testing
+
+pytest_plugins = ("pytester",)
+
+SHOP = """
+from dqa.testing import answer, assert_choice, query
+
+SHOP = {"supplier": {"name": ["north", "south"], "price": [3, 2]}}
+ASKED = "Which supplier is the cheapest?"
+"""
+RECORDED = """
+import dqa
+
+def test_recorded(dqa_recorded, dqa_questions):
+    questions, model = dqa_questions("locating", count=1), dqa_recorded("scripted:analyst")
+    run = dqa.evaluate(questions, "iterrag", databases="sqlite", model=model)
+    assert run.results[0].choice is not None
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    """Import what the runs will, for they forget their imports and NumPy cannot be had twice."""
+    questions = dqa.generate(["locating"], count=1)
+    dqa.evaluate(questions, ["planrag", "first"], databases=["sqlite", "duckdb"])
+    for name in dqa.testing.__all__:
+        getattr(dqa.testing, name)
+
+
+def run(pytester: pytest.Pytester, test: str, *arguments: str) -> pytest.RunResult:
+    """Run a module that has a shop; warnings are errors."""
+    pytester.makepyfile(test_shop=SHOP + test)
+    return pytester.runpytest_inprocess("-W", "error", "-p", "no:cacheprovider", *arguments)
+
+
+def test_a_failing_decision_reads_as_words_and_step_by_step(pytester: pytest.Pytester) -> None:
+    """The message says what was expected, the report how the decision came about."""
+    done = run(
+        pytester,
+        """
+def test_it(dqa_database, dqa_scripted, dqa_ask):
+    model = dqa_scripted([query("SELECT name FROM supplier", "See who."), answer("north")])
+    assert_choice(dqa_ask(dqa_database(SHOP), ASKED, model=model), "south", "east")
+""",
+    )
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "E *AssertionError: The decision is 'north', and 'south' or 'east' was expected.",
+            "E *  It ended as 'answered' after 2 replies.",
+            "E *  Statement 1: SELECT name FROM supplier -> 2 rows",
+            "*- dqa: 1 decision -*",
+            "custom/1 | temporary | planrag",
+            "Step 1: thought",
+            "  See who.",
+            "  -> 2 rows",
+            "Answer",
+            "  north",
+        ]
+    )
+    assert "dqa/testing/decisions.py" not in done.stdout.str()
+
+
+def test_decisions_of_the_users_own_code_are_shown_the_last_ones(
+    pytester: pytest.Pytester,
+) -> None:
+    """No fixture takes part, and a test that passes shows none."""
+    pytester.makeini("[pytest]\ndqa_report_decisions = 2\n")
+    done = run(
+        pytester,
+        """
+import dqa
+
+def decide(count):
+    questions = dqa.generate(["locating"], count=count)
+    return dqa.evaluate(questions, ["first"], databases="sqlite", options=dqa.RunOptions(workers=1))
+
+def test_fails():
+    decide(3)
+    assert False
+
+def test_passes():
+    decide(1)
+""",
+        "-rA",
+    )
+    done.assert_outcomes(failed=1, passed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "*- dqa: 3 decisions -*",
+            "(1 earlier; dqa_report_decisions says how many are shown)",
+            "locating/2 | sqlite | first",
+            "locating/3 | sqlite | first",
+        ]
+    )
+    assert done.stdout.str().count("| sqlite | first") == 2
+
+
+def test_replies_that_are_left_over_fail_the_test_that_passed(pytester: pytest.Pytester) -> None:
+    """Unless that is allowed; a test that failed already says one thing only."""
+    done = run(
+        pytester,
+        """
+import pytest
+
+REPLIES = [query("SELECT 1"), answer("south"), "more"]
+
+def test_left_over(dqa_database, dqa_scripted, dqa_ask):
+    dqa_ask(dqa_database(SHOP), ASKED, model=dqa_scripted(REPLIES))
+
+def test_allowed(dqa_database, dqa_scripted, dqa_ask):
+    dqa_ask(dqa_database(SHOP), ASKED, model=dqa_scripted(REPLIES, all_used=False))
+
+def test_fails_anyway(dqa_scripted):
+    dqa_scripted(REPLIES)
+    assert False
+
+@pytest.mark.skip
+def test_is_skipped(dqa_scripted):
+    pass
+""",
+    )
+    done.assert_outcomes(passed=2, failed=1, errors=1, skipped=1)
+    done.stdout.fnmatch_lines(["scripted:replies: the last reply was not asked for. *"])
+
+
+def test_a_reply_too_many_is_one_message_at_the_line_of_the_test(
+    pytester: pytest.Pytester,
+) -> None:
+    """The way through the agent's loop is not shown, nor the loop's own notes."""
+    done = run(
+        pytester,
+        """
+def test_it(dqa_database, dqa_scripted, dqa_ask):
+    dqa_ask(dqa_database(SHOP), ASKED, model=dqa_scripted([query("SELECT 1")]))
+""",
+    )
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["E *UsageError: The scripted model has 1 reply, and is asked for *"])
+    assert "langgraph" not in done.stdout.str()
+    assert "During task" not in done.stdout.str()
+
+
+def test_databases_are_closed_when_the_test_ends(pytester: pytest.Pytester) -> None:
+    """And not before; several may be open."""
+    done = run(
+        pytester,
+        """
+import dqa
+import pytest
+
+KEPT = []
+
+def test_open(dqa_database):
+    KEPT.extend([dqa_database(SHOP), dqa_database(SHOP, engine="duckdb")])
+    assert all(shop.query("SELECT * FROM supplier").rows for shop in KEPT)
+
+def test_closed():
+    for shop in KEPT:
+        with pytest.raises(dqa.DqaError):
+            shop.query("SELECT * FROM supplier")
+""",
+    )
+    done.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("how", ["option", "setting"])
+def test_the_usual_engine_is_an_option_or_a_setting(pytester: pytest.Pytester, how: str) -> None:
+    """What a test names itself goes first."""
+    if how == "setting":
+        pytester.makeini("[pytest]\ndqa_engine = duckdb\n")
+    done = run(
+        pytester,
+        """
+def test_it(dqa_database):
+    assert dqa_database(SHOP).dialect == "duckdb"
+    assert dqa_database(SHOP, engine="sqlite").dialect == "sqlite"
+""",
+        *(["--dqa-engine=duckdb"] if how == "option" else []),
+    )
+    done.assert_outcomes(passed=1)
+
+
+@pytest.mark.slow
+def test_a_cassette_is_recorded_when_asked_and_played_otherwise(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one, the message says how to record it; the file stands beside the module."""
+    done = run(pytester, RECORDED)
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["E *There is no cassette *: record it by 'pytest --dqa-record=*"])
+    run(pytester, RECORDED, "--dqa-record=missing").assert_outcomes(passed=1)
+    cassette = pytester.path / "cassettes/test_shop/test_recorded.scripted-analyst.jsonl"
+    recorded = cassette.read_bytes()
+    run(pytester, RECORDED).assert_outcomes(passed=1)
+    run(pytester, RECORDED, "--dqa-record=all").assert_outcomes(passed=1)
+    assert cassette.read_bytes() == recorded
+
+    # A test that fails keeps what there was, and says where the new recording is.
+    failing = RECORDED.replace("assert ", "assert not ")
+    done = run(pytester, failing, "--dqa-record=all")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["The test did not pass, so its cassette stays as it was: *"])
+    (line,) = [text for text in done.stdout.lines if text.startswith("What was recorded is in")]
+    assert Path(line.split()[5].rstrip(";")).read_bytes() == recorded
+    assert cassette.read_bytes() == recorded
+
+
+def test_a_cassette_of_a_parametrised_method_has_a_name_that_files_may_have(
+    pytester: pytest.Pytester,
+) -> None:
+    """Class, parameter and model are in it."""
+    done = run(
+        pytester,
+        """
+import pytest
+
+class TestShop:
+    @pytest.mark.parametrize("place", ["a/b: c"])
+    def test_it(self, dqa_recorded, place):
+        assert dqa_recorded("scripted:analyst") is dqa_recorded("scripted:analyst")
+""",
+        "--dqa-record=missing",
+    )
+    done.assert_outcomes(passed=1)
+    (kept,) = (pytester.path / "cassettes").rglob("*.jsonl")
+    assert kept.name == "TestShop.test_it-a-b-c.scripted-analyst.jsonl"
+
+
+SERVED = """
+import pytest
+
+@pytest.mark.parametrize("engine", ["postgres", "sqlite"])
+def test_engine(dqa_database, engine):
+    dqa_database(SHOP, engine=engine)
+
+def test_url(dqa_server):
+    dqa_server("mysql")
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "outcomes"),
+    [
+        ("require", {"passed": 1, "failed": 2}),
+        ("auto", {"passed": 1, "skipped": 2}),
+        ("skip", {"passed": 1, "skipped": 2}),
+    ],
+)
+def test_without_containers_tests_fail_unless_they_may_be_skipped(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    outcomes: dict[str, int],
+) -> None:
+    """The reason says what to install, and which variable names a server in its place."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "testcontainers", None)
+    for name in ("POSTGRES", "MYSQL"):
+        monkeypatch.delenv(f"DQA_TEST_{name}_URL", raising=False)
+    pytester.makeini(f"[pytest]\ndqa_containers = {mode}\n")
+    done = run(pytester, SERVED, "-rs")
+    done.assert_outcomes(**outcomes)
+    if mode == "require":
+        done.stdout.fnmatch_lines(
+            [
+                "No postgres server: The package 'testcontainers' is not installed: pip install *",
+                "Or name a server that tests may write to in DQA_TEST_POSTGRES_URL, *",
+            ]
+        )
+        assert "Traceback" not in done.stdout.str()
+    elif mode == "auto":
+        done.stdout.fnmatch_lines(["*no mysql server: The package 'testcontainers' is not *"])
+
+
+def test_tests_that_need_a_server_are_marked(pytester: pytest.Pytester) -> None:
+    """By their fixtures and parameters, or by the usual engine."""
+    strict = ("--strict-markers", "--co", "-q", "-m", "dqa_container")
+    done = run(pytester, SERVED, *strict)
+    assert sorted(done.outlines[:2]) == [
+        "test_shop.py::test_engine[postgres]",
+        "test_shop.py::test_url",
+    ]
+    done = run(pytester, SERVED, *strict, "--dqa-engine=mysql")
+    assert "3 tests collected" in done.stdout.str()
+
+
+def test_a_server_that_is_there_is_used(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a container; whether containers may run does not matter then."""
+    monkeypatch.setenv("DQA_TEST_MYSQL_URL", "mysql://somewhere/dqa")
+    done = run(
+        pytester,
+        """
+def test_it(dqa_server):
+    assert dqa_server("mysql") == "mysql://somewhere/dqa"
+""",
+        "--dqa-containers=skip",
+    )
+    done.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("dqa_containers = never", "dqa_containers is 'never' in *: write one of require, auto, *"),
+        ("dqa_report_decisions = few", "dqa_report_decisions is 'few' in *: write a number*"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(
+    pytester: pytest.Pytester, setting: str, problem: str
+) -> None:
+    """Before any test is run, with what may be written."""
+    pytester.makeini(f"[pytest]\n{setting}\n")
+    done = run(pytester, "def test_it():\n    pass\n")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([f"ERROR: {problem}"])
+
+
+def test_options_fixtures_and_marker_are_in_pytests_own_help(pytester: pytest.Pytester) -> None:
+    """In a group of their own, each with a line of its docstring."""
+    shown = run(pytester, "", "--help").stdout.str()
+    assert "decisions (dqa):" in shown
+    for name in ("--dqa-engine", "--dqa-containers", "--dqa-record", "dqa_cassettes (string)"):
+        assert name in shown
+    fixtures = run(pytester, "", "--fixtures").stdout.str()
+    for name in ("ask", "database", "scripted", "recorded", "questions", "server"):
+        assert f"dqa_{name}" in fixtures
+    assert "@pytest.mark.dqa_container:" in run(pytester, "", "--markers").stdout.str()

@@ -262,7 +262,7 @@ def test_a_bug_of_a_plug_in_ends_its_decisions_and_is_told_at_the_end(
         "not judged: 4 of 8 decisions could not be judged: 4 because of a bug. What was decided is "
         f"kept; 'dqa eval --resume {out}' goes on."
     )
-    told = re.search(r"'(dqa trace \S+ \S+ --database sqlite --decider slow)'", report)
+    told = re.search(r"'(dqa trace \S+ \S+ --decider slow --database sqlite)'", report)
     assert told is not None
     shown = subprocess.run(
         [sys.executable, "-m", *told[1].split()], capture_output=True, text=True, check=True

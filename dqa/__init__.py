@@ -41,13 +41,16 @@ process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from dqa.api.asking import AskedQuestion, ask
-    from dqa.api.checking import check_lines
+    from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
     from dqa.api.databases import (
         DatabaseHealth,
+        HealthState,
         LoadedHere,
         examine,
         load,
@@ -133,6 +136,7 @@ __all__ = [
     "Audit",
     "CallOptions",
     "Candidate",
+    "CheckedStatement",
     "Conversation",
     "CrashError",
     "DataError",
@@ -155,6 +159,7 @@ __all__ = [
     "Evidence",
     "GeneratedFolder",
     "GeneratedQuestions",
+    "HealthState",
     "InfrastructureError",
     "Limits",
     "LoadedHere",
@@ -202,7 +207,9 @@ __all__ = [
     "ask",
     "audit",
     "check",
+    "check_files",
     "check_lines",
+    "check_script",
     "choice_of",
     "evaluate",
     "examine",
@@ -242,9 +249,10 @@ _MODULES = {
     "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask"),
-    "dqa.api.checking": ("check_lines",),
+    "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
     "dqa.api.databases": (
         "DatabaseHealth",
+        "HealthState",
         "LoadedHere",
         "examine",
         "load",

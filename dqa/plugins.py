@@ -155,7 +155,7 @@ def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
         return point.load()
     except DqaError:
         raise
-    except Exception as error:  # whatever a package raises when it is imported
+    except (Exception, SystemExit) as error:  # whatever a package does when it is imported
         problem = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(
             f"{what} but cannot be loaded: {problem}. Install what it needs, or remove what names "

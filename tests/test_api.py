@@ -25,14 +25,16 @@ PUBLIC = tuple(
     """
     DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
-    Analysis Annotation AskedQuestion Audit CallOptions Candidate CrashError DataError
+    Analysis Annotation AskedQuestion CheckedStatement HealthState
+    Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes OwnQuestion OwnQuestions Played
     PluginError Policy QueryError Question QuestionSet ReleaseAudit ReleaseFolder Result Rows
     Run RunCounts RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation StoredRun
     Summary Trace Truth UpperBound Usage
-    UsageError Watcher World analyse annotate ask audit check check_lines evaluate examine
+    UsageError Watcher World analyse annotate ask audit check check_files check_lines
+    check_script evaluate examine
     find_runs format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
     read_release read_questions read_run read_set settings_of show temporary_database unload
@@ -297,11 +299,19 @@ def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None
     (there,) = dqa.load(questions, file, question=key)
     (held,) = dqa.loaded(file)
     assert (there.done, held.content_hash) == ("loaded", there.content_hash)
-    assert not [health for health in dqa.examine([file]) if health.location and health.problem]
+    states = {health.location: health.state for health in dqa.examine([file])}
+    assert states[str(file)] is dqa.HealthState.WORKS
     assert [gone.name for gone in dqa.unload(file, [held.namespace])] == [there.name]
     assert [v.allowed for v in dqa.check_lines([b"SELECT 1", b"DROP TABLE t"], "sqlite")] == [
         True,
         False,
+    ]
+    (tmp_path / "s.sql").write_text("SELECT 1;\nDROP TABLE t", "utf-8")
+    checked = dqa.check_files([tmp_path / "s.sql"], "sqlite")
+    assert [(one.line, one.allowed) for one in checked] == [(1, True), (2, False)]
+    assert [one.statement for one in dqa.check_script("SELECT 1; SELECT 2", "sqlite")] == [
+        "SELECT 1",
+        "SELECT 2",
     ]
     dqa.evaluate(questions, ["iterrag"], databases=["sqlite"], out=tmp_path / "run")
     assert dqa.analyse(tmp_path / "run").reference == "iterrag"

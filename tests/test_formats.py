@@ -41,6 +41,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         *("ask", *_at(file), "--question", "?", "--decider", "first", "--json"),
         *("--candidates", "SELECT country_name FROM country"),
     )
+    statements = folder / "statements.sql"
+    statements.write_text("SELECT 1;\nDROP TABLE t", "utf-8")
     trees = run("dellma", "tree", farm, "agriculture/1", "--decider", "dellma-pairs", "--json")
     spec = json.loads((out / "run.json").read_text("utf-8"))
 
@@ -51,6 +53,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "analysis": [json.loads(run("analyse", out, "--json"))],
         "annotation": json.loads(run("annotate", "--generated", generated, "--json")),
         "audit": [json.loads(run("audit", "--generated", generated, "--json"))],
+        "checked_statement": json.loads(run("check", "--dialect", "ansi", statements, "--json")),
         "database_health": json.loads(run("doctor", "--json")),
         "decision_tree": [json.loads(trees)],
         "evaluation": [json.loads(evaluation)],

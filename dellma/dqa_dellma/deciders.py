@@ -69,7 +69,7 @@ class ProblemDecider(Decider):
         try:
             actions = list_actions(question, database)
             if len(actions) == 1:
-                chosen = _only(actions[0], recorder)
+                chosen = _only(question, actions[0], recorder)
             else:
                 briefing = Briefing.of(
                     *(question, actions, database, recorder),
@@ -103,9 +103,19 @@ class ProblemDecider(Decider):
             attempt += 1
 
 
-def _only(action: Candidate, recorder: Recorder) -> Chosen:
+def _only(question: Question, action: Candidate, recorder: Recorder) -> Chosen:
     """Choose the one action there is: nothing has to be read, and nobody asked."""
-    recorder.note(ContextEvent(actions=(action,), text="", summarised=False, failed=0, cut=0))
+    recorder.note(
+        ContextEvent(
+            goal=question.text,
+            rules=question.rules,
+            actions=(action,),
+            text="",
+            summarised=False,
+            failed=0,
+            cut=0,
+        )
+    )
     recorder.note(OnlyActionEvent(action=action))
     return Chosen(str(action), action)
 

@@ -20,10 +20,12 @@ class _Told(BaseModel):
 
 
 class ContextEvent(Event):
-    """What was read, and what is compared.
+    """What is asked, what was read, and what is compared.
 
     Attributes
     ----------
+    goal, rules
+        The question, and its rules as every prompt has them; empty in traces of earlier versions.
     actions
         Those that are compared.
     left_out
@@ -37,6 +39,8 @@ class ContextEvent(Event):
     """
 
     kind: Literal["context"] = "context"
+    goal: str = ""
+    rules: str = ""
     actions: tuple[Candidate, ...]
     left_out: tuple[Candidate, ...] = ()
     text: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dqa.core.events import Event
+from dqa.core.text import counted
 from dqa.report.passages import Noted
 from dqa_dellma.events import (
     ConfidenceEvent,
@@ -52,7 +53,7 @@ def render(event: Event) -> tuple[Noted] | None:
 
 def _context(event: ContextEvent) -> Iterator[str]:
     shortened = ", shortened by the model" if event.summarised else ""
-    yield f"{len(event.text):,} characters of rows{shortened}"
+    yield f"{counted(len(event.text), 'character')} of rows{shortened}"
     if event.rules_summarised:
         yield "rules shortened by the model"
     if event.failed:
@@ -86,12 +87,13 @@ def _forecast(event: ForecastEvent) -> Iterator[str]:
 
 
 def _pairs(event: PairsEvent) -> Iterator[str]:
-    yield f"{len(event.states)} states, {len(event.action_of)} state-action pairs to rank"
+    pairs = counted(len(event.action_of), "state-action pair")
+    yield f"{counted(len(event.states), 'state')}, {pairs} to rank"
 
 
 def _ranking(event: RankingEvent) -> Iterator[str]:
     equal = f", {sum(map(len, event.tied))} equal to others" if event.tied else ""
-    yield f"{len(event.items)} of {len(event.shown)} items ranked{equal}{event.oddities}"
+    yield f"{len(event.items)} of {counted(len(event.shown), 'item')} ranked{equal}{event.oddities}"
     if event.problem:
         yield event.problem
 

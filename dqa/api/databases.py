@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 from typing import TypeAlias
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, PluginError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
@@ -18,7 +20,7 @@ from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured
 from dqa.guard import Audit, Policy
-from dqa.loaders.places import whole_url
+from dqa.loaders.places import variable_of, whole_url
 
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 
@@ -179,6 +181,18 @@ def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSitua
     return tuple(backend.unload(where, name) for name in namespaces)
 
 
+class HealthState(StrEnum):
+    """How it is about a database."""
+
+    WORKS = "works"
+    BROKEN = "broken"
+    """It is configured, or named, or part of this installation, and fails."""
+    NOT_INSTALLED = "not installed"
+    """Its driver is missing, and nothing that is configured needs it."""
+    NOT_CONFIGURED = "not configured"
+    """It is a server, and nothing says where one is."""
+
+
 class DatabaseHealth(Record):
     """What a database says of itself, or why it does not.
 
@@ -193,11 +207,12 @@ class DatabaseHealth(Record):
     may_write
         Whether that role could write, were it not for the guard and the read-only session.
     problem
-        What is wrong, in one line; None where nothing is.
+        What is wrong or missing, in one line with how to mend it; None where it works.
     """
 
     database: str
     location: str | None
+    state: HealthState
     version: str | None = None
     role: str | None = None
     may_write: bool | None = None
@@ -207,39 +222,69 @@ class DatabaseHealth(Record):
 def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     """Connect to every database there is, and to those that are named.
 
-    These are the embedded ones, the servers whose URL the environment gives, and `locations`.
+    These are the embedded ones, the servers whose URL the environment gives, and `locations`. What
+    is neither installed nor configured is told, too, and is no fault.
     """
     return tuple(_examined(name, location) for name, location in _places(locations))
 
 
 def _places(given: Sequence[str | Path]) -> Iterator[tuple[str, str | None]]:
+    urls = configured()
     for name in plugins.names("database"):
-        try:
-            if plugins.backend(name).embedded:
-                yield name, None
-        except PluginError:
-            yield name, None  # which says what is wrong with it
-    yield from configured().items()
+        if name in urls:
+            yield name, urls[name]
+        if name not in urls or _is_embedded(name):
+            yield name, None
     yield from (("", str(location)) for location in given)
+
+
+def _is_embedded(name: str) -> bool:
+    try:
+        return plugins.backend(name).embedded
+    except PluginError:  # told once, where it is examined
+        return False
 
 
 def _examined(name: str, location: str | None) -> DatabaseHealth:
     shown = None if location is None else redact(location)
+
+    def ill(state: HealthState, problem: str) -> DatabaseHealth:
+        told = " ".join(problem.split())
+        return DatabaseHealth(database=name, location=shown, state=state, problem=told)
+
     try:
-        if name:
-            backend = plugins.backend(name)
-        elif not location:
-            raise UsageError("An empty location names no database.")
-        else:
-            backend = plugins.backend_for(location)
+        backend = plugins.backend(name) if name else _backend_at(location)
+        if location is None and (missing := _missing(backend)) is not None:
+            return ill(*missing)
         seen = backend.examine(location)
     except DqaError as error:
-        problem = redact(" ".join(str(error).split()))
-        return DatabaseHealth(database=name, location=shown, problem=problem)
+        return ill(HealthState.BROKEN, redact(str(error)))
+    except Exception as error:  # noqa: BLE001  (a driver's or a plug-in's own bug is told as well)
+        bug = redact(f"{type(error).__name__}: {error}")
+        return ill(HealthState.BROKEN, f"{bug}. This is a bug of the backend or of its driver.")
     return DatabaseHealth(
         database=backend.name,
         location=shown,
+        state=HealthState.WORKS,
         version=seen.version,
         role=seen.role,
         may_write=seen.may_write,
     )
+
+
+def _backend_at(location: str | None) -> Backend:
+    if not location:
+        raise UsageError("An empty location names no database: give a URL or a file.")
+    return plugins.backend_for(location)
+
+
+def _missing(backend: Backend) -> tuple[HealthState, str] | None:
+    """Return what a backend lacks that nothing needs yet; None where it can be tried."""
+    url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
+    if not backend.is_installed:
+        then = "" if backend.embedded else f", and {url}"
+        need = f"To use it: {install_command(backend.name)}{then}."
+        return HealthState.NOT_INSTALLED, f"The driver '{backend.driver}' is missing. {need}"
+    if not backend.embedded:
+        return HealthState.NOT_CONFIGURED, f"To use one, {url}."
+    return None

@@ -12,8 +12,9 @@ from dqa.api.runs import Run
 from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
-from dqa.core.errors import CrashError, DataError, PluginError, UsageError
+from dqa.core.errors import CrashError, DataError, InfrastructureError, PluginError, UsageError
 from dqa.core.events import Event, FaultEvent
+from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
@@ -24,6 +25,7 @@ from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
+from dqa.report.hints import resume_command
 from dqa.report.tables import how_to_report
 
 if TYPE_CHECKING:
@@ -108,6 +110,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     names = tuple(made if isinstance(made, str) else made.name for made in named)
     named_fields, chats = name_models(fields)
     spec = _spec(what, names, named_fields, None if earlier is None else earlier.spec)
+    if folder is not None:
+        require_room(folder)  # before anything is read or asked
     ready = spec.build(
         calls=calls,
         options=options,
@@ -138,6 +142,11 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         except (DataError, PluginError, UsageError):
             store.discard()
             raise
+        except OSError as error:
+            if folder is None or (problem := told_problem(error, folder)) is None:
+                raise
+            kept = f"What was decided is kept; '{resume_command(folder)}' goes on."
+            raise InfrastructureError(f"{problem} {kept}") from error
         except CrashError as error:
             raise CrashError(f"{error} {how_to_report(store.crashed[-1], folder)}") from error
     return Run(

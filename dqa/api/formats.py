@@ -14,6 +14,7 @@ _OWN: Mapping[str, str] = {
     "analysis": "dqa.evaluation.analysis.analyse:Analysis",
     "annotation": "dqa.evaluation.annotate:Annotation",
     "audit": "dqa.evaluation.audit:ReleaseAudit",
+    "checked_statement": "dqa.api.checking:CheckedStatement",
     "database_health": "dqa.api.databases:DatabaseHealth",
     "evaluation": "dqa.api.figures:Evaluation",
     "loaded": "dqa.api.databases:LoadedHere",

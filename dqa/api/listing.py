@@ -49,7 +49,10 @@ def _entry(kind: str, name: str) -> Entry:
     try:
         return Entry(name=name, description=_description(kind, name))
     except DqaError as error:
-        return Entry(name=name, description=f"cannot be loaded: {error}")
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001  (whatever a package's own code raises)
+        problem = f"{type(error).__name__}: {error}"
+    return Entry(name=name, description=f"cannot be loaded: {' '.join(problem.split())}")
 
 
 def _description(kind: str, name: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dqa.api.evaluating import default_deciders
 from dqa.core.errors import DqaError, UsageError
+from dqa.core.paths import require_new_file
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases
@@ -99,11 +100,5 @@ def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
     from dqa.report.audit_page import render_audit
     from dqa.report.pages import write_page
 
-    check_new(file)
+    require_new_file(Path(file))
     write_page(render_audit(audited), Path(file))
-
-
-def check_new(file: Path | str) -> None:
-    """Raise `UsageError` where a page would overwrite something."""
-    if Path(file).exists():
-        raise UsageError(f"{file} exists already: name a new file.")

@@ -15,8 +15,10 @@ from pydantic import ValidationError
 from dqa import plugins
 from dqa.api.figures import Evaluation, RunCounts, count_decisions
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.question_set import Defect
 from dqa.core.records import problem_of
+from dqa.core.text import counted
 from dqa.evaluation.folders import (
     RUN,
     TRACES,
@@ -52,12 +54,12 @@ from dqa.report.passages import Passage
 from dqa.report.tables import (
     Spending,
     accuracy_tables,
-    as_text,
     lines_below,
     scoring_lines,
     spending,
     tag_lines,
 )
+from dqa.report.widths import as_text
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -315,7 +317,8 @@ class Run:
         questions = sorted({trace.question for trace in wanted})
         if not several and question is None and len(questions) > 1:
             raise UsageError(
-                f"Name one of the {len(questions)} questions of this run, e.g. {questions[0]}."
+                f"Name one of the "
+                f"{counted(len(questions), 'question')} of this run, e.g. {questions[0]}."
             )
         return tuple(wanted)
 
@@ -365,11 +368,7 @@ def read_run(run: Path | str) -> Run:
         raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
     if path.is_file():
         return Run((), planned=1, _asked=(_read_asked(path),))
-    if not path.exists():
-        raise UsageError(
-            f"{path} does not exist: name the folder of 'dqa eval --out', or the file of "
-            "'dqa ask --trace'."
-        )
+    require_folder(path, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if not (path / TRACES).is_file():
         raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the folder of one.")
     results = tuple(read_results(path))
@@ -393,7 +392,7 @@ def _read_asked(file: Path) -> Trace:
         # What a file of the first form does not tell is not shown either.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+        raise UsageError(f"{problem_of_path(file, error)}.") from error
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:

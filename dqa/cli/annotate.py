@@ -10,6 +10,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
+from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from dqa.evaluation.annotate import Annotation
@@ -56,5 +57,8 @@ def _totals(annotations: Sequence[Annotation]) -> list[str]:
     for scenario in dict.fromkeys(a.scenario for a in annotations):
         known = [a for a in annotations if a.scenario == scenario and a.official is not None]
         agreed = sum(bool(a.agrees) for a in known)
-        lines.append(f"{scenario}: {agreed} of {len(known)} official answers agree")
+        lines.append(
+            f"{scenario}: {agreed} of "
+            f"{counted(len(known), 'official answer agrees', 'official answers agree')}"
+        )
     return lines

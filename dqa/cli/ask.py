@@ -13,11 +13,13 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.cli.steps import Steps
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
-from dqa.core.text import visible
+from dqa.core.paths import require_new_file
+from dqa.core.text import counted, visible
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class AskedOptions:
             metavar="NAME",
             help="Scenario that the database holds: its question is asked, by its rules, and its "
             "simulator can be.",
+            autocompletion=by_name("scenario"),
             rich_help_panel=QUESTIONS,
         ),
     ] = None
@@ -190,6 +193,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             "--decider",
             metavar="NAME",
             help="Who decides; by default the one that a package names for it.",
+            autocompletion=by_name("decider"),
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -267,12 +271,8 @@ def _new_file(path: Path | None) -> Iterator[TextIO | None]:
     if path is None:
         yield None
         return
-    try:
-        file = path.open("x", encoding="utf-8", newline="\n")
-    except FileExistsError as error:
-        raise UsageError(f"--trace {path} exists already: name a new file.") from error
-    except OSError as error:
-        raise UsageError(f"--trace {path} cannot be written: {error.strerror}.") from error
+    require_new_file(path)
+    file = path.open("x", encoding="utf-8", newline="\n")
     try:
         with file:
             yield file
@@ -288,19 +288,19 @@ def _as_text(decided: Trace) -> str:
     lines = [f"Answer: {decided.answer or '(none)'}"]
     if decided.choice is not None:
         lines.append(f"Choice: {decided.choice}")
-    ending = f"Ended: {decided.ending} after {decided.steps} replies"
+    ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
     lines.append(f"{ending}. {decided.error}" if decided.error else ending)
     for number, plan in enumerate(decided.plans, start=1):
         lines += [f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"]
         lines += [f"  {line}" for line in plan.strip().splitlines()]
-    lines.append(f"Evidence: {len(decided.evidence)} statements")
+    lines.append(f"Evidence: {counted(len(decided.evidence), 'statement')}")
     for evidence in decided.evidence:
         lines += [f"  {line}" for line in evidence.statement.strip().splitlines()]
         if evidence.error:
             lines.append(f"    -> {evidence.error}")
         else:
             cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
-            lines.append(f"    -> {evidence.row_count} rows{cut}")
+            lines.append(f"    -> {counted(evidence.row_count, 'row')}{cut}")
     lines.append(model_line(decided.model))
     lines.append(str(Spending.of(decided.usage, decided.cost)))
     return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))

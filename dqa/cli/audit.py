@@ -11,6 +11,7 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo_json, report_defects
+from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from dqa.evaluation.audit import ReleaseAudit
@@ -35,14 +36,16 @@ def audit(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Judge every official label under every rule set, and say what it rests on.
 
-    In the end, how often each heuristic of a scenario is right, by how far answers are away.
+    In the end, how often each heuristic of a scenario is right, by how far answers are away. With
+    --html only that is printed, and the page says the rest.
     """
-    from dqa.api.measuring import check_new, write_audit_page
+    from dqa.api.measuring import write_audit_page
+    from dqa.core.paths import require_new_file
     from dqa.evaluation.audit import audit as audit_all
     from dqa.report.tables import shortcut_lines
 
     if html is not None:
-        check_new(html)
+        require_new_file(html)
     named = options.scenarios_in(scenarios)
     read = questions.source(seed, named, form=form, strict=strict).read()
     report_defects(read.defects, verbose)
@@ -52,19 +55,23 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json(audited.to_json())
         return
-    for label in audited.labels:
+    for label in audited.labels if html is None else ():
         typer.echo(f"{label.scenario}/{label.question} {label.official}: {label.verdict}")
         typer.echo(f"  {label.reason}")
     for line in (*_totals(audited), *shortcut_lines(audited.shortcuts)):
         typer.echo(line)
     if html is not None:
-        typer.echo(f"The page is in {html}.")
+        labels = counted(len(audited.labels), "label")
+        typer.echo(f"The page with every one of {labels} is {html}.")
 
 
 def _totals(audited: ReleaseAudit) -> list[str]:
     lines = []
     for totals in audited.totals:
         verdicts = ", ".join(f"{verdict} {count}" for verdict, count in totals.verdicts.items())
-        agree = ", ".join(f"{count} agree under {name}" for name, count in totals.agree.items())
-        lines.append(f"{totals.scenario}: {totals.labels} labels, {agree} ({verdicts})")
+        agree = ", ".join(
+            f"{counted(count, 'agrees', 'agree')} under {name}"
+            for name, count in totals.agree.items()
+        )
+        lines.append(f"{totals.scenario}: {counted(totals.labels, 'label')}, {agree} ({verdicts})")
     return lines

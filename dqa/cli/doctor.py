@@ -9,9 +9,12 @@ import typer
 from dqa.cli import options
 from dqa.cli.help import DATABASES
 from dqa.cli.output import echo_json
+from dqa.core.text import visible
 
 if TYPE_CHECKING:
     from dqa.api.databases import DatabaseHealth
+
+_WIDTH = 16
 
 
 def doctor(
@@ -27,8 +30,11 @@ def doctor(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Connect to every configured database and say what is wrong with it; exit code 1."""
-    from dqa.api.databases import examine
+    """Say which databases work, which are broken, and which are not set up.
+
+    Exit code 1 where one is broken: configured, named or part of this installation, and failing.
+    """
+    from dqa.api.databases import HealthState, examine
 
     found = examine(database or ())
     if as_json:
@@ -36,20 +42,24 @@ def doctor(
     else:
         for health in found:
             for line in _lines(health):
-                typer.echo(line)
-    if any(health.problem for health in found):
+                typer.echo(visible(line))
+    if any(health.state is HealthState.BROKEN for health in found):
         raise typer.Exit(1)
 
 
 def _lines(health: DatabaseHealth) -> list[str]:
-    where = f" at {health.location}" if health.location else " in memory"
+    known = f"{health.state:<{_WIDTH}}{health.database or 'unknown'}"
     if health.problem:
-        return [f"FAILED  {health.database}{where}: {health.problem}"]
+        where = f" at {health.location}" if health.location else ""
+        return [f"{known}{where}: {health.problem}"]
+    where = f" at {health.location}" if health.location else " in memory"
     who = f", connected as {health.role}" if health.role else ""
-    lines = [f"ok      {health.database}{where}: {health.version}{who}"]
+    lines = [f"{known}{where}: {health.version}{who}"]
     if health.may_write:
         lines.append(
-            "warning   this role could write: statements are checked and sessions are read-only, "
-            "but a role without the right to write is one more line of defence"
+            " "
+            * _WIDTH
+            + "This role could write: statements are checked and sessions are read-only, but a "
+            "role without the right to write is one more line of defence."
         )
     return lines

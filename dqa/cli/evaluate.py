@@ -12,11 +12,13 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_report
 from dqa.cli.progress import Progress
 from dqa.cli.resuming import given_by, how_to_resume
 from dqa.core.errors import BudgetSpentError
+from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             "--deciders",
             metavar="NAMES",
             help="Deciders, separated by commas; by default those that packages name for it.",
+            autocompletion=by_name("decider", listed=True),
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -52,6 +55,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             help="Where questions' databases are loaded, separated by commas: embedded ones by "
             "name, servers by URL, or by name with the URL in DQA_NAME_URL; by default "
             "sqlite,ladybug.",
+            autocompletion=by_name("database", listed=True),
             rich_help_panel=DATABASES,
         ),
     ] = None,
@@ -130,7 +134,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             run = evaluate_all(**how, out=folder, resume=resume is not None, watcher=progress)
         except KeyboardInterrupt:
             _leave(progress, folder)
-            raise
+            raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         echo_json(run.figures().to_json())
     else:
@@ -142,7 +146,7 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
 
 def _leave(progress: Progress, out: Path | None) -> None:
     """Say how an interrupted run can go on, and end it even where a reply is still awaited."""
-    made = f"Interrupted: {progress.done} of {progress.total} decisions were made"
+    made = f"Interrupted: {progress.done} of {counted(progress.total, 'decision')} were made"
     if out is None:
         typer.echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
     else:

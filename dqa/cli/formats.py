@@ -6,13 +6,17 @@ from typing import Annotated
 
 import typer
 
+from dqa.cli.completion import by_format
 from dqa.cli.output import echo_json
 
 
 def formats(
     *,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A format; all are listed without one.")
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="A format; all are listed without one.", autocompletion=by_format
+        ),
     ] = None,
 ) -> None:
     """List the formats of what commands write, or print the JSON Schema of one."""

@@ -12,9 +12,12 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
+from dqa.cli.completion import by_name
 from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.paths import require_new_folder
+from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             "--scenarios",
             metavar="NAMES",
             help="Scenarios, separated by commas; those with a simulator by default.",
+            autocompletion=by_name("generator", listed=True),
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
@@ -121,6 +125,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             metavar="NAMES",
             help="Keep only what these deciders get wrong, separated by commas; 'dqa list' names "
             "them, and the options of models are theirs.",
+            autocompletion=by_name("decider", listed=True),
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
@@ -169,8 +174,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         "like_release": like_release,
         "resist": () if resist is None else options.names_in("--resist", resist),
     }
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} is not empty: name a new folder for --out.")
+    require_new_folder(out)
     named = options.set_in(asking.settings)
     if named is not None:
         _refuse_beside_set(asked, asking.seed)
@@ -224,7 +228,8 @@ def _report(out: Path, as_json: bool) -> None:
         return
     for scenario, counts in manifest.counts.items():
         typer.echo(
-            f"{scenario}: {counts.questions} questions on {counts.databases} databases, "
+            f"{scenario}: {counted(counts.questions, 'question')} on "
+            f"{counted(counts.databases, 'database')}, "
             f"{counts.mean_rows:.1f} rows on average"
         )
     typer.echo(f"Written to {out}. Decide them with: {command('eval', '--generated', str(out))}")

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from dqa.cli import options
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 from dqa.cli.output import echo_json
+from dqa.core.text import counted
 
 
 def list_known(
@@ -29,6 +31,7 @@ def list_known(
             "--settings",
             metavar="DECIDER",
             help="List a decider's own settings instead.",
+            autocompletion=by_name("decider"),
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -84,6 +87,8 @@ def _list_loaded(location: str, as_json: bool) -> None:
         echo_json([asdict(entry) for entry in held])
         return
     for entry in held:
-        typer.echo(f"{entry.namespace}: {entry.scenario} {entry.name}, {entry.rows} rows")
+        typer.echo(
+            f"{entry.namespace}: {entry.scenario} {entry.name}, {counted(entry.rows, 'row')}"
+        )
     if not held:
         typer.echo("It holds no situation that 'dqa load' put there.")

@@ -11,6 +11,7 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import DATABASES, QUESTIONS
 from dqa.cli.output import echo_json, report_defects
+from dqa.core.text import counted
 
 
 @with_options(questions=options.QuestionOptions)
@@ -60,7 +61,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
         echo_json([entry.to_json() for entry in done])
         return
     for entry in done:
-        typer.echo(f"{entry.namespace}: {entry.name}, {entry.rows} rows, {entry.done}")
+        typer.echo(f"{entry.namespace}: {entry.name}, {counted(entry.rows, 'row')}, {entry.done}")
 
 
 def unload(
@@ -79,4 +80,4 @@ def unload(
         echo_json([asdict(entry) for entry in gone])
         return
     for entry in gone:
-        typer.echo(f"{entry.namespace}: {entry.name}, {entry.rows} rows, unloaded")
+        typer.echo(f"{entry.namespace}: {entry.name}, {counted(entry.rows, 'row')}, unloaded")

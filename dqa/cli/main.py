@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.main import get_command, get_group
@@ -18,6 +18,7 @@ from dqa import plugins
 from dqa.cli.help import OUTPUT, Command, Group
 from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError
+from dqa.core.paths import told_problem
 
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": (
@@ -59,7 +60,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "check": (
         "check:check",
-        "Say of every statement, one JSON line each, whether it only reads and may run.",
+        "Say of every statement of files whether it only reads and may run.",
     ),
     "annotate": (
         "annotate:annotate",
@@ -83,7 +84,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "doctor": (
         "doctor:doctor",
-        "Connect to every configured database and say what is wrong with it; exit code 1.",
+        "Say which databases work, which are broken, and which are not set up.",
     ),
     "formats": (
         "formats:formats",
@@ -145,7 +146,10 @@ class _LazyGroup(Group):
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield every command with what it does, without importing any."""
         for name in self.commands:
-            yield name, _COMMANDS[name][1] if name in _COMMANDS else f"What only {name} has."
+            yield (
+                name,
+                _COMMANDS[name][1] if name in _COMMANDS else f"What belongs to {name} alone.",
+            )
 
 
 app = typer.Typer(
@@ -153,7 +157,7 @@ app = typer.Typer(
     cls=_LazyGroup,
     help="Decision QA: the best decision for a question, business rules and a database.",
     no_args_is_help=True,
-    **_SETTINGS,
+    **(_SETTINGS | {"add_completion": True}),
 )
 
 
@@ -182,17 +186,31 @@ def _options(
 def run() -> None:
     """Run the command line: an expected error is one line on stderr, a bug its traceback.
 
-    Exit codes: 0 done, 1 something failed or could not be judged, 2 asked for something that cannot
-    be, 130 interrupted.
+    What the system says of a file or a disk is one of the expected. Exit codes: 0 done, 1 something
+    failed or could not be judged, 2 asked for something that cannot be; an interrupt goes on to
+    `dqa.__main__`, which ends with 130.
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode must not turn an answer into a crash.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         app()
+    except SystemExit as ended:
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            raise KeyboardInterrupt from None  # which Typer makes a silent exit of
+        sys.stdout.flush()  # here, where a reader that has gone can still be told from a bug
+        raise
     except DqaError as error:
-        from dqa.core.secrets import redact
+        _leave(" ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
+    except OSError as error:
+        problem = None if isinstance(error, BrokenPipeError) else told_problem(error)
+        if problem is None:
+            raise
+        _leave(problem, 1)
 
-        told = " ".join([str(error), *getattr(error, "__notes__", ())])
-        typer.echo(f"error: {redact(' '.join(told.split()))}", err=True)
-        sys.exit(error.exit_code)
+
+def _leave(problem: str, code: int) -> NoReturn:
+    from dqa.core.secrets import redact
+
+    typer.echo(f"error: {redact(' '.join(problem.split()))}", err=True)
+    sys.exit(code)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from dqa.cli.completion import by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
 
@@ -94,6 +95,7 @@ Scenarios = Annotated[
         metavar="NAMES",
         help="Scenarios, by name or folder, separated by commas; by default all of a release or "
         "folder, and those with a simulator where questions are generated.",
+        autocompletion=by_name("scenario", listed=True),
         rich_help_panel=QUESTIONS,
     ),
 ]
@@ -103,6 +105,7 @@ Form = Annotated[
         "--form",
         metavar="relational|graph",
         help="Which files of a release to read its databases from.",
+        autocompletion=one_of(("relational", "graph")),
         rich_help_panel=QUESTIONS,
     ),
 ]
@@ -119,7 +122,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Show every defect of the data, not the first ten.",
+        help="Show every defect of the data at every place, not the first ten.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -167,6 +170,7 @@ Model = Annotated[
         "--model",
         metavar="PROVIDER:MODEL",
         help="Chat model, e.g. scripted:analyst (a program, needs no key) or openai:NAME.",
+        autocompletion=by_model,
         rich_help_panel=MODELS,
     ),
 ]
@@ -185,6 +189,7 @@ Protocol = Annotated[
         "--protocol",
         metavar="react|tools",
         help="How agents and models talk: labelled text, or the provider's own tool calls.",
+        autocompletion=one_of(("react", "tools")),
         rich_help_panel=MODELS,
     ),
 ]
@@ -194,6 +199,7 @@ Planner = Annotated[
         "--planner",
         metavar="PROVIDER:MODEL",
         help="Chat model that plans, for agents that plan apart; --model by default.",
+        autocompletion=by_model,
         rich_help_panel=MODELS,
     ),
 ]
@@ -214,6 +220,7 @@ Settings = Annotated[
         help="A setting of a decider's own, as 'dqa list --settings DECIDER' names it; may be "
         "given several times. With a NAME alone, where questions are read: the named set of "
         "questions, as 'dqa list' shows it.",
+        autocompletion=by_name("set"),
         rich_help_panel=MODELS,
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -43,13 +43,14 @@ def echo_table(table: Table) -> None:
     """Print a table: as wide as the terminal, or at a fixed width where there is none."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(table)
-        return
-    from dqa.report.tables import as_text
+    from dqa.report.widths import as_text, fitted, piped_width
 
-    typer.echo(as_text(table), nl=False)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        typer.echo(as_text(table, piped_width()), nl=False)
+        return
+    for block in fitted(table, console.width):
+        console.print(block)
 
 
 def echo_report(run: Run) -> None:
@@ -64,10 +65,12 @@ def echo_report(run: Run) -> None:
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
-    """Say on stderr what was wrong in the data that was read, one line each."""
-    shown: Iterable[Defect] = defects if verbose else defects[:_DEFECTS_SHOWN]
-    for defect in shown:
+    """Say on stderr what was wrong in the data that was read, a line for what is the same."""
+    from dqa.core.question_set import said_once
+
+    told = defects if verbose else said_once(defects)
+    for defect in told if verbose else told[:_DEFECTS_SHOWN]:
         typer.echo(f"defect: {defect}", err=True)
-    if not verbose and len(defects) > _DEFECTS_SHOWN:
-        more = len(defects) - _DEFECTS_SHOWN
+    if not verbose and len(told) > _DEFECTS_SHOWN:
+        more = len(told) - _DEFECTS_SHOWN
         typer.echo(f"defect: ... and {more} more, --verbose shows all", err=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS
 
 Run = Annotated[
@@ -23,12 +24,17 @@ OnDatabase = Annotated[
         "--database",
         metavar="NAME",
         help="Only the runs on this database.",
+        autocompletion=by_name("database"),
         rich_help_panel=DATABASES,
     ),
 ]
 ByDecider = Annotated[
     str | None,
     typer.Option(
-        "--decider", metavar="NAME", help="Only this decider's runs.", rich_help_panel=MODELS
+        "--decider",
+        metavar="NAME",
+        help="Only this decider's runs.",
+        autocompletion=by_name("decider"),
+        rich_help_panel=MODELS,
     ),
 ]

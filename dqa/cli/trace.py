@@ -10,6 +10,7 @@ import typer
 from dqa.cli import options, runs
 from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo_json, echo_table
+from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
@@ -116,6 +117,6 @@ def _list(run: Run, wanted: Sequence[Trace]) -> None:
         named = "" if answer is None else str(answer)
         cells = (found.database, found.decider, outcome, str(found.steps), named)
         table.add_row(*(Text(visible(cell)) for cell in cells))
-    typer.echo(f"{visible(wanted[0].question)} was decided {len(wanted)} times:")
+    typer.echo(f"{visible(wanted[0].question)} was decided {counted(len(wanted), 'time')}:")
     echo_table(table)
     typer.echo("Name one with --database and --decider.")

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 from dqa.core.display import DEFAULT_DISPLAY, Value, dump_row, round_rows
 from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
+from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
@@ -105,7 +106,7 @@ class Rows:
 
     def _closing(self) -> str:
         shown = len(self.rows)
-        count = f"{shown:,} row{'' if shown == 1 else 's'}"
+        count = counted(shown, "row")
         if self.cut is None:
             return f"({count})"
         if self.cut == "cells":

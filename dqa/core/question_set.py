@@ -11,21 +11,41 @@ from typing import Self
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Situation
+from dqa.core.text import counted
 from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """Something wrong in data that was read, and what was done about it."""
+    """Something wrong in data that was read, and what was done about it.
+
+    Attributes
+    ----------
+    more
+        How many further files have the same.
+    """
 
     file: Path
     line: int | None
     problem: str
     action: str
+    more: int = 0
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
-        return f"{where}: {self.problem}; {self.action}"
+        also = f", and so in {counted(self.more, 'more file')}" if self.more else ""
+        return f"{where}: {self.problem}{also}; {self.action}"
+
+
+def said_once(defects: Iterable[Defect]) -> list[Defect]:
+    """Return defects with one for those that differ in their place alone, at its first place."""
+    places: dict[tuple[str, str], dict[Path, Defect]] = {}
+    for defect in defects:
+        places.setdefault((defect.problem, defect.action), {}).setdefault(defect.file, defect)
+    return [
+        replace(next(iter(files.values())), more=sum(one.more + 1 for one in files.values()) - 1)
+        for files in places.values()
+    ]
 
 
 @dataclass(frozen=True)

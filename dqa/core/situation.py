@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dqa.core.errors import DataError
+from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -193,7 +194,8 @@ class Table:
         for number, row in enumerate(listed):
             if len(row) != width:
                 raise DataError(
-                    f"Row {number} of table '{schema.name}' has {len(row)} values, not {width}."
+                    f"Row {number} of table '{schema.name}' has "
+                    f"{counted(len(row), 'value')}, not {width}."
                 )
         by_column = list(zip(*listed, strict=True)) if listed else [()] * width
         return cls(schema, dict(zip(schema.column_names, by_column, strict=True)))

@@ -18,6 +18,21 @@ def visible(line: str) -> str:
     return spelt_out(line.replace("\t", "    "))
 
 
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """Return how many there are of something: ``1 reply``, ``2 replies``.
+
+    Parameters
+    ----------
+    count
+        How many.
+    one
+        What one is called.
+    several
+        What several are called, where that is not `one` with an s.
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 

@@ -225,13 +225,18 @@ class Backend:
         with self._started().connect(location) as namespaces:
             return namespaces.examine()
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the driver is there."""
+        return self.driver is None or find_spec(self.driver) is not None
+
     def start(self) -> None:
         """Import the engine and open it for the first time, once and in one thread."""
         self._started()
 
     def _started(self) -> type[Namespaces]:
         """Return the class of namespaces; embedded engines race where two threads start them."""
-        if self.driver is not None and find_spec(self.driver) is None:
+        if not self.is_installed:
             raise MissingKeyError(
                 f"The driver '{self.driver}' is not installed: "
                 f"{install_command(self.extra or self.name)}."

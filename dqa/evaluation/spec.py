@@ -26,6 +26,7 @@ from pydantic import (
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
+from dqa.core.paths import problem_of_path
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.loaders.sources import QuestionSource, Source
@@ -288,7 +289,7 @@ class RunSpec(Deciding):
         try:
             written = json.loads(Path(file).read_text("utf-8"))
         except OSError as error:
-            raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+            raise UsageError(f"{problem_of_path(file, error)}.") from error
         except (RecursionError, ValueError) as error:
             raise UsageError(f"{file} is no JSON: {error}.") from error
         try:
@@ -301,7 +302,7 @@ class RunSpec(Deciding):
         try:
             Path(file).write_text(json.dumps(self.to_json(), indent=2) + "\n", "utf-8")
         except OSError as error:
-            raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+            raise UsageError(f"{problem_of_path(file, error)}.") from error
 
     def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dqa.core.errors import UsageError
+from dqa.core.paths import problem_of_path
 from dqa.evaluation.folders import (
     RESULTS,
     RUN,
@@ -199,7 +200,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+        raise UsageError(f"{problem_of_path(folder, error)}.") from error
 
 
 def _appending(path: Path) -> TextIO:

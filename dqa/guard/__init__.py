@@ -11,9 +11,10 @@ Nothing here knows of questions, situations or backends.
 from __future__ import annotations
 
 from dqa.guard.audit import Audit, AuditEntry
-from dqa.guard.check import DIALECTS, check, require
+from dqa.guard.check import DIALECTS, check, require, require_dialect, split
 from dqa.guard.database import GuardedDatabase, NotUnderstoodError
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.script import ScriptStatement
 from dqa.guard.verdict import GuardVerdict
 
 __all__ = [
@@ -25,6 +26,9 @@ __all__ = [
     "GuardedDatabase",
     "NotUnderstoodError",
     "Policy",
+    "ScriptStatement",
     "check",
     "require",
+    "require_dialect",
+    "split",
 ]

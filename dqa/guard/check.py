@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.script import ScriptStatement, with_lines
 from dqa.guard.verdict import GuardVerdict, refused
 
 _LONGEST = 20_000
@@ -21,6 +23,36 @@ _CYPHER = ("neo4j", "ladybug")
 
 DIALECTS = (*_SQL, *_CYPHER)
 """The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
+
+
+def require_dialect(dialect: str) -> None:
+    """Raise `UnknownNameError` unless `dialect` is one of `DIALECTS`."""
+    if dialect not in DIALECTS:
+        raise UnknownNameError("dialect", dialect, DIALECTS)
+
+
+def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
+    """Yield the statements of a script, in order; what is empty or only comments is left out.
+
+    A semicolon ends a statement wherever it is no part of a text, a name or a comment, so the body
+    of a procedure is several. From the first place on that cannot be read with certainty, the rest
+    is one statement with a `problem`, and must be refused. None of them is checked.
+
+    Parameters
+    ----------
+    script
+        Statements with semicolons between them.
+    dialect
+        One of `DIALECTS`.
+
+    Raises
+    ------
+    UnknownNameError
+        The dialect is unknown.
+    """
+    require_dialect(dialect)
+    language = cypher if dialect in _CYPHER else sql
+    return with_lines(script, language.spans(script, dialect))
 
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
@@ -40,8 +72,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     UnknownNameError
         The dialect is unknown.
     """
-    if dialect not in DIALECTS:
-        raise UnknownNameError("dialect", dialect, DIALECTS)
+    require_dialect(dialect)
     if len(statement) > _LONGEST:  # before the cache, which is not to hold such texts
         return refused(f"the statement is longer than {_LONGEST} characters; write a shorter one")
     return _cached(statement, dialect, policy)

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.paths import read_text_file
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 
 
@@ -240,9 +241,9 @@ class Policy:
             The file cannot be read, is no such object, or has a list of another name.
         """
         try:
-            given = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise UsageError(f"The policy {path} cannot be read as JSON: {error}.") from error
+            given = json.loads(read_text_file(path, "--policy names a JSON file."))
+        except (RecursionError, ValueError) as error:
+            raise UsageError(f"The policy {path} is no JSON: {error}.") from error
         if not isinstance(given, dict):
             raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
         unknown = sorted(set(given) - set(_LISTS))

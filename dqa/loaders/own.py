@@ -26,6 +26,7 @@ from dqa.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from dqa.core.paths import problem_of_path
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
@@ -111,7 +112,7 @@ def _lines_of(file: Path) -> Iterator[_Line]:
     try:
         text = file.read_text("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+        raise UsageError(f"{problem_of_path(file, error)}.") from error
     except UnicodeDecodeError as error:
         raise ParseError(file, None, f"this is no UTF-8 text: {error}") from error
     # Not splitlines(): other line separators may stand inside a JSON string.

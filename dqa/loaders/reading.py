@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dqa import plugins
 from dqa.core.errors import PluginError, UsageError
+from dqa.core.paths import require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.base import WHOLE, Part, PartReader, QuestionReader
 from dqa.loaders.release import READER as RELEASE
@@ -66,11 +67,14 @@ def read_questions(
 
     Raises
     ------
+    UsageError
+        There is no such folder.
     DataError
         The folder cannot be read.
     UnknownNameError
         It cannot hold one of `scenarios`.
     """
+    require_folder(Path(folder), "Name the folder of a release, or of 'dqa generate --out'.")
     reader, where = reader_of(folder), Path(folder)
     if part != WHOLE and isinstance(reader, PartReader):
         found = reader.read_part(where, part, scenarios=scenarios, form=form, strict=strict)

@@ -214,10 +214,8 @@ class _Reader:
     def finish(self) -> QuestionSet:
         """Return everything read; `DataError` where that is no question at all."""
         for database in self.databases.found:
-            for defect in database.defects:
-                others = len(database.files) - 1
-                also = f", and so in {others} more files of the same content" if others else ""
-                self.defects.append(replace(defect, problem=defect.problem + also))
+            others = len(database.files) - 1
+            self.defects += [replace(defect, more=others) for defect in database.defects]
         for (file, problem, line), numbers in self.left_out.items():
             plural = "questions" if len(numbers) > 1 else "question"
             listed = ", ".join(numbers)

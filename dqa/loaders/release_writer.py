@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, UsageError
+from dqa.core.paths import problem_of_path, require_new_folder
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
@@ -42,8 +43,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         A question or situation that the layout has no room for. Nothing is written then.
     """
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} already holds something; name a new or an empty folder.")
+    require_new_folder(folder)
     known = layouts()
     entries: dict[str, list[dict[str, Any]]] = {}
     contents: dict[Path, bytes] = {}
@@ -64,8 +64,13 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         path = known[scenario].questions_file(folder)
         contents[path] = _encoded(path, json.dumps(listed, indent=4) + "\n")
     for path, content in contents.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise UsageError(
+                f"{problem_of_path(path, error)}. What is in {folder} is not whole: remove it."
+            ) from error
     return tuple(sorted(contents))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from dqa.core.errors import DataError, ParseError
 from dqa.core.schema import quoted
 from dqa.core.situation import Cell, Column, Schema, Situation, Table, TableSchema
+from dqa.core.text import counted
 from dqa.loaders.assembly import Findings, Parsed, RowSink, align, assemble, to_cell
 from dqa.loaders.columns import ColumnReader
 from dqa.loaders.tokens import SQL, Cursor
@@ -303,7 +304,7 @@ class _SqlReader:
             raise ParseError(
                 cursor.file,
                 line,
-                f"a row of '{table.name}' has {len(values)} values; expected {width}",
+                f"a row of '{table.name}' has {counted(len(values), 'value')}; expected {width}",
             )
         cursor.expect(")")
         cells = tuple(to_cell(values[i], column, line, self.findings) for i, column in places)

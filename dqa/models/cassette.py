@@ -46,6 +46,7 @@ from dqa.core.errors import (
     UnrecordedRequestError,
     UsageError,
 )
+from dqa.core.paths import problem_of_path
 from dqa.core.secrets import redact, redacted
 from dqa.models.attempts import Attempt, Recordings, Requester, current_attempt
 from dqa.models.faults import told_too_long
@@ -142,8 +143,10 @@ class Cassette(BaseCache):
                 cassette._file = path.open("x", encoding="utf-8", newline="\n")
         except FileExistsError as error:
             raise UsageError(f"--record {path} exists already: name a new file.") from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"--record {path} is no cassette: name a new file.") from error
         except OSError as error:
-            raise UsageError(f"--record {path} cannot be written: {error.strerror}.") from error
+            raise UsageError(f"--record: {problem_of_path(path, error)}.") from error
         weakref.finalize(cassette, cassette._file.close)
         if not cassette._file.tell():
             cassette._write(
@@ -165,8 +168,13 @@ class Cassette(BaseCache):
         cassette = cls(path, models)
         try:
             cassette._read(mend=False)
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--replay {path} cannot be read: {error}.") from error
+        except OSError as error:
+            problem = problem_of_path(path, error)
+            raise UsageError(
+                f"{problem}: --replay names the file of an earlier --record."
+            ) from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"--replay {path} is no cassette: it is no UTF-8 text.") from error
         cassette._check_models(models)
         return cassette
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dqa.core.text import visible
+from dqa.core.text import counted, visible
 from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
 from dqa.evaluation.analysis.cases import Share
 from dqa.evaluation.analysis.critical_values import Found
@@ -44,22 +44,38 @@ def tables(analysis: Analysis) -> list[tuple[str, Table]]:
 def notes(analysis: Analysis) -> list[str]:
     """Return what the tables leave out, and who answered, a line each."""
     untold = ", ".join(f"{decider} {count}" for decider, count in analysis.untold.items())
-    counted = {
-        "runs that are not judged (a failure, a spent budget, no known answer)": analysis.unjudged,
-        "results without a trace: counted nowhere": analysis.without_trace,
-        "traces without a result: counted nowhere": analysis.without_result,
-        "runs whose questions are not at hand: values of any node or goods count as looked at, "
-        "whether or not the question turns on them": analysis.without_data,
-        f"runs whose traces do not tell how they decided, counted in no table but accuracies "
-        f"({untold})": sum(analysis.untold.values()),
-    }
+    left_out = (
+        (
+            "run",
+            "without a judgement (a failure, a spent budget, no known answer)",
+            analysis.unjudged,
+        ),
+        ("result", "without a trace: counted nowhere", analysis.without_trace),
+        ("trace", "without a result: counted nowhere", analysis.without_result),
+        (
+            "run",
+            (
+                "whose questions are not at hand: values of any node or goods count as looked at, "
+                "whether or not the question turns on them"
+            ),
+            analysis.without_data,
+        ),
+        (
+            "run",
+            (
+                f"whose traces do not tell how they decided, counted in no table but accuracies "
+                f"({untold})"
+            ),
+            sum(analysis.untold.values()),
+        ),
+    )
     lines = []
     if analysis.reference is None:
         lines.append(
             "No table of SR and MR questions: name the decider whose retrievals tell them apart "
             "as reference (--reference)."
         )
-    lines += [f"{count} {words}." for words, count in counted.items() if count]
+    lines += [f"{counted(count, what)} {words}." for what, words, count in left_out if count]
     if analysis.without_data and analysis.lacking:
         lines.append(
             f"Why they are not at hand: {analysis.lacking} If they are in another folder by now, "
@@ -106,7 +122,7 @@ def _kinds(analysis: Analysis) -> Table:
 def _missed(analysis: Analysis) -> Table:
     rows = []
     for row in analysis.missed:
-        missed = ", ".join(f"{name} {by[Found.MISSED]}" for name, by in row.values.items())
+        missed = ",\n".join(f"{name} {by[Found.MISSED]}" for name, by in row.values.items())
         rows.append([row.scenario, row.decider, _percent(row.missed), missed])
     return _table(["Scenario", "Decider"], ["Missed any", "Missed each"], rows)
 

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dqa.core.errors import UsageError
+from dqa.core.paths import problem_of_path
 from dqa.core.text import spelt_out
 from dqa.report.statements import lay_out
 
@@ -23,7 +24,7 @@ def write_page(page: str, file: Path) -> None:
     try:
         file.write_text(page, "utf-8")
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+        raise UsageError(f"{problem_of_path(file, error)}.") from error
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from dqa.core.decision import Usage
 from dqa.core.records import Record
+from dqa.core.text import counted
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
@@ -27,19 +27,16 @@ MEANS = "Mean accuracy in % over relational and graph databases (the paper's Tab
 BEST, CHANCE = "Best shortcut", "Chance"
 """The rows below the deciders'."""
 
-_PIPED_WIDTH = 1_000
-"""Columns of a table that no terminal shows."""
-
 _KINDS = {"relational": "RDB", "graph": "GDB"}
 _NOTED = {
-    Outcome.NO_CANDIDATE: "answers that name no candidate",
-    Outcome.AMBIGUOUS: "answers that name several candidates",
-    Outcome.STEP_LIMIT: "runs that reached the step limit",
-    Outcome.UNPARSABLE: "runs whose replies could not be read",
-    Outcome.INFRASTRUCTURE: "runs that a failing server ended (not judged)",
-    Outcome.BUDGET: "runs that the spent budget ended (not judged)",
-    Outcome.CRASHED: "runs that crashed (a bug, not judged)",
-    Outcome.UNJUDGED: "decisions on questions without a known answer (not judged)",
+    Outcome.NO_CANDIDATE: ("answer", "without a candidate's name"),
+    Outcome.AMBIGUOUS: ("answer", "with several candidates' names"),
+    Outcome.STEP_LIMIT: ("run", "that reached the step limit"),
+    Outcome.UNPARSABLE: ("run", "whose replies could not be read"),
+    Outcome.INFRASTRUCTURE: ("run", "that a failing server ended (not judged)"),
+    Outcome.BUDGET: ("run", "that the spent budget ended (not judged)"),
+    Outcome.CRASHED: ("run", "that crashed (a bug, not judged)"),
+    Outcome.UNJUDGED: ("decision", "on questions without a known answer (not judged)"),
 }
 
 
@@ -131,9 +128,9 @@ def _share(right: int, questions: int) -> str:
     return f"{100 * right / questions:.1f} ({right}/{questions})"
 
 
-def _otherwise(counted: Summary | Shortcut, *, strict_official: bool) -> int:
+def _otherwise(found: Summary | Shortcut, *, strict_official: bool) -> int:
     """Return the right answers by the count that does not hold."""
-    return counted.with_ties if strict_official else counted.by_label
+    return found.with_ties if strict_official else found.by_label
 
 
 def _references(
@@ -217,11 +214,11 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
     best outcome that was reached, where outcomes count from nothing.
     """
     lines = []
-    for outcome, words in _NOTED.items():
-        counted = [(s, s.counts[outcome]) for s in summaries if s.counts[outcome]]
-        if counted:
-            where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in counted)
-            lines.append(f"{sum(n for _, n in counted)} {words}: {where}.")
+    for outcome, (what, words) in _NOTED.items():
+        found = [(s, s.counts[outcome]) for s in summaries if s.counts[outcome]]
+        if found:
+            where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in found)
+            lines.append(f"{counted(sum(n for _, n in found), what)} {words}: {where}.")
     shares = [(s, s.normalised_utility) for s in summaries if s.normalised_utility is not None]
     if shares:
         told = ", ".join(
@@ -280,8 +277,8 @@ class Spending(Record):
 
     def __str__(self) -> str:
         line = (
-            f"Spent: {self.input_tokens:,} tokens in, {self.output_tokens:,} out, "
-            f"{self.calls:,} calls"
+            f"Spent: {counted(self.input_tokens, 'token')} in, {self.output_tokens:,} out, "
+            f"{counted(self.calls, 'call')}"
         )
         return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
 
@@ -318,21 +315,15 @@ def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
     return [*lines, *notes(summaries), str(spent)]
 
 
-def as_text(table: Table) -> str:
-    """Return a table as text whose width depends on nothing but its cells."""
-    from rich.console import Console
-
-    console = Console(file=StringIO(), highlight=False, width=_PIPED_WIDTH)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get()
-
-
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
     """Return what failing servers and providers said, most frequent first, a line each."""
     said = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
-    lines = [f"{count} runs: {error}" for error, count in said.most_common(most)]
-    return lines if len(said) <= most else [*lines, f"and {len(said) - most} other failures"]
+    lines = [f"{counted(count, 'run')}: {error}" for error, count in said.most_common(most)]
+    return (
+        lines
+        if len(said) <= most
+        else [*lines, f"and {counted(len(said) - most, 'other failure')}"]
+    )
 
 
 def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE
-from dqa.core.text import visible
+from dqa.core.text import counted, visible
 from dqa.report.passages import (
     Called,
     Crash,
@@ -179,7 +179,7 @@ class _Showing:
             lines.append(_Line(f"-> {self._short(called.error)}", "red"))
             lines += self._lines(called.text, style="red")
         else:
-            lines.append(_Line(f"-> {_count(called.row_count, 'row')}{self._cut(called)}", "dim"))
+            lines.append(_Line(f"-> {counted(called.row_count, 'row')}{self._cut(called)}", "dim"))
             lines += self._table(called) if called.columns else self._lines(called.text)
         yield _Block(self._title(called.step, "", self._short(named)), "cyan", lines)
 
@@ -195,7 +195,7 @@ class _Showing:
             lines.append(_Line("  ".join(padded).rstrip(), table=True))
         lines[0] = _Line(lines[0].text, "bold", table=True)
         if hidden := len(called.rows) - len(shown):
-            lines.append(_Line(f"... {_count(hidden, 'more row')}, --full shows all", "dim"))
+            lines.append(_Line(f"... {counted(hidden, 'more row')}, --full shows all", "dim"))
         # The note on how many there are has been said.
         notes = [note for note in called.notes if called.tool != QUERY and note][1:]
         return lines + [_Line(self._short(note), "dim") for note in notes]
@@ -249,9 +249,9 @@ class _Showing:
 
     def _spent(self, spent: Spent) -> Iterator[_Block]:
         counts = [
-            _count(spent.steps, "reply", "replies"),
-            _count(spent.called, "call of a tool", "calls of tools"),
-            _count(spent.plans, "plan"),
+            counted(spent.steps, "reply", "replies"),
+            counted(spent.called, "call of a tool", "calls of tools"),
+            counted(spent.plans, "plan"),
             f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out",
             f"{spent.seconds:.3g} s",
         ]
@@ -285,8 +285,6 @@ class _Showing:
         hidden = len(line) - _LINE
         if self._full or hidden <= 0:
             return visible(line)
-        return f"{visible(line[:_LINE])} ... ({_count(hidden, 'more character')}, --full shows all)"
-
-
-def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+        return (
+            f"{visible(line[:_LINE])} ... ({counted(hidden, 'more character')}, --full shows all)"
+        )

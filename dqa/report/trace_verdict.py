@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dqa.core.question import Candidate
+from dqa.core.text import counted
 from dqa.report.passages import Judgement, Unjudged
 
 _TIES_SHOWN = 10
@@ -38,7 +39,7 @@ def _right(judgement: Judgement) -> str:
         return f"Right: {judgement.choice} is the official answer, and only that counted."
     if len(judgement.ties) == 1:
         return f"Right: {judgement.choice} is the best decision."
-    return f"Right: {judgement.choice} is one of {len(judgement.ties)} best decisions."
+    return f"Right: {judgement.choice} is one of {counted(len(judgement.ties), 'best decision')}."
 
 
 def _wrong(judgement: Judgement) -> str:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError, UsageError
+from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
@@ -50,7 +50,7 @@ def scenarios() -> tuple[Scenario, ...]:
     for name in scenario_names():
         try:
             found.append(scenario(name))
-        except (PluginError, ParseError):
+        except DqaError:
             continue
     return tuple(sorted(found, key=lambda one: (one.order is None, one.order or 0, one.name)))
 
@@ -98,7 +98,7 @@ def _folder_of(point: EntryPoint) -> Traversable:
         folder = point.load()
     except DqaError:
         raise
-    except Exception as error:  # whatever a package raises when it is imported
+    except (Exception, SystemExit) as error:  # whatever a package does when it is imported
         raise PluginError(
             f"The scenario '{point.name}' is registered as {point.value}, which cannot be loaded: "
             f"{type(error).__name__}: {error}. Mend or remove the package that registers it."

@@ -19,6 +19,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.schema import cypher_name, sql_name
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Cell, Situation
+from dqa.core.text import counted
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.embedded import embedded, whole_rows
 from dqa.scenarios.formula import Formula
@@ -178,7 +179,8 @@ class QueriedOutcomes(StatedOutcomes):
         rows = whole_rows(database, statement, called=called)
         if len(rows.columns) != 2:
             raise DataError(
-                f"{called} returns {len(rows.columns)} columns: return two, the candidate and its "
+                f"{called} returns "
+                f"{counted(len(rows.columns), 'column')}: return two, the candidate and its "
                 "value."
             )
         return [(cell_of(row[0]), cell_of(row[1])) for row in rows.rows]

@@ -37,6 +37,7 @@ from pydantic_core import ErrorDetails
 
 from dqa.core.errors import ParseError
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
+from dqa.core.text import counted
 from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.checks import (
     HEURISTICS,
@@ -179,7 +180,9 @@ def _statements(folder: Traversable, stem: str) -> dict[Kind, tuple[Template, ..
         found[kind] = read_statements(file)
         if stem != "context" and len(found[kind]) != 1:
             raise ParseError(
-                str(file), None, f"it holds {len(found[kind])} statements; write exactly one"
+                str(file),
+                None,
+                f"it holds {counted(len(found[kind]), 'statement')}; write exactly one",
             )
     return found
 

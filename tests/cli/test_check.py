@@ -10,24 +10,153 @@ from types import SimpleNamespace
 
 import pytest
 
+from dqa.api.checking import check_script
 from tests.cli.conftest import Command
+
+SCRIPT = """\
+-- what the shop asks; all of it
+SELECT name,
+       'x;y'  -- it's a text; no end
+FROM shop;
+
+/* not; this */
+DROP TABLE shop;;
+SELECT count(*) FROM shop
+"""
+CYPHER = """\
+// what the shop asks; all of it
+MATCH (s:Shop)
+RETURN s.`a;b`, ';' ;
+/* not; this */ MATCH (s) DELETE s;
+RETURN 1
+"""
 
 
 def _verdicts(out: str) -> list[bool]:
     return [json.loads(line)["allowed"] for line in out.splitlines()]
 
 
-def test_plain_text_is_one_statement_a_line(dqa: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", ["mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi"])
+def test_sql_is_read_as_people_write_it(dqa: Command, tmp_path: Path, dialect: str) -> None:
+    """Many lines a statement, comments, a byte order mark; each is told by file and line."""
+    file = tmp_path / "shop.sql"
+    file.write_bytes(b"\xef\xbb\xbf" + SCRIPT.replace("\n", "\r\n").encode())
+    ran = dqa("check", "--dialect", dialect, file)
+    assert ran.code == 0
+    heads = [line for line in ran.out.splitlines() if line.startswith(str(file))]
+    assert heads == [
+        f"{file}:2: allowed  SELECT name, 'x;y' -- it's a text; no end FROM shop",
+        f"{file}:7: REFUSED  DROP TABLE shop",
+        f"{file}:8: allowed  SELECT count(*) FROM shop",
+    ]
+    assert "only a query may run" in ran.out
+    assert ran.out.endswith("3 statements: 2 allowed, 1 refused.\n")
+
+
+@pytest.mark.parametrize("dialect", ["neo4j", "ladybug"])
+def test_cypher_scripts_are_read_likewise(dqa: Command, tmp_path: Path, dialect: str) -> None:
+    """As records, where they are wanted."""
+    file = tmp_path / "shop.cypher"
+    file.write_text(CYPHER, "utf-8")
+    checked = json.loads(dqa("check", "--dialect", dialect, file, "--json").out)
+    assert [(one["line"], one["allowed"]) for one in checked] == [(2, True), (4, False), (5, True)]
+    assert {one["file"] for one in checked} == {str(file)}
+    assert checked[0]["statement"] == "MATCH (s:Shop)\nRETURN s.`a;b`, ';'"
+    assert checked[1]["reason"]
+
+
+def test_several_files_and_standard_input(
+    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files in their order; standard input where none is named."""
+    for name, text in (("a.sql", "SELECT 1"), ("b.sql", "SELECT 2;")):
+        (tmp_path / name).write_text(text, "utf-8")
+    ran = dqa("check", "--dialect", "sqlite", tmp_path / "a.sql", tmp_path / "b.sql")
+    assert ran.out.count(":1: allowed") == 2
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"SELECT\n1; SELECT 2")))
+    ran = dqa("check", "--dialect", "sqlite")
+    assert ran.out.splitlines()[:2] == [
+        "stdin:1: allowed  SELECT 1",
+        "stdin:2: allowed  SELECT 2",
+    ]
+
+
+def test_the_exit_code_tells_of_refusals_where_it_is_asked_to(dqa: Command, tmp_path: Path) -> None:
+    """And of nothing without that."""
+    good, bad = tmp_path / "good.sql", tmp_path / "bad.sql"
+    good.write_text("SELECT 1;", "utf-8")
+    bad.write_text("SELECT 1; DROP TABLE t;", "utf-8")
+    check = ("check", "--dialect", "sqlite")
+    assert [dqa(*check, file).code for file in (good, bad)] == [0, 0]
+    assert [dqa(*check, "--exit-code", file).code for file in (good, bad)] == [0, 1]
+    assert dqa(*check, "--exit-code", "--json", bad).code == 1
+    assert dqa(*check, "--exit-code", "--lines", bad).code == 1
+
+
+def test_an_empty_file_has_no_statements(dqa: Command, tmp_path: Path) -> None:
+    """Which is no refusal."""
+    file = tmp_path / "empty.sql"
+    file.write_text("-- nothing; yet\n ; \n", "utf-8")
+    ran = dqa("check", "--dialect", "mysql", "--exit-code", file)
+    assert (ran.code, ran.out) == (0, "0 statements.\n")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "script", "line"),
+    [
+        ("mysql", "SELECT 1;\nSELECT 'open; SELECT 2;\nSELECT 3", 2),
+        ("mysql", "SELECT 1;\nSELECT 2 /* open; SELECT 3", 2),
+        ("postgres", "SELECT 1;\nSELECT $t$ open; SELECT 2", 2),
+        ("postgres", "SELECT 1;\nSELECT 2 /* /* */ open; SELECT 3", 2),
+        ("neo4j", "RETURN 1;\nRETURN 'open; RETURN 2", 2),
+        ("neo4j", "RETURN 1;\nRETURN \u00a7; RETURN 2", 2),
+        # With NO_BACKSLASH_ESCAPES, what is a text here ends in the middle, and more follows.
+        ("mysql", "SELECT 1;\nSELECT 'a\\', '; DROP TABLE t; -- ';\nSELECT 2", 2),
+    ],
+)
+def test_what_cannot_be_split_with_certainty_is_refused_with_its_place(
+    dialect: str, script: str, line: int
+) -> None:
+    """All of it is one statement, so nothing in it can be overlooked."""
+    checked = check_script(script, dialect)
+    assert [(one.line, one.allowed) for one in checked] == [(1, True), (line, False)]
+    assert checked[-1].statement == script.partition("\n")[2]
+    assert checked[-1].reason.startswith(f"line {line}: ")
+
+
+def test_what_a_server_runs_in_a_comment_is_a_statement() -> None:
+    """A comment that is none is never left out."""
+    for script in ("/*!50000 DROP TABLE t */;", "SELECT 1; /*! DROP TABLE t; */ ;", "/*M! x */"):
+        assert not all(one.allowed for one in check_script(script, "mysql"))
+
+
+def test_bytes_that_are_no_text_refuse_their_statement_alone(dqa: Command, tmp_path: Path) -> None:
+    """And UTF-16, as some editors write it, is read."""
+    file = tmp_path / "odd.sql"
+    file.write_bytes(b"SELECT 1; SELECT '\xff'; SELECT 2")
+    checked = json.loads(dqa("check", "--dialect", "mysql", file, "--json").out)
+    assert [one["allowed"] for one in checked] == [True, False, True]
+    assert [
+        one.allowed for one in check_script("SELECT 1; SELECT 2".encode("utf-16"), "mysql")
+    ] == [
+        True,
+        True,
+    ]
+
+
+def test_lines_are_one_statement_each(dqa: Command, tmp_path: Path) -> None:
     """Every line gets a line, an empty one too."""
     file = tmp_path / "statements.sql"
     file.write_bytes(b"SELECT 1\n\nDROP TABLE t\r\nSELECT '\xff'")
-    ran = dqa("check", "--dialect", "postgres", file)
+    ran = dqa("check", "--dialect", "postgres", "--lines", file)
     assert ran.code == 0
     assert _verdicts(ran.out) == [True, False, False, False]
     assert all(json.loads(line)["reason"] for line in ran.out.splitlines()[1:])
 
 
-def test_json_lines_have_a_statement_each(dqa: Command, tmp_path: Path) -> None:
+def test_json_lines_have_a_statement_each(
+    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is no such line is answered too, and in its place."""
     lines = [
         "",
@@ -42,20 +171,13 @@ def test_json_lines_have_a_statement_each(dqa: Command, tmp_path: Path) -> None:
     ]
     file = tmp_path / "statements.jsonl"
     file.write_text("\n".join(lines), "utf-8")
-    ran = dqa("check", "--dialect", "sqlite", file)
+    ran = dqa("check", "--dialect", "sqlite", "--lines", file)
     assert ran.code == 0
     assert _verdicts(ran.out) == [False, True, *[False] * 7]
-
-
-def test_standard_input_is_read_where_no_file_is_named(
-    dqa: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And the whole of it can be one statement."""
-    source = b"SELECT a\nFROM t\n"
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(source)))
-    assert _verdicts(dqa("check", "--dialect", "sqlite", "--whole").out) == [True]
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(source)))
-    assert _verdicts(dqa("check", "--dialect", "sqlite").out) == [True, False]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(file.read_bytes())))
+    assert dqa("check", "--dialect", "sqlite", "--lines").out == ran.out
+    without = dqa("check", "--dialect", "sqlite", file)
+    assert (without.code, "needs --lines" in without.err) == (2, True)
 
 
 def test_a_policy_can_be_named(dqa: Command, tmp_path: Path) -> None:
@@ -63,17 +185,19 @@ def test_a_policy_can_be_named(dqa: Command, tmp_path: Path) -> None:
     policy = tmp_path / "policy.json"
     policy.write_text('{"tables": ["t"], "functions": ["score"]}', "utf-8")
     file = tmp_path / "statements.sql"
-    file.write_text("SELECT score(a) FROM t\nSELECT a FROM u\n", "utf-8")
-    ran = dqa("check", "--dialect", "mysql", "--policy", policy, file)
-    assert _verdicts(ran.out) == [True, False]
+    file.write_text("SELECT score(a) FROM t;\nSELECT a FROM u;\n", "utf-8")
+    checked = json.loads(dqa("check", "--dialect", "mysql", "--policy", policy, file, "--json").out)
+    assert [one["allowed"] for one in checked] == [True, False]
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["--dialect", "oracle"], "There is no dialect 'oracle'"),
-        (["--dialect", "mysql", "missing.sql"], "missing.sql cannot be read"),
-        (["--dialect", "mysql", "--policy", "missing.json"], "missing.json cannot be read"),
+        (["--dialect", "mysql", "missing.sql"], "missing.sql does not exist"),
+        (["--dialect", "mysql", "."], ". is a folder"),
+        (["--dialect", "mysql", "--policy", "missing.json"], "missing.json does not exist"),
+        (["--dialect", "mysql", "--lines", "--json"], "always prints JSON"),
     ],
 )
 def test_what_cannot_be_checked_is_said(dqa: Command, arguments: list[str], problem: str) -> None:

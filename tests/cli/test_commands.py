@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from dqa.cli.output import report_defects
+from dqa.core.question_set import Defect
+
 
 def test_show_prints_what_a_decider_meets_and_the_answer(
     dqa: Callable[..., Any], generated: Path
@@ -42,10 +45,7 @@ def test_defects_are_lines_on_stderr_and_many_are_summed_up(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Ten are shown, and all of them when asked for."""
-    from dqa.cli.output import report_defects
-    from dqa.core.question_set import Defect
-
-    defects = [Defect(Path("f.sql"), line, "odd", "mended") for line in range(1, 14)]
+    defects = [Defect(Path("f.sql"), n, f"odd number {n}", "mended") for n in range(1, 14)]
     report_defects(defects)
     brief = capsys.readouterr()
     assert brief.out == ""
@@ -53,6 +53,23 @@ def test_defects_are_lines_on_stderr_and_many_are_summed_up(
     assert brief.err.splitlines()[-1] == "defect: ... and 3 more, --verbose shows all"
     report_defects(defects, verbose=True)
     assert len(capsys.readouterr().err.splitlines()) == 13
+
+
+def test_a_defect_of_many_files_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """At its first place, with how many files have it; every place when asked for."""
+    defects = [
+        Defect(Path("a.sql"), 3, "misspelt", "read as meant", more=2),
+        Defect(Path("b.sql"), 7, "misspelt", "read as meant"),
+        Defect(Path("b.sql"), 9, "misspelt", "read as meant"),
+        Defect(Path("b.sql"), None, "empty", "left out"),
+    ]
+    report_defects(defects)
+    assert capsys.readouterr().err.splitlines() == [
+        "defect: a.sql:3: misspelt, and so in 3 more files; read as meant",
+        "defect: b.sql: empty; left out",
+    ]
+    report_defects(defects, verbose=True)
+    assert len(capsys.readouterr().err.splitlines()) == 4
 
 
 SIZES = {"nodes": 12, "edges": 20, "countries": 20, "node_countries": 60}
@@ -196,6 +213,9 @@ def test_audit_gives_verdicts_totals_and_a_page(
     ran = dqa("audit", "--generated", generated, "--html", page)
     assert ran.code == 0
     assert "building: 2 labels, 2 agree under released, 2 agree under paper" in ran.out
+    assert "building/1 " not in ran.out  # the page has every label
+    assert f"The page with every one of 4 labels is {page}." in ran.out
+    assert "building/1 " in dqa("audit", "--generated", generated).out
     assert "<html" in page.read_text("utf-8")
     document = json.loads(dqa("audit", "--generated", generated, "--json").out)
     assert {label["verdict"] for label in document["labels"]} == {"every rule set"}

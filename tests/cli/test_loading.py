@@ -51,19 +51,58 @@ def test_a_file_of_somebody_elses_is_left_alone(
 def test_the_doctor_sees_what_works_and_what_does_not(
     dqa: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Embedded databases work, a server that is away is told from them, no password is shown."""
-    for name in ("MYSQL", "POSTGRES", "NEO4J"):
+    """What is broken is told from what nobody set up; no password is shown."""
+    for name in ("MYSQL", "POSTGRES", "NEO4J", "SQLALCHEMY"):
         monkeypatch.delenv(f"DQA_{name}_URL", raising=False)
     healthy = dqa("doctor", "--json")
     assert healthy.code == 0
     found = {entry["database"]: entry for entry in json.loads(healthy.out)}
     assert {"sqlite", "ladybug", "duckdb"} <= set(found)
-    assert not any(entry["problem"] for entry in found.values())
+    for name in ("sqlite", "ladybug", "duckdb"):
+        assert (found[name]["state"], found[name]["problem"]) == ("works", None)
+    for name in ("mysql", "postgres", "neo4j"):
+        assert found[name]["state"] == "not configured"
+        assert f"DQA_{name.upper()}_URL" in found[name]["problem"]
     monkeypatch.setenv("DQA_MYSQL_URL", "mysql+pymysql://me:hush-hush@127.0.0.1:1/x")
     ill = dqa("doctor")
     assert ill.code == 1
-    assert "FAILED  mysql" in ill.out
+    assert "broken          mysql at" in ill.out
+    assert "Is the server running there?" in ill.out
     assert "hush-hush" not in ill.out + ill.err
+
+
+def test_a_driver_that_nothing_needs_is_no_fault(
+    dqa: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one as soon as a URL asks for it; either way the command that installs it is named."""
+    monkeypatch.delenv("DQA_MYSQL_URL", raising=False)
+    monkeypatch.setattr("dqa.databases.base.find_spec", lambda name: None)
+    lacking = dqa("doctor", "--json")
+    found = {entry["database"]: entry for entry in json.loads(lacking.out)}
+    assert lacking.code == 0
+    assert found["mysql"]["state"] == found["duckdb"]["state"] == "not installed"
+    assert 'pip install "decision-qa[mysql]"' in found["mysql"]["problem"]
+    assert "DQA_MYSQL_URL" in found["mysql"]["problem"]
+    monkeypatch.setenv("DQA_MYSQL_URL", "mysql://me:x@127.0.0.1:1/x")
+    needed = dqa("doctor", "--json")
+    found = {entry["database"]: entry for entry in json.loads(needed.out)}
+    assert (needed.code, found["mysql"]["state"]) == (1, "broken")
+    assert 'pip install "decision-qa[mysql]"' in found["mysql"]["problem"]
+
+
+def test_a_backend_with_a_bug_of_its_own_is_broken_and_hides_no_other(
+    dqa: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it raises is one line."""
+
+    def examine(*_: object) -> None:
+        raise ZeroDivisionError("no ships")
+
+    monkeypatch.setattr("dqa.databases.base.Backend.examine", examine)
+    ill = dqa("doctor")
+    assert ill.code == 1
+    assert "broken          sqlite: ZeroDivisionError: no ships" in ill.out
+    assert "not configured  " in ill.out
 
 
 def test_a_server_without_a_url_names_the_variable(

@@ -96,14 +96,14 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
         (["eval", "--generate", "1", "--model", "gpt"], 2, "provider:model"),
         (["eval", "--resume", "nowhere"], 2, "nowhere does not exist"),
         (["eval", "--generate", "1", "--rule-set", "fair"], 2, "paper, released"),
-        (["eval", "--release", "no/such/folder"], 1, "no/such/folder"),
+        (["eval", "--release", "no/such/folder"], 2, "no/such/folder"),
         (["show", "locating/99", "--generate", "1"], 2, "locating/1"),
         (["ask", "--database", "no.db", "--question", "?"], 2, "no.db"),
         (["ask", "--database", "no.db", "--question", "?", "--rules", "no.md"], 2, "no.md"),
         (["annotate", "--generate", "1", "--rule-set", "fair"], 2, "paper, released"),
         (["annotate", "--generate", "1", "--rule-set", "clean"], 2, "'building' called 'clean'"),
         (["eval", "--generate", "1", "--rule-set", "clean"], 2, "There are: paper, released"),
-        (["audit", "--release", "no/such/folder"], 1, "no/such/folder"),
+        (["audit", "--release", "no/such/folder"], 2, "no/such/folder"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(

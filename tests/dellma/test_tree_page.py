@@ -60,6 +60,23 @@ def large(actions: int) -> DecisionTree:
     return changed(tree, actions=(*tree.actions, *more), rankings=tree.rankings * 30)
 
 
+def test_the_page_states_its_question() -> None:
+    """What was asked, by which rules, and what could be chosen; a trace of old says none of it."""
+    tree = read_tree(traced())
+    assert "<h2>Question</h2>" not in render_tree(tree)
+    context = changed(
+        tree.context,
+        goal="Which fruit <do> we plant?",
+        rules="1. Only one.",
+        actions=("fig", "kiwi"),
+    )
+    page = render_tree(changed(tree, context=context))
+    Page(page)
+    assert "Which fruit &lt;do&gt; we plant?" in page
+    assert "<summary>Rules</summary><pre>1. Only one.</pre>" in page
+    assert "To choose from: fig, kiwi." in page
+
+
 def test_the_page_unfolds_from_actions_to_states() -> None:
     """A fold an action, state, ranking and statement, with the sentence on top."""
     page = render_tree(read_tree(traced()))

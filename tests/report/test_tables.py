@@ -13,11 +13,11 @@ from dqa.report.tables import (
     MEANS,
     accuracy_table,
     accuracy_tables,
-    as_text,
     notes,
     scoring_lines,
     shortcut_lines,
 )
+from dqa.report.widths import as_text
 
 
 def summary(

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import track
+from dqa.core.paths import require_folder
 from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.release.replayed import Score, Yardstick
 
@@ -41,6 +42,7 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
     as_json
         Whether to print JSON instead of tables.
     """
+    require_folder(release, "Name the folder of the DeLLMa release.")
     replayed = replay(release, rules, watch=_watched)
     report_defects(replayed.defects, verbose)
     record = replayed.record

@@ -11,7 +11,7 @@ from dqa.cli import options, runs
 from dqa.cli.help import LIMITS, MODELS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
-from dqa.core.text import visible
+from dqa.core.text import counted, visible
 from dqa_dellma.settings import Attitude
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def _lines(combination: Combination) -> Iterator[str]:
     held = [pair for pair in zip(actions, found.amounts, strict=True) if pair[1] > 0.0]
     yield from [f"  {action}: {amount:.4g}" for action, amount in held] or ["  nothing"]
     yield (
-        f"Value {found.value:.4g}, expected utility {found.expected:.4g} ({found.states} states)"
+        f"Value {found.value:.4g}, expected utility {found.expected:.4g} ("
+        f"{counted(found.states, 'state')})"
     )
     single = f"{found.single_amount:.4g} of {actions[found.single]} alone"
     yield f"Against {single}: {found.single_value:.4g}, so {found.gain:.4g} more"

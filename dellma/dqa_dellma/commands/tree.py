@@ -13,6 +13,7 @@ from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo_json
 from dqa.cli.progress import track
 from dqa.core.errors import UsageError
+from dqa.core.paths import require_new_file
 from dqa.core.text import visible
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     if html is not None and question is None and run.is_dir():
         _write_all(run, database, decider, html, as_json=as_json)
         return
-    if html is not None and html.exists():
-        raise UsageError(f"--html {html} exists already: name a new file.")
+    if html is not None:
+        require_new_file(html)
     found = find_tree(read_run(run).select(question, database, decider))
     if html is not None:
         from dqa_dellma.tree.page import write_tree

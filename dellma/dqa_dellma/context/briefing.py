@@ -151,6 +151,8 @@ class Briefing:
         recorder.note(
             ContextEvent(
                 step=recorder.steps,
+                goal=self.goal,
+                rules=rules,
                 actions=self.actions,
                 left_out=self.left_out,
                 text=rows,

@@ -180,9 +180,12 @@ class ReadStatement(_TreePart):
 
 
 class ReadContext(_TreePart):
-    """What was read; the fields are those of `dqa_dellma.events.ContextEvent`."""
+    """What is asked and was read; the fields are those of `dqa_dellma.events.ContextEvent`."""
 
     statements: tuple[ReadStatement, ...]
+    goal: str = ""
+    rules: str = ""
+    actions: tuple[Candidate, ...] = ()
     text: str = ""
     summarised: bool = False
     rules_summarised: bool = False

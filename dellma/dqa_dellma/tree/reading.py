@@ -20,6 +20,7 @@ from dqa.core.events import (
     RetrievalEvent,
     kinds_of,
 )
+from dqa.core.text import counted
 from dqa.evaluation.traces import Trace
 from dqa_dellma.events import (
     EVENTS,
@@ -85,7 +86,8 @@ def find_tree(traces: Sequence[Trace]) -> DecisionTree:
     if len(with_tree) > 1:
         held = ", ".join(f"{trace.decider} on {trace.database}" for trace in with_tree)
         raise UsageError(
-            f"{with_tree[0].question} has {len(with_tree)} decision trees: {held}. Name one with "
+            f"{with_tree[0].question} has "
+            f"{counted(len(with_tree), 'decision tree')}: {held}. Name one with "
             "--decider and --database."
         )
     return read_tree((with_tree or traces)[0])

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dqa.core.errors import UsageError
+from dqa.core.paths import problem_of_path, require_new_folder
 from dqa.core.question import Candidate
+from dqa.core.text import counted
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
@@ -84,7 +86,8 @@ def write_tree_report(
     wanted = [trace for trace in traces if has_tree(trace)]
     if not wanted:
         raise UsageError(
-            f"None of {len(traces)} runs has a decision tree: only DeLLMa's deciders (dellma-*) "
+            f"None of "
+            f"{counted(len(traces), 'run')} has a decision tree: only DeLLMa's deciders (dellma-*) "
             "write one down, once they have read their context. 'dqa trace' shows what was done."
         )
     _make_empty(folder)
@@ -119,12 +122,11 @@ def _written(trace: Trace, result: Result | None, file: Path) -> _Row:
 
 
 def _make_empty(folder: Path) -> None:
+    require_new_folder(folder)
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder} is not empty: name a new folder for --html.")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+        raise UsageError(f"{problem_of_path(folder, error)}.") from error
 
 
 def _safe(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dqa.core.text import visible
+from dqa.core.text import counted, visible
 from dqa.report.pages import percent
 from dqa.report.tables import model_line
 
@@ -95,6 +95,7 @@ class _TreeText:
         named = f"{tree.question} | {tree.database} | {tree.decider}"
         parts = (
             _TextNode(self._line(model_line(tree.model)), style="dim"),
+            *self._question(),
             self._decision(),
             *self._warnings(),
             self._actions(),
@@ -107,6 +108,16 @@ class _TreeText:
             *self._method(),
         )
         return _TextNode(self._line(named), parts, "bold blue")
+
+    def _question(self) -> Iterator[_TextNode]:
+        context = self._tree.context
+        if context.goal:
+            rules = [self._line(line) for line in context.rules.split("\n") if line.strip()]
+            nodes = [_TextNode(f"To choose from: {_listed(context.actions)}")]
+            if self._full:
+                nodes.append(_TextNode("Rules", tuple(map(_TextNode, rules))))
+            title = self._line(f"Question: {' '.join(context.goal.split())}")
+            yield _TextNode(title, tuple(nodes), "bold")
 
     def _decision(self) -> _TextNode:
         chosen = self._tree.chosen
@@ -199,7 +210,8 @@ class _TreeText:
             return
         shown = factors if self._full else factors[:_FACTORS]
         nodes = [_TextNode(self._line(_belief(factor))) for factor in shown]
-        title = f"Beliefs about {len(factors)} factors; {len(states)} states were drawn from them"
+        drawn = counted(len(states), "state was", "states were")
+        title = f"Beliefs about {counted(len(factors), 'factor')}; {drawn} drawn from them"
         yield _TextNode(title, self._with_rest(nodes, len(factors), "factor"), "bold")
 
     def _rankings(self) -> Iterator[_TextNode]:
@@ -249,17 +261,17 @@ class _TreeText:
         context = self._tree.context
         nodes = []
         for read in context.statements:
-            came = f"{len(read.observation):,} characters"
+            came = counted(len(read.observation), "character")
             if read.error:
                 came = f"failed: {read.error}"
             nodes.append(_TextNode(self._line(f"{' '.join(read.statement.split())} -> {came}")))
-        count = f"{len(nodes)} statement{'' if len(nodes) == 1 else 's'}"
+        count = counted(len(nodes), "statement")
         if context.left_out:
             names = ", ".join(map(str, context.left_out))
             nodes.append(_TextNode(self._line(f"named in no row, so not compared: {names}")))
         shortened = ", summarised by the model" if context.summarised else ""
         shortened += ", rules summarised by the model" if context.rules_summarised else ""
-        title = f"Context: {count}, {len(context.text):,} characters{shortened}"
+        title = f"Context: {count}, {counted(len(context.text), 'character')}{shortened}"
         return _TextNode(title, tuple(nodes), "bold")
 
     def _method(self) -> Iterator[_TextNode]:
@@ -279,7 +291,7 @@ class _TreeText:
         hidden = count - len(listed)
         if not hidden:
             return listed
-        rest = f"... {hidden} more {noun}{'' if hidden == 1 else 's'}, --full shows all"
+        rest = f"... {counted(hidden, f'more {noun}')}, --full shows all"
         return (*listed, _TextNode(rest, style="dim"))
 
     def _line(self, text: str) -> str:
@@ -316,7 +328,9 @@ def _failed(failure: UnusableReply) -> str:
 
 
 def _listed(actions: Sequence[object]) -> str:
-    return f"{len(actions)} actions" if len(actions) > _ACTIONS else ", ".join(map(str, actions))
+    return (
+        counted(len(actions), "action") if len(actions) > _ACTIONS else ", ".join(map(str, actions))
+    )
 
 
 def _is_odd(ranking: RankingEvent) -> bool:

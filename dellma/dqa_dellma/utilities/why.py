@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dqa.core.text import counted
 from dqa.report.pages import percent
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
@@ -76,7 +77,7 @@ def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> s
     value, next_value = elicited.decisive[first], elicited.decisive[rival]
     stands = "level with" if value == next_value else "ahead of"
     told += f", {stands} {_named(problem.actions[rival])} with {next_value:.3g}; "
-    compared = f"{1 + len(others)} actions"
+    compared = counted(1 + len(others), "action")
     if unranked := len(problem.actions) - 1 - len(others):
         compared += f" ({unranked} more were never ranked)"
     told += f"it is the best of {compared} with a probability of {percent(chance)}"
@@ -147,7 +148,7 @@ def _by_value(elicited: Maximised) -> list[int]:
 def _measure(settings: DellmaSettings, states: int) -> str:
     """Say what decides: a figure of the sampled states, or what these tell of all states."""
     sampled = settings.rule == "paper"
-    over = f"{states} sampled state{'' if states == 1 else 's'}" if sampled else "the states"
+    over = counted(states, "sampled state") if sampled else "the states"
     known = "" if sampled else " under the beliefs, as far as the rankings tell it"
     if settings.attitude == "cvar":
         worst = f"in the worst {100 * settings.aversion:g} % of {over}"

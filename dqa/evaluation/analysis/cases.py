@@ -11,6 +11,7 @@ from pydantic import Field
 
 from dqa.core.errors import UsageError
 from dqa.core.events import ENDING_KINDS
+from dqa.core.paths import require_folder
 from dqa.core.records import Record
 from dqa.evaluation.folders import read_results, read_traces
 from dqa.evaluation.results import Outcome, Result
@@ -103,9 +104,7 @@ def read_cases(folder: Path) -> Cases:
     ParseError
         A whole line is no result, or no trace. A half-written last line is only left out.
     """
-    if not folder.is_dir():
-        problem = "is a file" if folder.exists() else "does not exist"
-        raise UsageError(f"{folder} {problem}: name the folder of 'dqa eval --out'.")
+    require_folder(folder, "Name the folder of 'dqa eval --out'.")
     traces = {trace.key: trace for trace in read_traces(folder)}
     results = read_results(folder)
     if not results:

@@ -11,7 +11,8 @@ keywords wherever the servers let them be; strings, quoted names and comments ar
 from __future__ import annotations
 
 from dqa.guard.cypher.checking import check, parsed
+from dqa.guard.cypher.lexer import spans
 from dqa.guard.cypher.quoting import quote_name, quote_text
 from dqa.guard.cypher.scope import scoped
 
-__all__ = ["check", "parsed", "quote_name", "quote_text", "scoped"]
+__all__ = ["check", "parsed", "quote_name", "quote_text", "scoped", "spans"]

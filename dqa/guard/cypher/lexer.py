@@ -8,11 +8,12 @@ needs it, and a difference is what an attack is made of.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dqa.guard.cypher.failure import UnreadableError
 from dqa.guard.cypher.words import KEYWORDS
+from dqa.guard.script import Span
 
 NAME = "`"
 """The key of a name that is no keyword: a quoted one, or any other word."""
@@ -67,7 +68,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {name: _pattern(name) for name in _ES
 _GROUP = _PATTERNS["neo4j"].groupindex
 _WORD, _SYMBOL, _NUMBER = _GROUP["word"], _GROUP["symbol"], _GROUP["number"]
 _TEXT, _QUOTE, _COMMENT = _GROUP["text"], _GROUP["name"], _GROUP["comment"]
-_END = _GROUP["end"]
+_END, _OTHER = _GROUP["end"], _GROUP["other"]
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset("()[]{}")
 
@@ -139,6 +140,29 @@ def tokens(statement: str, dialect: str) -> Tokens:
     starts.append(len(statement))
     ends.append(len(statement))
     return found
+
+
+def spans(script: str, dialect: str) -> Iterator[Span]:
+    """Yield where the statements of a script stand, which semicolons end."""
+    start: int | None = None
+    end = 0
+    for match in _PATTERNS[dialect].finditer(script):
+        kind = match.lastindex or 0
+        if kind == _COMMENT:
+            continue
+        begins = match.start(kind)
+        is_end = kind == _END or match.group(kind) == ";"
+        if is_end and start is not None:
+            yield Span(start, end)
+        if kind == _END:
+            return
+        if start is None or is_end:
+            start = None if is_end else begins
+        if kind == _OTHER:
+            problem = _why(script, match, dialect)
+            yield Span(begins if start is None else start, len(script), problem, begins)
+            return
+        end = match.end()
 
 
 def _bracket(text: str, opened: list[int], found: Tokens) -> None:

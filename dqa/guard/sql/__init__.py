@@ -7,12 +7,15 @@ it reads be read (`scope`). Statements that are no queries but describe things a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.script import Span
 from dqa.guard.sql import calls, describing, scope, text, tree
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import ALLOWED, GuardVerdict, Refusal, refused
 
-__all__ = ["check"]
+__all__ = ["check", "spans"]
 
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
@@ -25,6 +28,26 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     except Refusal as refusal:
         return refused(str(refusal))
     return ALLOWED
+
+
+def spans(script: str, dialect: str) -> Iterator[Span]:
+    """Yield where the statements of a script stand, as long as sqlglot ends them there, too."""
+    read = text.read_script(script, dialect)
+    begin = 0
+    for end in (*read.ends, len(script)):
+        statement = read.sql[begin:end]
+        start = end - len(statement.lstrip())
+        if begin == end or not statement.strip():
+            pass
+        elif end == len(script) and read.problem:
+            yield Span(start, end, read.problem, read.place)
+        elif not tree.is_one(statement, dialect):
+            problem = "from here on quotes and comments can be read in two ways; write plain ones"
+            yield Span(start, len(script), problem, start)
+            return
+        else:
+            yield Span(start, end)
+        begin = end + 1
 
 
 def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None:

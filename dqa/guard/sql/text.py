@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import Refusal
@@ -71,6 +72,7 @@ _LEXERS: dict[str, tuple[re.Pattern[str], ...]] = {
 }
 _LEXERS["mariadb"] = _LEXERS["mysql"]
 
+_OPENED = "a quote or a comment is left open; close it, and write ' in text as ''"
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ODD = re.compile(r"[^\w\x20-\x7e\t\n\r]")
 _TEMPLATE = re.compile(r"\{[#%]")
@@ -126,9 +128,9 @@ def read(statement: str, dialect: str) -> StatementText:
     if _LONE_RETURN.search(statement):
         raise Refusal("it has a carriage return without a line feed; write plain line breaks")
     found = _quoted_and_comments(statement, lexers[0])
-    if found is None:
-        raise Refusal("a quote or a comment is left open; close it, and write ' in text as ''")
-    quoted, comments = found
+    quoted, comments, opened = found
+    if opened is not None:
+        raise Refusal(_OPENED)
     sql, code = _blanked(statement, quoted, comments)
     if "\\" in statement or (dialect == "ansi" and "[" in statement):
         _refuse_other_readings(statement, dialect, found)
@@ -146,11 +148,61 @@ def read(statement: str, dialect: str) -> StatementText:
     return StatementText(sql[:end], code[:end], quoted)
 
 
-_Found = tuple[tuple[QuotedPart, ...], tuple[tuple[int, int], ...]]
+class _Found(NamedTuple):
+    """Where quoted parts and comments stand, and the first that is left open; None for none."""
+
+    quoted: tuple[QuotedPart, ...]
+    comments: tuple[tuple[int, int], ...]
+    opened: int | None
 
 
-def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found | None:
-    """Return where quoted parts and comments stand, or None where one is left open."""
+class ScriptText(NamedTuple):
+    """Statements with semicolons between them.
+
+    Attributes
+    ----------
+    sql
+        The script as long as it was, with blanks for the comments that do nothing.
+    ends
+        The places of the semicolons that are no part of a text, a name or a comment.
+    problem, place
+        What cannot be read with certainty, and where it begins; empty for nothing.
+    """
+
+    sql: str
+    ends: tuple[int, ...]
+    problem: str
+    place: int
+
+
+def read_script(script: str, dialect: str) -> ScriptText:
+    """Return where the statements of a script end, by the lexer that reads each of them."""
+    found = _quoted_and_comments(script, _LEXERS[dialect][0])
+    problem, place = (_OPENED, found.opened) if found.opened is not None else ("", len(script))
+    doubtful = [at for at in map(script.find, "\\[" if dialect == "ansi" else "\\") if at >= 0]
+    if doubtful:
+        try:
+            # What one reading takes for text may be a statement in another, beyond this one's end.
+            _refuse_other_readings(script[:place], dialect, found)
+        except Refusal as refusal:
+            problem, place = str(refusal), min(doubtful)
+    # What a server may run in a comment belongs to the statement that it stands in.
+    idle = tuple(span for span in found.comments if _is_idle(script[slice(*span)], dialect))
+    _, code = _blanked(script, found.quoted, found.comments)
+    ends = (match.start() for match in re.finditer(";", code[:place]))
+    return ScriptText(_blanked(script, (), idle)[0], tuple(ends), problem, place)
+
+
+def _is_idle(comment: str, dialect: str) -> bool:
+    try:
+        _check_comment(comment, dialect)
+    except Refusal:
+        return False
+    return True
+
+
+def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found:
+    """Return where quoted parts and comments stand."""
     quoted: list[QuotedPart] = []
     comments: list[tuple[int, int]] = []
     position = 0
@@ -161,15 +213,15 @@ def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found | Non
             quoted.append(QuotedPart(start + (statement[start] in "eE"), position - 1))
         elif kind == "comment":
             comments.append((start, position))
-        elif kind == "nested":
-            position = _nested_end(statement, start)
+        elif kind == "nested" and (end := _nested_end(statement, start)):
+            position = end
             comments.append((start, position))
-        elif kind == "dollar":
-            position = statement.find(match.group(), position) + len(match.group())
+        elif kind == "dollar" and (closed := statement.find(match.group(), position)) > 0:
+            position = closed + len(match.group())
             quoted.append(QuotedPart(start, position - 1))
-        if kind in {"open", "open_bracket"} or position <= start:
-            return None
-    return tuple(quoted), tuple(comments)
+        else:
+            return _Found(tuple(quoted), tuple(comments), start)
+    return _Found(tuple(quoted), tuple(comments), None)
 
 
 def _nested_end(statement: str, start: int) -> int:
@@ -204,12 +256,12 @@ def _blanked(
 def _refuse_other_readings(statement: str, dialect: str, found: _Found) -> None:
     for lexer in _LEXERS[dialect][1:]:
         other = _quoted_and_comments(statement, lexer)
-        if other is None:
+        if other.opened is not None:
             continue
-        quoted = tuple(part for part in other[0] if statement[part.start] != "[")
-        if (quoted, other[1]) == found:
+        quoted = tuple(part for part in other.quoted if statement[part.start] != "[")
+        if (quoted, other.comments) == (found.quoted, found.comments):
             continue
-        _, code = _blanked(statement, *other)
+        _, code = _blanked(statement, other.quoted, other.comments)
         if "\\" not in code:  # otherwise the server could not read it this way either
             raise Refusal(
                 "a backslash or bracket stands before a quote, which servers read in two ways; "

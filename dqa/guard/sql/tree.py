@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import Token, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
 from dqa.guard.names import closest
@@ -47,6 +47,7 @@ _SILENT = {
 """Words that change nothing and that sqlglot does not know: a type before a literal, hints."""
 _MOST_TOKENS = 5_000
 """What can be parsed in well under a tenth of a second."""
+_NO_UTF8 = re.compile("[\ud800-\udfff]")
 _QUOTES = frozenset("'\"`]$")
 _CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
@@ -86,6 +87,16 @@ def parse(text: StatementText, dialect: str) -> exp.Expr:
     if tree is None:
         raise Refusal("it is more than one statement; write one statement at a time")
     return tree
+
+
+def is_one(statement: str, dialect: str) -> bool:
+    """Return whether sqlglot finds no end of a statement inside a part of a script."""
+    readable = _NO_UTF8.sub("?", statement)
+    try:
+        tokens = dialect_of(_READ_AS.get(dialect, dialect)).tokenize(readable)
+    except _UNREADABLE:
+        return False
+    return all(token.token_type is not TokenType.SEMICOLON for token in tokens)
 
 
 def _without_silent_words(text: StatementText, dialect: str) -> StatementText:

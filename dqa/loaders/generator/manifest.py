@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from dqa import plugins
 from dqa.core.errors import DataError
+from dqa.core.paths import require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import common_label_rules
@@ -132,9 +133,12 @@ def read_manifest(folder: Path) -> Manifest:
 
     Raises
     ------
+    UsageError
+        There is no such folder.
     DataError
         It is missing, is no JSON, or is not what `write_generated` writes; names the field.
     """
+    require_folder(folder, "Name the folder of 'dqa generate --out'.")
     path = folder / MANIFEST
     try:
         document = json.loads(path.read_text("utf-8"))

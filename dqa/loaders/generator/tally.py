@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+from dqa.core.text import counted
 from dqa.scenarios.generation import Difficulty, Resistance
 
 _RELAXED = {
@@ -80,7 +81,8 @@ class Tally:
         rows = f"{few}" if few == many else f"{few} to {many}"
         there = f" Of these, {'; '.join(parts)}." if parts else ""
         return (
-            f"No question of '{scenario}' is left: {len(self._rows)} worlds of {rows} rows were "
+            f"No question of '{scenario}' is left: "
+            f"{counted(len(self._rows), 'world')} of {rows} rows were "
             f"drawn and {self._looked_at} questions looked at, of which {self._sure} have one sure "
             f"answer.{there} {tight}"
         )

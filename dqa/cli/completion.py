@@ -1,0 +1,66 @@
+"""What a shell completes by name; nothing is imported for it that the names do not need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+Completion: TypeAlias = Callable[[str], list[str]]
+"""Returns what a word may become, by its beginning."""
+
+
+def by_name(kind: str, *, listed: bool = False) -> Completion:
+    """Return what completes the names of a kind of plug-in.
+
+    Parameters
+    ----------
+    kind
+        As `dqa.plugins.names` takes it.
+    listed
+        Whether the option takes several, separated by commas.
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        from dqa import plugins
+
+        return _beginning(incomplete, plugins.names(kind), listed=listed)
+
+    return complete
+
+
+def by_model(incomplete: str) -> list[str]:
+    """Complete the names of scripted models; those of providers are theirs to know."""
+    from dqa import plugins
+
+    return _beginning(incomplete, [f"scripted:{name}" for name in plugins.script_names()])
+
+
+def by_format(incomplete: str) -> list[str]:
+    """Complete the names of formats."""
+    from dqa.api.formats import format_names
+
+    return _beginning(incomplete, format_names())
+
+
+def by_dialect(incomplete: str) -> list[str]:
+    """Complete what statements may be written in."""
+    from dqa import guard
+
+    return _beginning(incomplete, guard.DIALECTS)
+
+
+def one_of(names: Sequence[str]) -> Completion:
+    """Return what completes one of some fixed names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return _beginning(incomplete, names)
+
+    return complete
+
+
+def _beginning(incomplete: str, names: Iterable[str], *, listed: bool = False) -> list[str]:
+    before, comma, begun = incomplete.rpartition(",") if listed else ("", "", incomplete)
+    taken = {*before.split(",")}
+    return [
+        f"{before}{comma}{name}" for name in names if name.startswith(begun) and name not in taken
+    ]

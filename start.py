@@ -1,28 +1,38 @@
 #!/usr/bin/env python3
 """Set dqa up in a folder of its own and run it. Needs Python 3.11 to 3.13 and nothing else.
 
-    python3 start.py eval            evaluate the four agents on generated questions
-    python3 start.py test [ARGS]     run the tests
-    python3 start.py check           run every gate: lint, types, tests
+    python3 start.py eval [OPTIONS]  evaluate the four agents on generated questions; keeps the run
+    python3 start.py test [ARGS]     run the tests, without those that take long
+    python3 start.py check [ARGS]    run every gate: lint, types, all tests
+    python3 start.py lint            run lint and types alone
     python3 start.py dqa ARGS        run any dqa command
 
 The environment is .venv beside this file; it is made once and renewed when pyproject.toml changes.
 """
 
+# Any Python 2.7 or 3 can read this file, so that each can say which Python is needed.
+
+import collections
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+import threading
+import time
 
-ROOT = Path(__file__).resolve().parent
-VENV = ROOT / ".venv"
-BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, ".venv")
+BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
+PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
+UNFINISHED = os.path.join(VENV, "unfinished")  # is there while files are being written
 DEMO = ["--generate", "25", "--seed", "1"]
-SOURCES = ("--generate", "--generated", "--release")
+SOURCES = ("--generate", "--generated", "--questions", "--release", "--resume")
 VERSIONS = (11, 12, 13)
+INTERRUPTED = 130
+QUICK = ["pytest", "-n", "auto", "-m", "not slow", "-r", "fEX"]
+LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
+GATES = {"test": [QUICK], "lint": LINT, "check": LINT + [["pytest", "-n", "auto"]]}
 
 
 def main(arguments):
@@ -33,99 +43,267 @@ def main(arguments):
     if command in ("help", "-h", "--help"):
         print(__doc__)
         return 0
-    runs = {
-        "eval": [["dqa", "eval", *([] if names_questions(rest) else DEMO)]],
-        "dqa": [["dqa"]],
-        "test": [["pytest", "-n", "auto"]],
-        "lint": [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]],
-    }
-    runs["check"] = runs["lint"] + runs["test"]
-    if command not in runs:
-        return fail("There is no command '%s'. There are: %s." % (command, ", ".join(sorted(runs))))
-    code = set_up("dev" if command in ("test", "lint", "check") else "")
-    # Questions may be about files beside the user; tests and gates belong to this folder.
-    folder = None if command in ("dqa", "eval") else ROOT
-    for run in runs[command]:
-        code = code or call([str(BIN / run[0]), *run[1:], *rest], folder)
+    if command in GATES:
+        # The gates belong to this folder, and what is said to them to the last of them.
+        runs = GATES[command][:-1] + [GATES[command][-1] + rest]
+        return set_up("dev") or first_failure(runs, ROOT)
+    if command not in ("dqa", "eval"):
+        known = ", ".join(sorted(list(GATES) + ["dqa", "eval"]))
+        return fail("There is no command '%s'. There are: %s." % (command, known))
+    # Hints name commands as this user can type them.
+    os.environ["DQA_COMMAND"] = "%s %s dqa" % (
+        "python" if os.name == "nt" else "python3",
+        quoted(sys.argv[0]),
+    )
+    words = rest if command == "dqa" else ["eval"] + questions(rest) + rest + folder(rest)
+    # Questions may be about files beside the user, so this runs where the user is.
+    return set_up("openai") or first_failure([["dqa"] + words], None)
+
+
+def first_failure(runs, where):
+    """Run programs of the environment until one fails; return its exit code, else 0."""
+    code = 0
+    for run in runs:
+        code = code or call([os.path.join(BIN, run[0])] + run[1:], where)
     return code
 
 
-def names_questions(words):
-    """Whether options say where questions come from; --set NAME=VALUE is a setting and does not."""
+def questions(words):
+    """Return the demonstration's questions, unless options say where others come from.
+
+    --set NAME=VALUE is a setting, and names no questions; --resume RUN has those of its run.
+    """
     if any(word.split("=")[0] in SOURCES for word in words):
-        return True
+        return []
     after = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "--set"]
     joined = [word.split("=", 1)[1] for word in words if word.startswith("--set=")]
-    return any("=" not in given for given in after + joined)
+    return [] if any("=" not in given for given in after + joined) else DEMO
+
+
+def folder(words):
+    """Return the option that keeps a run in a new folder, unless options say where it goes."""
+    if any(word.split("=")[0] in ("--out", "--resume", "--help", "-h") for word in words):
+        return []
+    number = 1
+    while os.path.exists(os.path.join("runs", "eval-%d" % number)):
+        number += 1
+    return ["--out", os.path.join("runs", "eval-%d" % number)]
+
+
+def quoted(path):
+    """Return a path as a shell takes it."""
+    if os.name == "nt":
+        return '"%s"' % path if " " in path else path
+    import shlex
+
+    return shlex.quote(path)
 
 
 def with_another_python(arguments):
     """Run this again with a Python that is recent enough and not too recent."""
-    for minor in reversed(VERSIONS):
-        other = shutil.which("python3.%d" % minor)
-        if other:
-            return call([other, str(Path(__file__).resolve()), *arguments])
-    given = "%d.%d" % sys.version_info[:2]
-    return fail("dqa needs Python 3.%d to 3.%d, this is %s." % (VERSIONS[0], VERSIONS[-1], given))
+    names = ["python3.%d" % minor for minor in reversed(VERSIONS)]
+    for name in names:
+        if answers(name):
+            return call([name, os.path.abspath(__file__)] + arguments)
+    return fail(
+        "dqa needs Python 3.%d to 3.%d, this is %d.%d, and none of %s is here. Install one (from "
+        "your system's packages or python.org) and run this again."
+        % (VERSIONS[0], VERSIONS[-1], sys.version_info[0], sys.version_info[1], ", ".join(names))
+    )
+
+
+def answers(program):
+    """Whether a Python of this name runs: one may be found that only says how to install it."""
+    try:
+        with open(os.devnull, "w") as nowhere:
+            return subprocess.call([program, "-c", ""], stdout=nowhere, stderr=nowhere) == 0
+    except OSError:
+        return False
 
 
 def set_up(extra):
     """Make or renew the environment; return 0, or the exit code of what failed."""
-    stamp = VENV / ("dqa-%s.stamp" % (extra or "base"))
-    state = hashlib.sha256(
-        (ROOT / "pyproject.toml").read_bytes() + sys.version.encode()
-    ).hexdigest()
-    if stamp.is_file() and stamp.read_text() == state:
-        return 0
-    print("Setting up %s (once; a minute or two) ..." % VENV.name, file=sys.stderr)
-    if not PYTHON.is_file() and make_venv():
-        return fail(
-            "No virtual environment could be made. Install Python's venv module (on Debian or "
-            "Ubuntu: apt install python3-venv) and run this again."
-        )
-    target = "%s[%s]" % (ROOT, extra) if extra else str(ROOT)
-    install = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--editable",
-        target,
-    ]
-    code = call([str(PYTHON), *install])
-    if code:
-        return fail("The packages could not be installed; the lines above say why.")
-    stamp.write_text(state)
-    return 0
+    try:
+        return renew(extra)
+    except KeyboardInterrupt:
+        fail("Interrupted: .venv is not complete yet. The same command begins again.")
+        return INTERRUPTED
+    except OSError as error:
+        return fail("The environment %s could not be written: %s." % (VENV, error.strerror))
 
 
-def make_venv():
+def renew(extra):
+    """Install what is not there or not up to date; return 0 or an exit code."""
+    target = "%s[%s]" % (ROOT, extra)
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as project:
+        read = project.read() + sys.version.encode() + target.encode()
+    state = hashlib.sha256(read).hexdigest()
+    stamp = os.path.join(VENV, "dqa-%s.stamp" % extra)
+    if os.path.isfile(stamp) and not os.path.exists(UNFINISHED):
+        with open(stamp) as kept:
+            if kept.read() == state:
+                return 0
+    if os.path.exists(UNFINISHED):
+        # Packages that stand there in part would count as installed.
+        shutil.rmtree(VENV)
+    with Steps() as steps:
+        code = 0 if os.path.isfile(PYTHON) else make_venv(steps)
+        code = code or install(target, steps)
+    if code == 0:
+        with open(stamp, "w") as kept:
+            kept.write(state)
+    return code
+
+
+def make_venv(steps):
     """Make .venv with whatever this Python offers; return 0 or an exit code."""
+    steps.begin("making the environment")
+    said = []
     for module in ("venv", "virtualenv"):
-        done = subprocess.run(
-            [sys.executable, "-m", module, str(VENV)], capture_output=True, check=False
-        )
-        if done.returncode == 0:
+        os.makedirs(VENV, exist_ok=True)
+        mark(UNFINISHED)
+        if steps.run([sys.executable, "-m", module, VENV]) == 0:
+            os.remove(UNFINISHED)
             return 0
+        said.extend(steps.last)
         shutil.rmtree(VENV, ignore_errors=True)
-    return 1
+    steps.end()
+    return fail(
+        "No virtual environment could be made. Install Python's venv module (on Debian or "
+        "Ubuntu: apt install python3-venv) if that is missing, and run this again.",
+        said,
+    )
 
 
-def call(command, folder=None):
+def install(target, steps):
+    """Let pip install this folder and what it needs; return 0 or an exit code."""
+    steps.begin("collecting packages")
+    pip = [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
+
+    def heard(line):
+        if line.startswith("Installing collected packages"):
+            mark(UNFINISHED)
+            steps.begin("installing packages (%d)" % (line.count(",") + 1))
+
+    code = steps.run(pip + ["--progress-bar", "off", "--editable", target], heard)
+    if code == 0:
+        if os.path.exists(UNFINISHED):
+            os.remove(UNFINISHED)
+        steps.begin("done")
+        return 0
+    steps.end()
+    return fail(
+        "The packages could not be installed. Mend what pip says, e.g. a full disk or a missing "
+        "network, and run this again; it said at last:",
+        steps.last,
+    )
+
+
+def mark(path):
+    """Make an empty file."""
+    with open(path, "w"):
+        pass
+
+
+class Steps:
+    """What is being set up, on standard error: one live line on a terminal, else a line a step.
+
+    Attributes
+    ----------
+    last
+        The last lines that a program wrote.
+    """
+
+    def __init__(self):
+        self.last = collections.deque(maxlen=10)
+        self._terminal = sys.stderr.isatty()
+        self._started = time.time()
+        self._step = ""
+        self._shown = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def begin(self, step):
+        """Say what comes now."""
+        self._step = step
+        text = "%3d s  Setting up .venv: %s" % (time.time() - self._started, step)
+        if not self._terminal:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+
+    def end(self):
+        """Leave the live line."""
+        if self._terminal:
+            self._draw("")
+
+    def run(self, command, heard=None):
+        """Run a program and show what it says; return its exit code."""
+        self.last.clear()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+        # A daemon: what a killed program started may hold the pipe for a while yet.
+        reader = threading.Thread(target=self._read, args=(process.stdout, heard), daemon=True)
+        reader.start()
+        try:
+            while reader.is_alive():
+                self._tick()
+                reader.join(0.2)
+            return process.wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            self.end()
+
+    def _read(self, lines, heard):
+        for line in lines:
+            if line.strip():
+                self.last.append(line.rstrip())
+                if heard is not None:
+                    heard(line)
+        lines.close()
+
+    def _tick(self):
+        if self._terminal:
+            now = self.last[-1].strip().split(" (from ")[0] if self.last else ""
+            if now.startswith("Installing collected packages"):
+                now = ""  # the step says how many; all their names are longer than the line
+            seconds = time.time() - self._started
+            self._draw("%3d s  Setting up .venv: %s  %s" % (seconds, self._step, now))
+
+    def _draw(self, text):
+        room = shutil.get_terminal_size().columns - 1
+        text = text[:room]
+        sys.stderr.write("\r" + text.ljust(min(self._shown, room)) + ("" if text else "\r"))
+        sys.stderr.flush()
+        self._shown = len(text)
+
+
+def call(command, where=None):
     """Run a command, in this folder or the user's; return its exit code."""
-    with subprocess.Popen(command, cwd=folder) as process:
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                # The command was interrupted too: it says what it has kept, and ends by itself.
-                continue
+    process = subprocess.Popen(command, cwd=where)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            # The command was interrupted too: it says what it has kept, and ends by itself.
+            continue
 
 
-def fail(message):
-    """Print one line on standard error; return 1."""
-    print("error: " + message, file=sys.stderr)
+def fail(message, said=()):
+    """Print one line on standard error, and below it what a program said; return 1."""
+    lines = ["error: " + message] + ["    " + line for line in said]
+    sys.stderr.write("\n".join(lines) + "\n")
     return 1
 
 

@@ -75,7 +75,10 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cal
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
             found = _LENGTH.search(head)
-            body = json.loads(await reader.readexactly(int(found[1]) if found else 0))
+            if found is None:  # whether anybody listens is asked before the first call
+                writer.write(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+                continue
+            body = json.loads(await reader.readexactly(int(found[1])))
             await asyncio.sleep(LATENCY)
             message = {"role": "assistant", "content": said(body["messages"], calls)}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}

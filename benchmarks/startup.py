@@ -14,9 +14,11 @@ COMMANDS = {
     ("--help",): 0.3,
     ("--version",): 0.3,
     ("list",): 0.6,
-    ("formats",): 0.9,
+    ("list", "--json"): 0.6,
+    ("formats",): 0.6,
     ("check", "--dialect", "sqlite"): 0.6,
-    ("eval", "--help"): 0.9,
+    ("eval", "--help"): 0.6,
+    ("dellma", "--help"): 0.6,
 }
 """What is called, and how many CPU seconds it may take."""
 

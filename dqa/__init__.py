@@ -32,7 +32,7 @@ Read a run that was written down::
     import dqa
 
     run = dqa.read_run("runs/first")
-    print(run.table(), [result.choice for result in run.results])
+    print(run.report(), [result.choice for result in run.find(wrong=True)])
 
 What is evaluated is data, too: a `RunSpec` can be written, read, compared, and built in another
 process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         unload,
     )
     from dqa.api.evaluating import evaluate
+    from dqa.api.figures import Evaluation, RunCounts
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
@@ -72,7 +73,8 @@ if TYPE_CHECKING:
         read_set,
         show,
     )
-    from dqa.api.runs import Evaluation, Run, read_run
+    from dqa.api.runs import Run, read_run
+    from dqa.api.stored import StoredRun, find_runs
     from dqa.api.temporary import temporary_database
     from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
@@ -182,6 +184,7 @@ __all__ = [
     "Result",
     "Rows",
     "Run",
+    "RunCounts",
     "RunOptions",
     "RunSpec",
     "Settings",
@@ -190,6 +193,7 @@ __all__ = [
     "ShownSchema",
     "Simulator",
     "Situation",
+    "StoredRun",
     "Summary",
     "Trace",
     "Truth",
@@ -209,6 +213,7 @@ __all__ = [
     "choice_of",
     "evaluate",
     "examine",
+    "find_runs",
     "format_names",
     "generate",
     "generate_like_release",
@@ -269,8 +274,10 @@ _MODULES = {
         "read_set",
         "show",
     ),
+    "dqa.api.figures": ("Evaluation", "RunCounts"),
+    "dqa.api.runs": ("Run", "read_run"),
+    "dqa.api.stored": ("StoredRun", "find_runs"),
     "dqa.api.temporary": ("temporary_database",),
-    "dqa.api.runs": ("Evaluation", "Run", "read_run"),
     "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.decider": ("Decider", "UpperBound"),

@@ -31,11 +31,11 @@ PUBLIC = tuple(
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes OwnQuestion OwnQuestions Played
     PluginError Policy QueryError Question QuestionSet ReleaseAudit ReleaseFolder Result Rows
-    Run RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation Summary Trace Truth
-    UpperBound Usage
+    Run RunCounts RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation StoredRun
+    Summary Trace Truth UpperBound Usage
     UsageError Watcher World analyse annotate ask audit check check_files check_lines
     check_script evaluate examine
-    format_names generate generate_like_release installed json_schema list_deciders load
+    find_runs format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
     read_release read_questions read_run read_set settings_of show temporary_database unload
     write_audit_page write_generated

@@ -75,6 +75,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "schema": [json.loads(run("schema", file, "--samples", 1, "--json"))],
         "shortcut_choices": [*lines(out / "shortcuts.jsonl"), *lines(farm / "shortcuts.jsonl")],
         "spec": [spec["spec"]],
+        "stored_run": json.loads(run("runs", folder, "--json")),
         "trace": [
             *lines(out / "traces.jsonl"),
             *lines(farm / "traces.jsonl"),

@@ -40,6 +40,7 @@ def test_the_wheel_holds_four_packages_of_our_own_names(wheel: Path) -> None:
         assert data in names
 
 
+@pytest.mark.slow
 def test_the_installed_wheel_runs_beside_a_users_own_modules(wheel: Path, tmp_path: Path) -> None:
     """Plug-ins are found, and the user's modules are neither imported nor in the way."""
     site, work = tmp_path / "site", tmp_path / "work"

@@ -18,13 +18,14 @@ from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.folders import RunRecord, versions
+from dqa.evaluation.folders import RunRecord, now, read_resumable, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions, QuestionSource
+from dqa.report.hints import resume_command
 from dqa.report.tables import how_to_report
 
 if TYPE_CHECKING:
@@ -49,13 +50,13 @@ class _Faults(DecisionWatcher):
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
-    what: RunSpec | QuestionSet | QuestionSource,
+    what: RunSpec | QuestionSet | QuestionSource | None = None,
     deciders: Named | Sequence[Named] = (),
     *,
     out: Path | str | None = None,
     resume: bool = False,
-    options: RunOptions = DEFAULT_RUN,
-    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
     watcher: Watcher | None = None,
     **fields: Unpack[RunFields],
 ) -> Run:
@@ -65,15 +66,19 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     what
         Questions, where they come from, or a whole spec, of which `deciders` and `fields` change
-        what they name.
+        what they name. A run that goes on knows them, unless a caller made them.
     deciders
         One or several: by name, or as they are.
     out
         A new folder for results, traces and the spec; None keeps results alone, in memory.
     resume
-        Whether to go on with the run that `out` holds.
+        Whether to go on with the run that `out` holds. All that it began with is known from there;
+        what is given besides has to be the same. Passwords and keys are not in the folder: give the
+        address with its password, or set the variable that the error names. Deciders and questions
+        that a caller made are given again.
     options, calls
-        How the run goes about its work, and how models are called: no result depends on these.
+        How the run goes about its work, and how models are called: no result depends on these. By
+        default as usual, or as in the run that goes on.
     watcher
         Is told how far the run is.
     **fields
@@ -95,13 +100,16 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     if resume and out is None:
-        raise UsageError("resume goes on with a run in a folder: name it as out (--out).")
+        raise UsageError("resume goes on with a run in a folder: name it as out.")
+    folder, watching = None if out is None else Path(out), watcher or Watcher()
+    earlier = read_resumable(folder)[0] if resume and folder is not None else None
+    options = options or (DEFAULT_RUN if earlier is None else earlier.options)
+    calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
     named_fields, chats = name_models(fields)
-    spec = _spec(what, names, named_fields)
-    folder, watching = None if out is None else Path(out), watcher or Watcher()
+    spec = _spec(what, names, named_fields, None if earlier is None else earlier.spec)
     if folder is not None:
         require_room(folder)  # before anything is read or asked
     ready = spec.build(
@@ -116,7 +124,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         record = RunRecord(
             spec=built.spec,
             content_hash=built.setup.questions.content_hash,
-            workers=options.workers,
+            planned=built.setup.size,
+            began=now(),
+            options=options,
+            calls=calls,
             versions=versions(),
         )
         store = RunStore(folder, record, resume)
@@ -134,7 +145,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         except OSError as error:
             if folder is None or (problem := told_problem(error, folder)) is None:
                 raise
-            kept = f"What was decided is kept in {folder}: go on with resume (--resume)."
+            kept = f"What was decided is kept; '{resume_command(folder)}' goes on."
             raise InfrastructureError(f"{problem} {kept}") from error
         except CrashError as error:
             raise CrashError(f"{error} {how_to_report(store.crashed[-1], folder)}") from error
@@ -151,19 +162,29 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _spec(
-    what: RunSpec | QuestionSet | QuestionSource, names: tuple[str, ...], fields: RunFields
+    what: RunSpec | QuestionSet | QuestionSource | None,
+    names: tuple[str, ...],
+    fields: RunFields,
+    earlier: RunSpec | None,
 ) -> RunSpec:
-    changed: dict[str, Any] = {**fields}
-    if isinstance(what, RunSpec):
-        return what.changed(**changed, **({"deciders": names} if names else {}))
-    questions = what
-    if isinstance(questions, QuestionSet):
-        questions = GivenQuestions(
-            name=questions.name,
-            content_hash=questions.content_hash,
-            in_place=all(map(questions.is_in_place, questions.questions)),
+    """Return what is evaluated: what is given, and of a run that goes on what it has besides."""
+    changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
+    if isinstance(what, QuestionSet):
+        what = GivenQuestions(
+            name=what.name,
+            content_hash=what.content_hash,
+            in_place=all(map(what.is_in_place, what.questions)),
         )
-    return RunSpec(questions=questions, deciders=names or default_deciders("evaluate"), **changed)
+    whole = what if isinstance(what, RunSpec) else earlier
+    if whole is None and what is None:
+        raise UsageError(
+            "Give the questions, or where they come from; or resume a run in a folder."
+        )
+    if not isinstance(what, RunSpec | None):
+        changed["questions"] = what
+    if whole is not None:
+        return whole.changed(**changed)
+    return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
 
 
 _Fields = TypeVar("_Fields", bound=DecidingFields)

@@ -16,7 +16,7 @@ _OWN: Mapping[str, str] = {
     "audit": "dqa.evaluation.audit:ReleaseAudit",
     "checked_statement": "dqa.api.checking:CheckedStatement",
     "database_health": "dqa.api.databases:DatabaseHealth",
-    "evaluation": "dqa.api.runs:Evaluation",
+    "evaluation": "dqa.api.figures:Evaluation",
     "loaded": "dqa.api.databases:LoadedHere",
     "manifest": "dqa.loaders.generator.manifest:Manifest",
     "own_question": "dqa.loaders.own_question:OwnQuestion",
@@ -27,6 +27,7 @@ _OWN: Mapping[str, str] = {
     "schema": "dqa.api.looking:ShownSchema",
     "shortcut_choices": "dqa.evaluation.shortcuts:ShortcutChoices",
     "spec": "dqa.evaluation.spec:RunSpec",
+    "stored_run": "dqa.api.stored:StoredRun",
     "trace": "dqa.evaluation.traces:Trace",
 }
 """By what a format is called, where its class is; methods add theirs by entry point

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from dqa import plugins
+from dqa.api.figures import Evaluation, RunCounts, count_decisions
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.question_set import Defect
-from dqa.core.records import Record, problem_of
+from dqa.core.records import problem_of
 from dqa.core.text import counted
 from dqa.evaluation.folders import (
     RUN,
     TRACES,
+    RunRecord,
     read_record,
     read_results,
     read_shortcuts,
@@ -46,6 +49,7 @@ from dqa.evaluation.stats import (
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.tables import (
     Spending,
@@ -64,31 +68,6 @@ if TYPE_CHECKING:
     from dqa.models.budget import Prices
 
 
-class Evaluation(Record):
-    """A run in figures, as ``dqa eval --json`` prints it."""
-
-    model: str | None = Field(description="the chat model that was named")
-    models: dict[str, str] = Field(
-        description="what answered behind each decider: several joined by ' + ', or 'none'"
-    )
-    scripted: bool = Field(description="whether a program took a language model's place")
-    rule_set: str | None
-    strict_official: bool
-    out: str | None
-    spent: Spending
-    results: tuple[Summary, ...]
-    means: tuple[KindMean, ...] = Field(
-        description="accuracies as means over relational and graph databases (PlanRAG, Table 4)"
-    )
-    shortcuts: tuple[Shortcut, ...] = Field(
-        description="how often each heuristic is right, on the questions that were judged"
-    )
-    chance: tuple[Chance, ...]
-    tags: tuple[TagCount, ...] = Field(
-        default=(), description="how every decider did on the questions of each tag"
-    )
-
-
 @dataclass(frozen=True)
 class Run:
     """Decisions that were made and judged.
@@ -102,7 +81,7 @@ class Run:
     folder
         Where results and traces are; None where they are kept nowhere.
     planned
-        How many decisions there were to make.
+        How many decisions there are to make; None where an older version did not say.
     crashed
         The traces of the decisions that ended in a bug.
     defects
@@ -116,7 +95,7 @@ class Run:
     results: tuple[Result, ...]
     spec: RunSpec | None = None
     folder: Path | None = None
-    planned: int = 0
+    planned: int | None = None
     crashed: tuple[Trace, ...] = ()
     defects: tuple[Defect, ...] = ()
     prices: Prices | None = None
@@ -127,6 +106,8 @@ class Run:
     def traces(self) -> tuple[Trace, ...]:
         """Every decision with all that led to it, in the order of the results.
 
+        A trace without a result is of a decision that was not kept, and is none of them.
+
         Raises
         ------
         UsageError
@@ -136,12 +117,11 @@ class Run:
             return self._asked
         if self.folder is None:
             raise UsageError("This run was kept in no folder, and so were its traces: give one.")
-        found = read_traces(self.folder)
-        if not found:
+        found = {trace.key: trace for trace in read_traces(self.folder)}
+        if not self.by_key.keys() & found.keys():
             raise UsageError(f"{self.folder} holds no finished decision yet.")
         # Traces stand in the order of their ends, which no run repeats; results in the plan's.
-        places = {key: place for place, key in enumerate(self.by_key)}
-        return tuple(sorted(found, key=lambda t: (places.get(t.key, len(places)), t.key)))
+        return tuple(found[key] for key in self.by_key if key in found)
 
     @cached_property
     def by_key(self) -> Mapping[tuple[str, str, str], Result]:
@@ -197,10 +177,10 @@ class Run:
         """Tokens and calls of all models together."""
         return spending(self.results, self.prices)
 
-    @property
-    def judged(self) -> bool:
-        """Whether any decision was made: judged, or without anything that tells what is right."""
-        return any(not result.outcome.repeated for result in self.results)
+    @cached_property
+    def counts(self) -> RunCounts:
+        """How far the run is."""
+        return count_decisions(self.results, self.planned)
 
     @property
     def stopped_by(self) -> str | None:
@@ -208,16 +188,21 @@ class Run:
         ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
         return next(ended, None)
 
-    def how_to_go_on(self) -> str:
-        """Return what the budget's end means for the decisions that were made."""
-        kept = sum(result.outcome is not Outcome.BUDGET for result in self.results)
-        made = f"{self.stopped_by} {kept} of {counted(self.planned, 'decision')} were made"
+    def how_to_go_on(self) -> str | None:
+        """Return what could not be judged, why, and how it is asked again; None where all was."""
+        said = Counter(_WHY[r.outcome] for r in self.results if r.outcome.repeated)
+        if not said:
+            return None
+        why = ", ".join(f"{count} because {reason}" for reason, count in said.items())
+        of = len(self.results) if self.planned is None else self.planned
+        told = f"{said.total()} of {of} decisions could not be judged: {why}."
+        missing = self.counts.missing
+        if missing:
+            told += f" {missing} more were not asked."
         if self.folder is None:
-            return f"{made} and not kept; a folder as out (--out) would have kept them."
-        return (
-            f"{made} and are kept in {self.folder}. The same again with resume (--resume) "
-            "and a higher budget goes on."
-        )
+            return f"{told} Nothing was kept: give a folder as out (--out) to be able to go on."
+        more = "" if self.stopped_by is None else " with a higher budget"
+        return f"{told} What was decided is kept; '{resume_command(self.folder)}'{more} goes on."
 
     def tables(self) -> list[tuple[str, Table]]:
         """Return the tables of accuracies, each under its title."""
@@ -250,6 +235,7 @@ class Run:
             rule_set=None if spec is None else spec.rule_set,
             strict_official=self.strict_official,
             out=None if self.folder is None else str(self.folder),
+            counts=self.counts,
             spent=self.spent,
             results=self.summaries,
             means=self.means,
@@ -257,6 +243,43 @@ class Run:
             chance=self.chance,
             tags=self.tags,
         )
+
+    def find(  # noqa: PLR0913  (each narrows the results down by itself)
+        self,
+        question: str | None = None,
+        database: str | None = None,
+        decider: str | None = None,
+        *,
+        scenario: str | None = None,
+        outcomes: Collection[Outcome] = (),
+        wrong: bool = False,
+        failed: bool = False,
+    ) -> tuple[Result, ...]:
+        """Return the results that are asked for, in the order of the run.
+
+        Parameters
+        ----------
+        question, database, decider, scenario
+            Only those of this one.
+        outcomes, wrong, failed
+            Only those that ended so: in one of these outcomes, judged and not right, or not judged
+            as a failing server, a spent budget or a bug ended them. Of several, in any of them.
+
+        Raises
+        ------
+        UnknownNameError
+            The run has no such question, database, decider or scenario.
+        """
+        wanted: Sequence[Result] = self.results
+        wanted = _those(wanted, "scenario", scenario, lambda result: result.scenario)
+        wanted = _those(wanted, "question", question, lambda result: result.question)
+        wanted = _those(wanted, "database", database, lambda result: result.database)
+        wanted = _those(wanted, "decider", decider, lambda result: result.decider)
+        ended = set(outcomes)
+        ended |= {o for o in Outcome if wrong and o.judged and o is not Outcome.CORRECT}
+        ended |= {o for o in Outcome if failed and o.repeated}
+        any_outcome = not (outcomes or wrong or failed)
+        return tuple(result for result in wanted if any_outcome or result.outcome in ended)
 
     def select(
         self,
@@ -308,13 +331,21 @@ class Run:
         return read(trace, self.by_key.get(trace.key), unit)
 
 
+_WHY = {
+    Outcome.INFRASTRUCTURE: "a server or provider failed",
+    Outcome.BUDGET: "the budget was spent",
+    Outcome.CRASHED: "of a bug",
+}
+_Item = TypeVar("_Item")
+
+
 def _those(
-    traces: Sequence[Trace], what: str, name: str | None, of: Callable[[Trace], str]
-) -> Sequence[Trace]:
-    known = {of(trace) for trace in traces}
+    items: Sequence[_Item], what: str, name: str | None, of: Callable[[_Item], str]
+) -> Sequence[_Item]:
+    known = {of(item) for item in items}
     if name is not None and name not in known:
         raise UnknownNameError(what, name, known)
-    return [trace for trace in traces if name in {None, of(trace)}]
+    return [item for item in items if name in {None, of(item)}]
 
 
 def read_run(run: Path | str) -> Run:
@@ -342,8 +373,15 @@ def read_run(run: Path | str) -> Run:
         raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the folder of one.")
     results = tuple(read_results(path))
     register_scenarios(path)
-    spec = read_record(path).spec if (path / RUN).is_file() else None
-    return Run(results, spec, path, planned=len(results), shortcut_choices=read_shortcuts(path))
+    record = read_record(path) if (path / RUN).is_file() else RunRecord(spec=None)
+    return Run(
+        results,
+        record.spec,
+        path,
+        planned=record.planned,
+        prices=record.calls.prices,
+        shortcut_choices=read_shortcuts(path),
+    )
 
 
 def _read_asked(file: Path) -> Trace:

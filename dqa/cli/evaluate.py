@@ -14,8 +14,9 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json, echo_table
+from dqa.cli.output import echo_json, echo_report
 from dqa.cli.progress import Progress
+from dqa.cli.resuming import given_by, how_to_resume
 from dqa.core.errors import BudgetSpentError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -34,6 +35,7 @@ _INTERRUPTED = 130
 )
 def evaluate(  # noqa: PLR0913  (one parameter an option)
     *,
+    context: typer.Context,
     deciders: Annotated[
         str | None,
         typer.Option(
@@ -80,13 +82,14 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
         ),
     ] = None,
     resume: Annotated[
-        bool,
+        Path | None,
         typer.Option(
             "--resume",
-            help="Go on with the run in --out, with the same settings.",
+            metavar="RUN",
+            help="Go on with the run in this folder, as it began; needs no other option.",
             rich_help_panel=OUTPUT,
         ),
-    ] = False,
+    ] = None,
     running: RunOptions,
     policy: options.Policy = None,
     rule_set: options.RuleSet = None,
@@ -102,35 +105,43 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let deciders decide questions on databases, and print how often each was right."""
+    """Let deciders decide questions on databases, and print how often each was right.
+
+    Exit code 1 where a decision could not be judged; the last lines say how the run goes on.
+    """
     from dqa.api.evaluating import evaluate as evaluate_all
 
-    given: dict[str, Any] = {"strict_official": strict_official, "policy": policy}
-    if databases is not None:
-        given["databases"] = options.names_in("--databases", databases)
+    how: dict[str, Any]
+    if resume is not None:
+        how = how_to_resume(resume, given_by(context))
+    else:
+        how = {
+            "what": questions.source(
+                asking.seed, options.scenarios_in(scenarios), limit, strict=strict, decides=True
+            ),
+            "deciders": () if deciders is None else options.names_in("--deciders", deciders),
+            "options": running,
+            "calls": calling,
+            "strict_official": strict_official,
+            "policy": policy,
+            **asking.fields(rule_set, reads=True),
+        }
+        if databases is not None:
+            how["databases"] = options.names_in("--databases", databases)
+    folder = out if resume is None else resume
     with Progress(verbose=verbose) as progress:
         try:
-            run = evaluate_all(
-                questions.source(
-                    asking.seed, options.scenarios_in(scenarios), limit, strict=strict, decides=True
-                ),
-                () if deciders is None else options.names_in("--deciders", deciders),
-                out=out,
-                resume=resume,
-                options=running,
-                calls=calling,
-                watcher=progress,
-                **asking.fields(rule_set, reads=True),
-                **given,
-            )
+            run = evaluate_all(**how, out=folder, resume=resume is not None, watcher=progress)
         except KeyboardInterrupt:
-            _leave(progress, out)
+            _leave(progress, folder)
             raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         echo_json(run.figures().to_json())
     else:
-        _report(run)
+        echo_report(run)
     _complain(run)
+    if not as_json:
+        _tell_what_next(run)
 
 
 def _leave(progress: Progress, out: Path | None) -> None:
@@ -139,9 +150,9 @@ def _leave(progress: Progress, out: Path | None) -> None:
     if out is None:
         typer.echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
     else:
-        typer.echo(
-            f"{made} and are kept in {out}. The same command with --resume goes on.", err=True
-        )
+        from dqa.report.hints import resume_command
+
+        typer.echo(f"{made} and are kept. '{resume_command(out)}' goes on.", err=True)
     if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
         # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
         sys.stdout.flush()
@@ -149,25 +160,26 @@ def _leave(progress: Progress, out: Path | None) -> None:
         os._exit(_INTERRUPTED)
 
 
-def _report(run: Run) -> None:
-    for title, table in run.tables():
-        typer.echo(title)
-        echo_table(table)
-    for line in run.lines():
-        typer.echo(line)
-    if run.folder is not None:
-        typer.echo(f"Results and traces are in {run.folder}.")
-
-
 def _complain(run: Run) -> None:
-    """Say on stderr what failed; exit code 1 where nothing at all could be judged."""
+    """Say on stderr what failed and how the run goes on; exit code 1 where anything did."""
     from dqa.report.tables import crash_lines, failures
 
     for line in failures(run.results):
         typer.echo(f"failed: {line}", err=True)
     for line in crash_lines(run.crashed, run.folder):
         typer.echo(f"crashed: {line}", err=True)
+    further = run.how_to_go_on()
     if run.stopped_by is not None:
-        raise BudgetSpentError(run.how_to_go_on())
-    if not run.judged:
+        raise BudgetSpentError(f"{run.stopped_by} {further}")
+    if further is not None:
+        typer.echo(f"not judged: {further}", err=True)
         raise typer.Exit(1)
+
+
+def _tell_what_next(run: Run) -> None:
+    """Say on stderr what can be done with a kept run, where nothing about it is amiss."""
+    from dqa.report.next_steps import next_steps
+
+    if run.folder is not None and all(result.outcome.judged for result in run.results):
+        for line in next_steps(run.folder, run.results):
+            typer.echo(line, err=True)

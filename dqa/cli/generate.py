@@ -220,6 +220,7 @@ def _refuse_beside_set(asked: Mapping[str, Any], seed: int) -> None:
 
 def _report(out: Path, as_json: bool) -> None:
     from dqa.loaders.generator import read_manifest
+    from dqa.report.hints import command
 
     manifest = read_manifest(out)
     if as_json:
@@ -231,7 +232,7 @@ def _report(out: Path, as_json: bool) -> None:
             f"{counted(counts.databases, 'database')}, "
             f"{counts.mean_rows:.1f} rows on average"
         )
-    typer.echo(f"Written to {out}. Decide them with: dqa eval --generated {out}")
+    typer.echo(f"Written to {out}. Decide them with: {command('eval', '--generated', str(out))}")
 
 
 def _known(listed: str) -> tuple[str, ...]:

@@ -34,6 +34,14 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
         "trace:trace",
         "Show what a decider did, step by step, and what its decision is worth.",
     ),
+    "runs": (
+        "run_list:list_runs",
+        "List the runs below folders: what was evaluated and when, how much is decided and right.",
+    ),
+    "results": (
+        "results:results",
+        "Print the table of a stored run again, or list its decisions: the wrong, what failed.",
+    ),
     "analyse": (
         "analyse:analyse",
         "Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.",
@@ -178,8 +186,9 @@ def _options(
 def run() -> None:
     """Run the command line: an expected error is one line on stderr, a bug its traceback.
 
-    What the system says of a file or a disk is one of the expected. Exit codes: 0 done, 1 failed, 2
-    asked for something that cannot be; an interrupt goes on to `dqa.__main__`, which ends with 130.
+    What the system says of a file or a disk is one of the expected. Exit codes: 0 done, 1 something
+    failed or could not be judged, 2 asked for something that cannot be; an interrupt goes on to
+    `dqa.__main__`, which ends with 130.
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode must not turn an answer into a crash.
@@ -192,7 +201,7 @@ def run() -> None:
         sys.stdout.flush()  # here, where a reader that has gone can still be told from a bug
         raise
     except DqaError as error:
-        _leave(str(error), error.exit_code)
+        _leave(" ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
     except OSError as error:
         problem = None if isinstance(error, BrokenPipeError) else told_problem(error)
         if problem is None:

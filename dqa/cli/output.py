@@ -14,6 +14,7 @@ from dqa.core.text import spelt_out
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from dqa.api.runs import Run
     from dqa.core.question_set import Defect
 
 _DEFECTS_SHOWN = 10
@@ -50,6 +51,17 @@ def echo_table(table: Table) -> None:
         return
     for block in fitted(table, console.width):
         console.print(block)
+
+
+def echo_report(run: Run) -> None:
+    """Print a run's tables, what is said below them, and where all of it is kept."""
+    for title, table in run.tables():
+        typer.echo(title)
+        echo_table(table)
+    for line in run.lines():
+        typer.echo(line)
+    if run.folder is not None:
+        typer.echo(f"Results and traces are in {run.folder}.")
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:

@@ -14,6 +14,7 @@ from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
+    from dqa.evaluation.results import Result
     from dqa.evaluation.traces import Trace
 
 
@@ -33,12 +34,18 @@ def trace(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Show what a decider did, step by step, and what its decision is worth.
 
-    Where a question was asked of several deciders or on several databases, the runs are listed;
-    name one with --decider and --database. With --json all of them are printed.
+    Without QUESTION, the questions are listed with what became of them. Where a question was asked
+    of several deciders or on several databases, the runs are listed; name one with --decider and
+    --database. With --json all of them are printed; without QUESTION, a run's results.
     """
     from dqa.api.runs import read_run
 
     found = read_run(run)
+    if question is None and found.folder is not None:
+        decided = found.find(database=database, decider=decider)
+        if len({result.question for result in decided}) > 1:
+            _list_questions(found, decided, as_json=as_json)
+            return
     wanted = found.select(question, database, decider)
     if as_json:
         echo_json([_as_json(found, one) for one in wanted])
@@ -60,6 +67,37 @@ def _as_json(run: Run, trace: Trace) -> dict[str, object]:
         "model": trace.model,
         "passages": [passage_to_json(passage) for passage in run.passages(trace)],
     }
+
+
+def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> None:
+    """Print a row a question and database: what became of it by decider."""
+    if as_json:
+        echo_json([result.to_json() for result in decided])
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from dqa.core.distribution import own_command
+    from dqa.core.text import visible
+
+    deciders = list(dict.fromkeys(result.decider for result in decided))
+    table = Table(box=box.SIMPLE_HEAD)
+    for title in ("Question", "Database", *deciders):
+        table.add_column(Text(visible(title)))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for result in decided:
+        row = rows.setdefault((result.question, result.database), {})
+        row[result.decider] = result.outcome.value
+    # A question's databases stand together; a run may have asked one database after the other.
+    order = list(dict.fromkeys(result.question for result in decided))
+    for (question, database), row in sorted(rows.items(), key=lambda one: order.index(one[0][0])):
+        cells = (question, database, *(row.get(decider, "-") for decider in deciders))
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    echo_table(table)
+    typer.echo(
+        f"Name one: {own_command()} trace {run.folder} QUESTION --database NAME --decider NAME"
+    )
 
 
 def _list(run: Run, wanted: Sequence[Trace]) -> None:

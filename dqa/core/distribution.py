@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "decision-qa"
@@ -11,6 +12,14 @@ DISTRIBUTION = "decision-qa"
 def own_version() -> str:
     """Return the version of dqa."""
     return version(DISTRIBUTION)
+
+
+def own_command() -> str:
+    """Return how this user starts the command, for hints that are to be pasted.
+
+    ``DQA_COMMAND`` says it where that is not ``dqa``: ``start.py`` sets it.
+    """
+    return os.environ.get("DQA_COMMAND") or "dqa"
 
 
 def find_versions(*packages: str) -> dict[str, str]:

@@ -319,7 +319,7 @@ def _address(model: ModelSpec) -> str | None:
     if model.base_url is not None and ":***@" in model.base_url:
         raise UsageError(
             f"The address of {model.name}, {model.base_url}, was written without its password: "
-            "give the whole address."
+            "give the whole address (--base-url; of a planner --planner-base-url)."
         )
     return model.base_url
 

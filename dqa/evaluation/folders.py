@@ -1,5 +1,6 @@
 """Reading what a run left behind: its record, its results and its traces.
 
+A decision counts from its result on; a trace without one is of a decision that was not kept.
 Every line says of which version it is. Lines of the first form, which said nothing, are read like
 those of today; a newer version is refused by name, with the version of dqa that wrote it.
 """
@@ -10,15 +11,17 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.records import Record, problem_of
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import SPEC_VERSION, RunSpec
@@ -27,6 +30,8 @@ from dqa.scenarios import scenario_name
 
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
 SHORTCUTS = "shortcuts.jsonl"
+ABANDONED = "abandoned.jsonl"
+"""Traces of what was decided again: they count for nothing but what they used."""
 _VERSION = 1
 _PACKAGES = (
     "ladybug",
@@ -51,8 +56,12 @@ class RunRecord(Record):
         What was evaluated; None of a folder of the first form.
     content_hash
         Of the questions and their situations.
-    workers
-        Threads that decided, where the run began.
+    planned
+        How many decisions there are to make; None where an older version did not say.
+    began
+        When it began; None where an older version did not say.
+    options, calls
+        How it went about its work, and how models were called, when it was last gone on with.
     versions
         Of Python and of the packages that matter.
     """
@@ -60,8 +69,20 @@ class RunRecord(Record):
     version: Literal[1] = 1
     spec: RunSpec | None
     content_hash: str = ""
-    workers: int = 1
+    planned: int | None = Field(ge=0, default=None)
+    began: datetime | None = None
+    options: RunOptions = RunOptions()
+    calls: CallOptions = CallOptions()
     versions: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_workers_alone(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        """Read a record of version 0.3, which kept the number of workers and no other option."""
+        if not isinstance(given, Mapping) or "workers" not in given:
+            return given
+        rest = {name: value for name, value in given.items() if name != "workers"}
+        return {"options": {"workers": given["workers"]}, **rest}
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
@@ -79,6 +100,11 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | find_versions(*_PACKAGES)
 
 
+def now() -> datetime:
+    """Return the time, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 def read_record(folder: Path) -> RunRecord:
     """Read what was run.
 
@@ -87,6 +113,13 @@ def read_record(folder: Path) -> RunRecord:
     UsageError
         The folder holds no run, or one of a newer version.
     """
+    if not folder.is_dir():
+        problem = "is a file" if folder.exists() else "does not exist"
+        raise UsageError(f"{folder} {problem}: name the folder of 'dqa eval --out'.")
+    if not (folder / RUN).is_file():
+        raise UsageError(
+            f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."
+        )
     try:
         written = json.loads((folder / RUN).read_text("utf-8"))
         known = _is_known(written, folder / RUN, folder)
@@ -97,14 +130,27 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
     except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
-            f"{folder} holds no run that could go on ({RUN}: {error}): name another folder."
+            f"{folder} holds no run that could go on ({RUN}: {error}): name the folder of one."
         ) from error
 
 
-def began_in_an_older_form(folder: Path) -> bool:
-    """Whether a run's spec is of a version before today's; `read_record` has read its file."""
-    written = json.loads((folder / RUN).read_text("utf-8")).get("spec")
-    return written is None or written.get("version", SPEC_VERSION) < SPEC_VERSION
+def read_resumable(folder: Path) -> tuple[RunRecord, RunSpec]:
+    """Read what was run, and the spec by which it can go on.
+
+    Raises
+    ------
+    UsageError
+        The folder holds no run, or one of a newer version, or one that began in an older form.
+    """
+    record = read_record(folder)
+    written = json.loads((folder / RUN).read_text("utf-8")).get("spec") or {}
+    # What was decided then had other prompts, ties and rule sets, some of them of today's names.
+    if record.spec is None or written.get("version", SPEC_VERSION) < SPEC_VERSION:
+        raise UsageError(
+            f"{folder} was begun by dqa {record.written_by} in an older form, which can be "
+            "read but not resumed, as agents and rule sets have changed since: name another folder."
+        )
+    return record, record.spec
 
 
 def register_scenarios(folder: Path) -> None:
@@ -176,15 +222,25 @@ def usage_so_far(folder: Path) -> Usage:
     ParseError
         A whole line of the traces is damaged.
     """
-    used = _lines(folder / TRACES, "trace", lambda line: Usage(**line["usage"]))
-    return sum(used, Usage())
+    seen: set[str] = set()
+    used = Usage()
+    for path in (folder / TRACES, folder / ABANDONED):
+        # A process that was killed while it settled the folder may have left a line in both.
+        raw = _raw_lines(path)
+        counted = [line not in seen for line in raw]
+        seen.update(raw)
+        usages = _lines(path, "trace", lambda line: Usage(**line["usage"]))
+        used = sum((u for u, counts in zip(usages, counted, strict=True) if counts), used)
+    return used
+
+
+def _raw_lines(path: Path) -> list[str]:
+    # Not splitlines(): other line separators may stand inside a JSON string.
+    return _whole_lines(path).split("\n")[:-1] if path.exists() else []
 
 
 def _lines(path: Path, what: str, read: Callable[[Mapping[str, Any]], _Line]) -> Iterator[_Line]:
-    if not path.exists():
-        return
-    # Not splitlines(): other line separators may stand inside a JSON string.
-    for number, line in enumerate(_whole_lines(path).split("\n")[:-1], start=1):
+    for number, line in enumerate(_raw_lines(path), start=1):
         try:
             written = json.loads(line)
             _is_known(written, path, path.parent)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from dqa.models.budget import Prices
     from dqa.models.cassette import Cassette
     from dqa.models.policy import CallPolicy
+
+
+def _absolute(path: Path | None) -> Path | None:
+    """Return a path that is found from wherever a run is gone on with."""
+    return None if path is None else path.absolute()
 
 
 class RunOptions(Record):
@@ -40,6 +45,7 @@ class RunOptions(Record):
     fail_fast: Annotated[bool, Field(description="Stop at the first crash.")] = False
     audit: Annotated[
         Path | None,
+        AfterValidator(_absolute),
         Field(description="File to append every statement to, with what came of it."),
     ] = None
 
@@ -53,9 +59,15 @@ class CallOptions(Record):
         Two of them contradict each other.
     """
 
-    record: Annotated[Path | None, Field(description="New cassette for every model reply.")] = None
+    record: Annotated[
+        Path | None,
+        AfterValidator(_absolute),
+        Field(description="New cassette for every model reply."),
+    ] = None
     replay: Annotated[
-        Path | None, Field(description="Cassette that answers in the model's place; no key.")
+        Path | None,
+        AfterValidator(_absolute),
+        Field(description="Cassette that answers in the model's place; no key."),
     ] = None
     retries: Annotated[int, Field(ge=0, description="Most further attempts at one reply.")] = 6
     timeout: Annotated[float, Field(ge=0.1, description="How long a provider may be silent.")] = (

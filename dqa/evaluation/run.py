@@ -83,7 +83,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         store.add(*lines)
         tell_observers(lines[1])
         on_result(lines[0])
-        crashes.count(" ".join(task.key), decision)
+        crashes.count(_where(task), decision)
 
     left = [task for task in tasks if task.key not in store.results]
     try:
@@ -92,6 +92,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     finally:
         store.close()
     return store.finish(tasks)
+
+
+def _where(task: Task) -> str:
+    return f"{task.question.key}, decided by {task.decider} on {task.database}"
 
 
 def _lines(
@@ -251,6 +255,7 @@ class _WorkerPool:
                 with attempt_by(*task.key):
                     made.append(_asked(self._deciders[task.decider], task, database))
             except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+                error.add_note(f"It was raised at {_where(task)}.")
                 made.append(ended_by(error, time.perf_counter() - started))
             return made[-1].outage != "database"
 

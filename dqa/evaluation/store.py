@@ -3,14 +3,16 @@
 Beside them, ``shortcuts.jsonl`` has what the scenarios' heuristics answer to the same questions.
 
 Every decision is appended, and flushed, as soon as it is made: first its trace, then its result,
-which is what says that it is done. A crash can cost the last, half-written line, never more. A
-finished run's results are written once more in the order of its plan, so the same command leaves
-the same file; times are in the traces only.
+from which on it counts. A killed process can cost the last decision, never more; what it left of
+that is taken out before the run goes on (`dqa.evaluation.recovery`), so one decision has one trace.
+A finished run's results are written once more in the order of its plan, so the same command leaves
+the same file; times are in the traces, and in ``run.json``, only.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -23,12 +25,11 @@ from dqa.evaluation.folders import (
     SHORTCUTS,
     TRACES,
     RunRecord,
-    began_in_an_older_form,
-    cut_half_line,
-    read_record,
     read_results,
+    read_resumable,
 )
 from dqa.evaluation.plan import Task
+from dqa.evaluation.recovery import settle, unfinished_name, write_whole
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import differences
@@ -46,12 +47,13 @@ class RunStore:
         What is run; see `RunRecord`. None where there is no folder.
     resume
         Whether to go on with what the folder holds. What crashed, or was ended by a failing server
-        or a spent budget, is asked again.
+        or a spent budget, is asked again, and what is left of it is taken out at once.
 
     Raises
     ------
     UsageError
-        The folder holds something and `resume` is not set, or it holds another run.
+        The folder holds something and `resume` is not set, it holds another run, or another
+        process writes it.
     ParseError
         A line that is not the last one is damaged.
     """
@@ -63,6 +65,7 @@ class RunStore:
         self._results: dict[tuple[str, str, str], Result] = {}
         self._crashed: dict[tuple[str, str, str], Trace] = {}
         self._files: tuple[TextIO, TextIO] | None = None
+        self._lock: int | None = None
         self._fresh = folder is not None and not _is_used(folder)
         if folder is None:
             return
@@ -70,23 +73,24 @@ class RunStore:
             raise AssertionError("a run in a folder says what it is")
         if self._fresh:
             _make(folder)
-            (folder / RUN).write_text(json.dumps(record.to_json(), indent=2) + "\n", "utf-8")
+        elif not resume:
+            raise UsageError(
+                f"{folder} is not empty: name another folder, or go on with the run that it holds "
+                f"by resume (dqa eval --resume {folder})."
+            )
         else:
-            self._go_on(folder, record, resume)
+            record = _compared(folder, record)
+        self._lock = _lock(folder)
+        if not self._fresh:
+            self._go_on(folder)
+        write_whole(folder / RUN, (json.dumps(record.to_json(), indent=2) + "\n").encode())
         self._files = (_appending(folder / TRACES), _appending(folder / RESULTS))
 
-    def _go_on(self, folder: Path, record: RunRecord, resume: bool) -> None:
+    def _go_on(self, folder: Path) -> None:
         """Read what a folder holds of the same run."""
-        if not resume:
-            raise UsageError(
-                f"{folder} is not empty: name another folder, or go on with resume (--resume)."
-            )
-        _compare(folder, record)
-        cut_half_line(folder / RESULTS)
-        for result in read_results(folder):
-            if not result.outcome.repeated:
-                self._results[result.key] = result
-        cut_half_line(folder / TRACES)
+        results = read_results(folder)
+        settle(folder)
+        self._results = {result.key: result for result in results if not result.outcome.repeated}
 
     @property
     def results(self) -> Mapping[tuple[str, str, str], Result]:
@@ -102,7 +106,7 @@ class RunStore:
         """Keep what the heuristics answer to the run's questions."""
         if self.folder is not None:
             lines = "".join(_line(found.to_json()) for found in choices)
-            (self.folder / SHORTCUTS).write_text(lines, "utf-8", newline="\n")
+            write_whole(self.folder / SHORTCUTS, lines.encode())
 
     def add(self, result: Result, trace: Trace) -> None:
         """Keep one decision."""
@@ -119,11 +123,8 @@ class RunStore:
         ordered = tuple(self._results[t.key] for t in tasks if t.key in self._results)
         self.close()
         if self.folder is not None:
-            target = self.folder / RESULTS
-            fresh = target.with_suffix(".jsonl.new")
-            with fresh.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(_line(result.to_json()) for result in ordered)
-            fresh.replace(target)
+            lines = "".join(_line(result.to_json()) for result in ordered)
+            write_whole(self.folder / RESULTS, lines.encode())
         return ordered
 
     def discard(self) -> None:
@@ -139,26 +140,48 @@ class RunStore:
             for file in self._files:
                 file.close()
             self._files = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
-def _compare(folder: Path, record: RunRecord) -> None:
-    earlier = read_record(folder)
-    # What was decided then had other prompts, ties and rule sets, some of them of today's names.
-    if earlier.spec is None or began_in_an_older_form(folder):
-        raise UsageError(
-            f"{folder} was begun by dqa {earlier.written_by} in an older form, which can be "
-            "read but not resumed, as agents and rule sets have changed since: name another folder."
-        )
+def _compared(folder: Path, record: RunRecord) -> RunRecord:
+    """Return the record of a run that goes on, which began when, and with what, it did."""
+    earlier, spec = read_resumable(folder)
     if record.spec is None:
         raise AssertionError("a run that goes on has a spec")
-    differing = differences(earlier.spec, record.spec)
+    differing = differences(spec, record.spec)
     if not differing and earlier.content_hash != record.content_hash:
         differing = ["the questions are others"]
     if differing:
         raise UsageError(
             f"{folder} holds a run with other settings: {'; '.join(differing)}. "
-            "Use the same, or name another folder."
+            "Leave them out to go on as it began, or name another folder."
         )
+    return record.changed(began=earlier.began, versions=earlier.versions)
+
+
+def _lock(folder: Path) -> int | None:
+    """Keep other processes from writing the folder, until it is closed or this process ends.
+
+    None where the system has no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise UsageError(
+            f"Another process is writing {folder}: wait for its end, or name another folder."
+        ) from error
+    except OSError:  # a file system without locks
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _line(value: Mapping[str, Any]) -> str:
@@ -168,7 +191,9 @@ def _line(value: Mapping[str, Any]) -> str:
 def _is_used(folder: Path) -> bool:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file: name a folder.")
-    return folder.is_dir() and any(folder.iterdir())
+    # All that a process leaves behind which was killed before the run began.
+    nothing = {unfinished_name(RUN)}
+    return folder.is_dir() and any(path.name not in nothing for path in folder.iterdir())
 
 
 def _make(folder: Path) -> None:

@@ -54,7 +54,7 @@ def whole_url(location: str, name: str | None = None) -> str:
     )
     raise UsageError(
         f"{location} was written without its password, and {problem}: set {variables[0]} to the "
-        "whole URL."
+        "whole URL, or give that in its place (--databases, or --database NAME=URL)."
     )
 
 

@@ -50,6 +50,11 @@ class Source(Record):
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
     @property
+    @abstractmethod
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+
+    @property
     def asks_in_place(self) -> bool:
         """Whether the questions name their databases, which are asked where they are."""
         return False
@@ -121,6 +126,11 @@ class ReleaseFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"release {self.folder.name}"
+
     def read_for(self, key: str) -> QuestionSet:
         """Return the question `key`; of its database alone it is told what is wrong."""
         return self._read(self.names, key)
@@ -143,6 +153,11 @@ class GeneratedFolder(Source):
 
     source: Literal["generated"] = "generated"
     folder: _Folder
+
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"folder {self.folder.name}"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
@@ -188,6 +203,11 @@ class GeneratedQuestions(Source):
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"{self.count} generated, seed {self.seed}"
+
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import generate
 
@@ -212,6 +232,11 @@ class NamedSet(Source):
 
     source: Literal["set"] = "set"
     name: str
+
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"set {self.name}"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.sets import read_set
@@ -279,6 +304,11 @@ class OwnQuestions(Source):
     __str__ = __repr__
 
     @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"questions {self.file.name}"
+
+    @property
     def asks_in_place(self) -> bool:
         """Always."""
         return True
@@ -334,6 +364,11 @@ class GivenQuestions(Source):
     def asks_in_place(self) -> bool:
         """As its maker said."""
         return self.in_place
+
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"{self.name} (passed in Python)"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         del scenarios

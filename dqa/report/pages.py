@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from dqa.core.errors import UsageError
 from dqa.core.paths import problem_of_path
 from dqa.core.text import spelt_out
+from dqa.report.statements import lay_out
 
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
@@ -38,6 +39,7 @@ def _environment(package: str) -> Environment:
     )
     environment.filters["figure"] = _figure
     environment.filters["percent"] = percent
+    environment.filters["lay_out"] = lay_out
     return environment
 
 

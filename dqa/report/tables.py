@@ -15,6 +15,7 @@ from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.hints import trace_command
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -326,23 +327,29 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
 
 
 def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:
-    """Return what crashed, most frequent first, a line each, and how to report it."""
-    said = Counter((trace.decider, trace.error or "") for trace in crashed).most_common()
-    lines = [f"{counted(count, 'run')} of {decider}: {error}" for (decider, error), count in said]
+    """Return what crashed, most frequent first, a line each with where, and how to report it."""
+    said: dict[tuple[str, str], list[Trace]] = {}
+    for trace in crashed:
+        said.setdefault((trace.decider, trace.error or ""), []).append(trace)
+    lines = [
+        f"{decider} at {first.question} on {first.database}{_more(len(rest))}: {error}"
+        for (decider, error), (first, *rest) in sorted(said.items(), key=lambda one: -len(one[1]))
+    ]
     return [*lines, how_to_report(crashed[0], folder)] if crashed else []
+
+
+def _more(others: int) -> str:
+    return f" and {others} more decision{'s' if others > 1 else ''}" if others else ""
 
 
 def how_to_report(crashed: Trace, folder: Path | None) -> str:
     """Return what to do about a bug."""
     where = "run again with a folder as out (--out), which keeps its traceback"
     if folder is not None:
-        where = (
-            f"'dqa trace {folder} {crashed.question} --decider {crashed.decider} --database "
-            f"{crashed.database}' shows its traceback"
-        )
+        where = f"'{trace_command(folder, crashed.key)}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
-        f"{crashed.decider}, with the versions in run.json; resume (--resume) asks again."
+        f"{crashed.decider}, with the versions in run.json; resume (--resume RUN) asks again."
     )
 
 

@@ -34,6 +34,7 @@ from dqa.report.passages import (
     Unjudged,
     WholeReply,
 )
+from dqa.report.statements import lay_out
 from dqa.report.tables import model_line
 from dqa.report.trace_verdict import verdict_lines
 
@@ -168,9 +169,10 @@ class _Showing:
 
     def _called(self, called: Called) -> Iterator[_Block]:
         named = _TITLES.get(called.tool, called.tool)
-        lines = self._lines(called.asked.strip() or "(empty)")
+        lines = self._lines(lay_out(called.asked.strip()) or "(empty)")
         if called.translated is not None:
-            lines += [_Line("as it ran:", "dim"), *self._lines(called.translated.strip())]
+            ran = lay_out(called.translated.strip())
+            lines += [_Line("as it ran:", "dim"), *self._lines(ran)]
         if not called.done:
             lines.append(_Line("-> nothing came back: the run ended here", "red"))
         elif called.error is not None:

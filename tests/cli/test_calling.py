@@ -102,13 +102,14 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
         assert len(server.requests) - asked < asked
         assert stopped.code == 1
         assert "The budget of 9000 tokens is spent" in stopped.err.replace(",", "")
-        assert "of 8 decisions were made and are kept" in stopped.err
+        assert "of 8 decisions could not be judged" in stopped.err
+        assert f"'dqa eval --resume {out}' with a higher budget goes on" in stopped.err
         assert "runs that the spent budget ended (not judged)" in stopped.out
         assert 1 <= outcomes(out)["budget"] <= 3
         assert outcomes(out).total() < 8
-        again = dqa(*common, *address, "--out", out, "--resume", "--budget-tokens", "9001")
+        again = dqa("eval", "--resume", out, "--budget-tokens", "9001")
         assert again.code == 1  # what was spent before counts
-        done = dqa(*common, *address, "--out", out, "--resume", "--budget-cost", "10", *prices)
+        done = dqa("eval", "--resume", out, "--budget-cost", "10", *prices)
     assert done.code == 0, done.err
     assert (out / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
     assert "; cost 0." in done.out
@@ -117,13 +118,13 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
 def test_a_recording_that_went_on_replays_as_one_run(
     dqa: Command, generated: Path, tmp_path: Path
 ) -> None:
-    """Stopped by its budget, resumed without one: the cassette holds the whole of it."""
+    """Stopped by its budget, resumed with a higher one: the cassette holds the whole of it."""
     tape, out = tmp_path / "tape.jsonl", tmp_path / "out"
     common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
     with ModelServer(scripted) as server:
         kept = ("--base-url", server.url, "--record", tape, "--out", out)
         assert dqa(*common, *kept, "--budget-tokens", "5000").code == 1
-        assert dqa(*common, *kept, "--resume").code == 0
+        assert dqa("eval", "--resume", out, "--budget-tokens", "5000000").code == 0
         # A request that two deciders share is made, and recorded, once for each.
         bodies = Counter(json.dumps(body) for body in server.requests)
     assert max(bodies.values()) <= 2

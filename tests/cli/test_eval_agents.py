@@ -81,10 +81,11 @@ def test_a_run_goes_on_with_its_own_protocol_and_planner_only(
     agent = ("--deciders", "planrag-two-models", "--out", tmp_path / "run")
     base = ("eval", "--generated", generated, *SMALL, *agent)
     assert dqa(*base).code == 0
-    other = dqa(*base, "--resume", "--protocol", "tools")
+    resumed = ("eval", "--resume", tmp_path / "run")
+    other = dqa(*resumed, "--protocol", "tools")
     assert other.code == 2
     assert 'protocol was "react" and is now "tools"' in other.err
-    other = dqa(*base, "--resume", "--planner", "scripted:greedy")
+    other = dqa(*resumed, "--planner", "scripted:greedy")
     assert other.code == 2
     assert "planner" in other.err
 
@@ -236,6 +237,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["react", "tools"])
 def test_every_agent_recorded_by_four_workers_replays_byte_for_byte(
     protocol: str, dqa: Command, recorded: Path, tmp_path: Path

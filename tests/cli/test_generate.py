@@ -171,4 +171,4 @@ def test_a_resumed_run_knows_its_set(dqa: Callable[..., Any], tmp_path: Path) ->
         "limit": 2,
     }
     assert len(api.RunSpec.from_json(spec).questions.read().questions) == 2
-    assert dqa(*run, "--resume").code == 0
+    assert dqa("eval", "--resume", tmp_path / "run").code == 0

@@ -94,7 +94,7 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
         (["eval", "--generate", "1", "--scenarios", ","], 2, "--scenarios names nothing"),
         (["eval", "--generate", "1", "--model", "scripted:oracle"], 2, "analyst"),
         (["eval", "--generate", "1", "--model", "gpt"], 2, "provider:model"),
-        (["eval", "--generate", "1", "--resume"], 2, "--out"),
+        (["eval", "--resume", "nowhere"], 2, "nowhere does not exist"),
         (["eval", "--generate", "1", "--rule-set", "fair"], 2, "paper, released"),
         (["eval", "--release", "no/such/folder"], 2, "no/such/folder"),
         (["show", "locating/99", "--generate", "1"], 2, "locating/1"),

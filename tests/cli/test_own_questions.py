@@ -129,12 +129,12 @@ def test_a_run_goes_on_and_asks_only_what_is_left(dqa: Command, own: Path, tmp_p
     lines = whole.splitlines(keepends=True)
     (run / "results.jsonl").write_bytes(b"".join(lines[1:]))
     traces = (run / "traces.jsonl").read_bytes().count(b"buying/3")
-    ran = dqa(*command, "--resume")
+    ran = dqa("eval", "--resume", run)
     assert ran.code == 0, ran.err
     assert (run / "results.jsonl").read_bytes() == whole
     assert (run / "traces.jsonl").read_bytes().count(b"buying/3") == traces
     own.write_text(own.read_text("utf-8").replace("cheapest", "dearest"), "utf-8")
-    ran = dqa(*command, "--resume")
+    ran = dqa("eval", "--resume", run)
     assert ran.code == 2
     assert "the questions are others" in ran.err
 

@@ -61,7 +61,7 @@ def test_a_run_that_goes_on_takes_no_reply_from_what_is_finished(
         ran = dqa(*COMMON, *kept, "--workers", 1, "--budget-tokens", 9_000)
         assert ran.code == 1
         assert 1 < mood.said < 24
-        ran = dqa(*COMMON, *kept, "--workers", 8, "--resume")
+        ran = dqa("eval", "--resume", made, "--workers", 8, "--budget-tokens", 9_000_000)
         assert ran.code == 0, ran.err
     assert mood.said == 24  # four of each decider, and five votes in each of the latter
     out = tmp_path / "played"

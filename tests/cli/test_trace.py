@@ -191,7 +191,6 @@ def test_json_holds_the_passages_of_every_run_that_matches(dqa: Command, run_fol
         (("locating/9",), "Did you mean 'locating/"),
         (("locating/1", "--decider", "planrug"), "Did you mean 'planrag'?"),
         (("locating/1", "--database", "sqlight"), "There are: ladybug, sqlite."),
-        ((), "Name one of the 4 questions of this run, e.g. building/1."),
     ],
 )
 def test_what_the_run_does_not_hold_is_said_with_what_it_does(
@@ -218,15 +217,16 @@ def test_what_is_no_run_is_said(dqa: Command, run_folder: Path, tmp_path: Path) 
 
 
 def test_a_half_written_last_line_costs_that_run_only(dqa: Command, copied: Path) -> None:
-    """A trace whose result was never written is shown, and said to be unjudged."""
+    """A decision whose result was never written was not made: its trace is not shown."""
     results = copied / "results.jsonl"
     lines = results.read_text("utf-8").splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if '"planrag"' in line and '"sqlite"' in line)
     mine = json.loads(lines[first])["question"]
     results.write_text("".join(lines[:first] + lines[first + 1 :]) + lines[first][:30], "utf-8")
     ran = one(dqa, copied, question=mine)
-    assert ran.code == 0, ran.err
-    assert "Not judged\n  No result was recorded for this decision" in ran.out
+    assert (ran.code, ran.out) == (2, "")
+    assert "no decider" in ran.err
+    assert dqa("trace", copied, mine).out.startswith(f"{mine} was decided 5 times")
 
 
 def test_results_of_an_older_version_are_refused_by_line(dqa: Command, copied: Path) -> None:

@@ -19,9 +19,18 @@ def test_a_timer_fires_when_its_time_has_come() -> None:
 def test_a_timer_that_was_cancelled_never_fires() -> None:
     """What comes after it fires all the same."""
     dog, first, second = Watchdog(), Event(), Event()
-    with dog.after(0.05, first.set) as timer:
-        pass
-    with dog.after(0.1, second.set):
+    busy, go_on = Event(), Event()
+
+    def hold() -> None:
+        busy.set()
+        go_on.wait(30)
+
+    with dog.after(0.0, hold):
+        assert busy.wait(30)  # so the next timer is due, and cannot fire yet
+        with dog.after(0.0, first.set) as timer:
+            pass
+        go_on.set()
+    with dog.after(0.01, second.set):
         assert second.wait(30)
     assert not timer.has_fired
     assert not first.is_set()

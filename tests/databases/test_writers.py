@@ -62,6 +62,7 @@ def round_trip(situation: Situation, backend: Backend) -> Situation:
         database.close()
 
 
+@pytest.mark.slow
 @by_backend
 def test_every_released_database_comes_back_equal(backend: Backend, release_dir: Path) -> None:
     """All values of all rows, in order."""
@@ -103,6 +104,7 @@ def test_a_graph_needs_every_table_mapped() -> None:
         ladybug.BACKEND.load(Situation(partial, "partial", situation.tables))
 
 
+@pytest.mark.slow
 def test_many_databases_fit_in_one_process() -> None:
     """Each takes little address space, so an evaluation can hold all of its databases open."""
     situation = shuffled(1)

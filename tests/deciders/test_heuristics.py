@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 
 import dqa
 from dqa import plugins
+from dqa.core.database import Database
 from dqa.core.decision import Ending
 from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
@@ -32,18 +33,27 @@ def questions() -> QuestionSet:
     return generate(("locating", "building"), count=8, seed=4)
 
 
+@pytest.fixture(scope="module")
+def opened(questions: QuestionSet) -> Iterator[dict[tuple[str, str], Database]]:
+    """The database of each situation in each embedded engine."""
+    with ExitStack() as stack:
+        yield {
+            (name, engine): stack.enter_context(closing(plugins.backend(engine).load(situation)))
+            for name, situation in questions.situations.items()
+            for engine in EMBEDDED
+        }
+
+
 @pytest.mark.parametrize(("scenario", "name"), SHIPPED)
 def test_every_database_gives_a_heuristic_the_same_answer(
-    questions: QuestionSet, scenario: str, name: str
+    questions: QuestionSet, opened: dict[tuple[str, str], Database], scenario: str, name: str
 ) -> None:
     """Each is a candidate, and its one statement is kept as evidence."""
     decider = plugins.decider(name)(None, Settings())
     chosen: dict[str, list[object]] = {database: [] for database in EMBEDDED}
     for question in questions.select((scenario,)).questions:
         for database, choices in chosen.items():
-            situation = questions.situation_of(question)
-            with closing(plugins.backend(database).load(situation)) as opened:
-                decision = decider.decide(question, opened)
+            decision = decider.decide(question, opened[question.situation, database])
             assert decision.ending is Ending.ANSWERED
             assert decision.choice in (question.candidates or ())
             assert len(decision.evidence) == 1

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from benchmarks.dellma_draws import KINDS, SAMPLES, measure
 from dqa_dellma.settings import DellmaSettings, Draws
 
@@ -14,6 +16,7 @@ EXACT = KINDS["rankings without error"]
 DOCS = (Path(__file__).parents[2] / "docs" / "dellma.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_even_draws_lose_less_than_independent_ones() -> None:
     """Where rankings make no error: what is lost comes from the draws alone."""
     found = {

@@ -28,6 +28,7 @@ def coverage(shape: Shape, worlds: int, seed: int) -> tuple[float, float]:
     return float(np.mean(held)), float(np.mean(chosen))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_in_nine_of_ten_worlds() -> None:
     """Over 500 generated worlds the 90 % intervals cover 85 to 95 %, the chosen action's too."""
     everywhere, chosen = coverage(Shape(), 500, seed=1)
@@ -35,6 +36,7 @@ def test_intervals_hold_the_truth_in_nine_of_ten_worlds() -> None:
     assert 0.85 <= chosen <= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [
@@ -58,12 +60,14 @@ def test_intervals_hold_in_other_kinds_of_worlds(shape: Shape) -> None:
     assert 0.82 <= everywhere <= 0.985
 
 
+@pytest.mark.slow
 def test_intervals_of_even_draws_are_conservative() -> None:
     """They are made for independent draws; stratified ones miss the beliefs by less."""
     everywhere, _ = coverage(Shape(draws="stratified"), 80, seed=1)
     assert 0.9 <= everywhere <= 0.995
 
 
+@pytest.mark.slow
 def test_intervals_from_first_places_are_conservative() -> None:
     """One-vs-All data tell little: what they leave open is in the intervals, and a bit more."""
     everywhere, _ = coverage(Shape(first_only=True), 100, seed=3)
@@ -83,6 +87,7 @@ def regrets(samples: int) -> tuple[float, float]:
     return paper, ours
 
 
+@pytest.mark.slow
 def test_decisions_converge_to_the_best_as_samples_grow() -> None:
     """The chosen action's true expected utility tends to the best one's, by either rule."""
     losses = [regrets(samples) for samples in (8, 32, 256)]
@@ -92,6 +97,7 @@ def test_decisions_converge_to_the_best_as_samples_grow() -> None:
     assert all(ours <= paper for paper, ours in losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "worlds", "within"),
     [

@@ -99,6 +99,15 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
     assert not re.search(r"https?://|@import|url\(", page)
 
 
+def test_long_statements_are_laid_out() -> None:
+    """A clause a line."""
+    told, columns = events(), ", ".join(f"a.column_{number}" for number in range(9))
+    statement = f"SELECT {columns} FROM fruit a WHERE a.name = 'fig'"
+    told["retrieval"][0] = changed(told["retrieval"][0], statement=statement)
+    page = render_tree(read_tree(traced(told)))
+    assert "\nFROM fruit a\nWHERE a.name = &#39;fig&#39;</pre>" in page
+
+
 def test_text_of_others_never_becomes_markup(tmp_path: Path) -> None:
     """Names, statements and rows are shown, with what acts unseen spelt out."""
     told = events(fig=HOSTILE, rain=HOSTILE, wet=HOSTILE)

@@ -104,7 +104,7 @@ def test_the_first_crash_stops_a_run_that_is_to_fail_fast(
     setup = make_setup(one=broken_at("locating/2", official))
     options = RunOptions(workers=1, fail_fast=True)
     store = RunStore(tmp_path / "run", run_record())
-    with pytest.raises(CrashError, match="a decision crashed, the last at locating/2 sqlite one"):
+    with pytest.raises(CrashError, match="crashed, the last at locating/2, decided by one"):
         evaluate(setup, Judge(setup.questions, "paper"), store, options)
     kept = {result.question: result.outcome for result in read_results(tmp_path / "run")}
     assert kept["locating/2"] is Outcome.CRASHED

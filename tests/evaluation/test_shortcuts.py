@@ -153,6 +153,7 @@ def test_scenarios_without_heuristics_have_chance_alone() -> None:
     assert [found.choices for found in choose_by_shortcuts(made)] == [{}, {}]
 
 
+@pytest.mark.slow
 def test_the_documented_shares_are_those_that_are_measured() -> None:
     """The table of ``docs/evaluation.md``, without the column of the whole release."""
     page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")

@@ -106,6 +106,7 @@ def session() -> Iterator[Any]:
         session.run("MATCH (n:dqa_guard_x|dqa_guard_y) DETACH DELETE n").consume()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "statement",
     [
@@ -135,6 +136,7 @@ def test_a_server_returns_one_situation_only(session: Any, statement: str) -> No
     assert "dqa_guard_y" in str([record.values() for record in session.run(statement)])
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "statement",
     [

@@ -87,6 +87,7 @@ def test_duckdb_can_read_what_is_called_harmless(statement: str) -> None:
         connection.close()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif("DQA_TEST_POSTGRES_URL" not in os.environ, reason="no PostgreSQL server")
 def test_postgres_can_read_what_is_called_harmless() -> None:
     """The harmless set is real: nothing in it is a syntax error."""
@@ -102,6 +103,7 @@ def test_postgres_can_read_what_is_called_harmless() -> None:
                     pytest.fail(f"{statement}: {error}")
 
 
+@pytest.mark.integration
 @pytest.mark.skipif("DQA_TEST_MYSQL_URL" not in os.environ, reason="no MariaDB server")
 def test_mariadb_can_read_what_is_called_harmless() -> None:
     """The harmless set is real: nothing in it is a syntax error."""

@@ -101,6 +101,7 @@ def test_every_released_database_comes_back_equal(
     assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
 
 
+@pytest.mark.slow
 def test_every_released_database_comes_back_equal_from_one_file(
     situations: list[Situation], tmp_path: Path
 ) -> None:

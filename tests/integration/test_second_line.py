@@ -159,6 +159,7 @@ def prepare(database: Any) -> None:
                     connection.execute(statement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", sorted(BACKENDS))
 def test_an_embedded_database_keeps_its_data(dialect: str, world: Situation, folder: Path) -> None:
     """No attack changes it, and only what is known is let through."""

@@ -132,6 +132,7 @@ def test_a_resistance_that_leaves_nothing_says_so() -> None:
     assert re.search(r"\(keeping: \d+ right\)", str(refused.value))
 
 
+@pytest.mark.slow
 def test_a_resistance_that_is_always_right_ends_the_search() -> None:
     """After a thousand questions, not after forty worlds of up to eightfold size."""
     keeping = Keeping(0)

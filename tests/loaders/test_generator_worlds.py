@@ -172,6 +172,7 @@ def test_generated_situations_read_back_equal(scenario: str, backend: str) -> No
     database.close()
 
 
+@pytest.mark.slow
 def test_what_is_written_reads_back_equal_in_both_forms(tmp_path: Path) -> None:
     """Questions, outcomes and situations; no rule set vouches for what no simulator judges."""
     made = generate(ALL, 5, 8, per_database=2)

@@ -27,14 +27,14 @@ def server(
     return ModelServer(program, lambda _, before: trouble if before < times else None)
 
 
-def model_at(served: ModelServer, *, streaming: bool = False) -> OpenAIChat:
-    """A model that gives up on a silent server quickly."""
+def model_at(served: ModelServer, *, streaming: bool = False, patience: float = 60.0) -> OpenAIChat:
+    """A model that gives up on a silent server after so many seconds."""
     return OpenAIChat(
         model="test",
         base_url=served.url,
         api_key=KEY,  # type: ignore[arg-type]
         temperature=0,
-        timeout=0.5,
+        timeout=patience,
         max_retries=0,
         streaming=streaming,
         stream_usage=streaming,
@@ -42,9 +42,9 @@ def model_at(served: ModelServer, *, streaming: bool = False) -> OpenAIChat:
 
 
 def call(
-    served: ModelServer, policy: CallPolicy, *, streaming: bool = False
+    served: ModelServer, policy: CallPolicy, *, streaming: bool = False, patience: float = 60.0
 ) -> tuple[ModelReply, list[Fault]]:
     """Ask for one reply and keep what went wrong."""
     faults: list[Fault] = []
-    model = model_at(served, streaming=streaming)
+    model = model_at(served, streaming=streaming, patience=patience)
     return call_model(model, [HumanMessage("Decide.")], STOP, policy, faults.append), faults

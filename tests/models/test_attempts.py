@@ -211,7 +211,7 @@ def test_a_name_reaches_the_threads_of_langgraph_and_langchain(
 ) -> None:
     """Both replies are the asker's, and so is a failure there."""
     model, threads = recording(tape, mood, 3), set()
-    together = threading.Barrier(2, timeout=10.0)
+    together = threading.Barrier(2, timeout=60.0)
 
     def work() -> str:
         threads.add(threading.get_ident())
@@ -239,7 +239,7 @@ def test_a_name_reaches_the_threads_of_langgraph_and_langchain(
 
 def test_the_same_asker_in_two_threads_loses_no_reply(tape: Path, mood: Moody) -> None:
     """It should not be; yet whatever a model said is on the tape once."""
-    model, together = recording(tape, mood), threading.Barrier(8, timeout=10.0)
+    model, together = recording(tape, mood), threading.Barrier(8, timeout=60.0)
 
     def ask_twice(_: int) -> list[str]:
         with attempt_by("one"):

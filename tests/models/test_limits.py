@@ -71,7 +71,7 @@ def test_no_more_calls_at_once_than_allowed() -> None:
             with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
-            full.wait(10.0)
+            full.wait(60.0)
             with lock:
                 inside[0] -= 1
 

@@ -44,6 +44,7 @@ NAME = "openai:test"
 DECIDERS = ("iterrag", "self-consistency")
 TOKENS = 10
 WORKERS = (1, 8)
+by_workers = pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 8])
 STEADY: Mapping[str, Target] = {n: plugins.backend(n) for n in ("sqlite", "duckdb")}
 Left = tuple[bytes, dict[str, Any]]
 """What a run leaves behind: its results to the byte, and its traces."""
@@ -159,7 +160,7 @@ def entries(tape: Path) -> list[dict[str, Any]]:
     return [line for line in lines if "request" in line]
 
 
-@pytest.mark.parametrize("workers", WORKERS)
+@by_workers
 def test_questions_in_the_same_words_keep_their_replies_apart(
     questions: QuestionSet, tmp_path: Path, workers: int
 ) -> None:
@@ -175,6 +176,7 @@ def test_questions_in_the_same_words_keep_their_replies_apart(
     assert_played(questions, tape, outcome(tmp_path / "made"))
 
 
+@pytest.mark.slow
 def test_one_worker_makes_the_same_cassette_every_time(
     questions: QuestionSet, tmp_path: Path
 ) -> None:
@@ -187,7 +189,7 @@ def test_one_worker_makes_the_same_cassette_every_time(
     assert made[0] == made[1]
 
 
-@pytest.mark.parametrize("workers", WORKERS)
+@by_workers
 def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     questions: QuestionSet, tmp_path: Path, workers: int
 ) -> None:
@@ -206,7 +208,7 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
         assert outcome(folder) == outcome(tmp_path / "made")
 
 
-@pytest.mark.parametrize("workers", WORKERS)
+@by_workers
 def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
     questions: QuestionSet, tmp_path: Path, workers: int
 ) -> None:
@@ -222,7 +224,8 @@ def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
     assert_played(questions, tape, outcome(folder))
 
 
-@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.slow
+@by_workers
 def test_a_run_whose_provider_went_away_and_that_went_on_is_played_as_one(
     questions: QuestionSet, tmp_path: Path, workers: int
 ) -> None:

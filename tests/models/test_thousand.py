@@ -136,6 +136,7 @@ def named(decision: Decision) -> Iterator[str]:
             yield words
 
 
+@pytest.mark.slow
 def test_a_thousand_runs_under_mixed_faults(
     worlds: tuple[QuestionSet, dict[str, Database]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

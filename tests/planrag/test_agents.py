@@ -222,6 +222,7 @@ def test_every_script_drives_every_agent_on_every_database(
         assert None not in choices
 
 
+@pytest.mark.slow
 def test_the_analyst_finds_the_best_decisions_of_a_clean_world() -> None:
     """Where labels follow the rules, an analyst who follows them is mostly right."""
     from dqa.loaders.generator import generate

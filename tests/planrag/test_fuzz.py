@@ -42,9 +42,9 @@ from dqa_planrag.toolbox import Toolbox
 from tests.evaluation.records import run_record
 from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
 
-EACH = 5_000
+EACH = pytest.mark.parametrize("each", [100, pytest.param(5_000, marks=pytest.mark.slow)])
 """Replies that each parser reads."""
-RUNS = 200
+RUNS = pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.slow)])
 """Whole runs in each protocol."""
 SHORT = Limits(rows=20, bytes=4_000, seconds=2.0)
 OPENING = {"PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF"}
@@ -266,9 +266,10 @@ def toolbox_of(watched: Watched, questions: QuestionSet) -> Toolbox:
     return Toolbox((query_tool(watched.database, SHORT), *simulation_tools(simulation, SHORT)))
 
 
+@EACH
 @pytest.mark.parametrize("name", ["react", "tools"])
 def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
-    name: str, watched: Watched, questions: QuestionSet
+    name: str, each: int, watched: Watched, questions: QuestionSet
 ) -> None:
     """A reply is read or refused, and no statement of it runs that the guard has not passed."""
     talk, toolbox = protocol(name), toolbox_of(watched, questions)
@@ -276,7 +277,7 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
     watched.counts.clear()
 
     @settings(
-        max_examples=EACH,
+        max_examples=each,
         deadline=None,
         derandomize=True,
         database=None,
@@ -307,11 +308,11 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
             talk.spoken(message)
 
     read()
-    assert watched.counts["replies"] == EACH
+    assert watched.counts["replies"] == each
     # Both ways were gone, often: what may run ran, and what may not was tried.
-    assert watched.counts["ran"] > EACH / 30
-    assert watched.counts["RefusedStatementError"] > EACH / 30
-    assert watched.counts["unparsable"] > EACH / 30
+    assert watched.counts["ran"] > each / 30
+    assert watched.counts["RefusedStatementError"] > each / 30
+    assert watched.counts["unparsable"] > each / 30
 
 
 def test_the_watch_notices_a_guard_that_lets_everything_through(
@@ -329,9 +330,10 @@ def test_the_watch_notices_a_guard_that_lets_everything_through(
     assert unguarded == set(HARMFUL)
 
 
+@RUNS
 @pytest.mark.parametrize("name", ["react", "tools"])
 def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
-    name: Any, watched: Watched, questions: QuestionSet, tmp_path: Path
+    name: Any, runs: int, watched: Watched, questions: QuestionSet, tmp_path: Path
 ) -> None:
     """Whatever its models say, an agent ends in a way that is judged and written down."""
     question = open_question(questions)
@@ -342,7 +344,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
     endings: Counter[Ending] = Counter()
 
     @settings(
-        max_examples=RUNS,
+        max_examples=runs,
         deadline=None,
         derandomize=True,
         database=None,
@@ -366,7 +368,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
 
     decide()
     store.close()
-    assert endings.total() == RUNS
+    assert endings.total() == runs
     lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").split("\n")
-    assert len(lines) == RUNS + 1
+    assert len(lines) == runs + 1
     assert set(endings) == {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, ToolMessage
 
@@ -267,17 +267,25 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(recipe=st.sampled_from([r for r in RECIPES if not r.sees_example]), data=st.data())
+@pytest.mark.parametrize("count", [20, pytest.param(150, marks=pytest.mark.slow)])
 def test_every_call_in_a_conversation_is_answered_once_and_at_once(
-    recipe: Any, data: st.DataObject, questions: QuestionSet, database: Database
+    count: int, questions: QuestionSet, database: Database
 ) -> None:
     """Providers reject whole conversations for less, whatever a model replied before."""
+    recipes = st.sampled_from([recipe for recipe in RECIPES if not recipe.sees_example])
+
+    @settings(max_examples=count, derandomize=True)
+    @given(recipe=recipes, data=st.data())
+    def converse(recipe: Any, data: st.DataObject) -> None:
+        check_conversation(recipe, data, questions, database)
+
+    converse()
+
+
+def check_conversation(
+    recipe: Any, data: st.DataObject, questions: QuestionSet, database: Database
+) -> None:
+    """Let a model say anything, and look whether what it was shown can be sent."""
     replies = data.draw(st.lists(MESSAGES, min_size=8, max_size=8))
     planner = Replies(replies=replies[::-1] * 3)
     model = Replies(replies=replies)

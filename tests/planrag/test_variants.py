@@ -45,6 +45,7 @@ from tests.planrag.conftest import (
 )
 
 PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
+QUICK = ("planrag", "planrag-two-models", "iterrag-one-shot")
 EMBEDDED = ("sqlite", "ladybug")
 
 
@@ -110,7 +111,13 @@ def only(decision: Decision, kind: str) -> list[Event]:
     return [event for event in decision.trace if event.kind == kind]
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        pytest.param(recipe, id=recipe.name, marks=() if recipe.name in QUICK else pytest.mark.slow)
+        for recipe in RECIPES
+    ],
+)
 def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
     recipe: Recipe, questions: QuestionSet, examples: OtherQuestions
 ) -> None:
@@ -134,6 +141,7 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
         assert None not in chosen.pop()
 
 
+@pytest.mark.slow
 def test_every_variant_on_forty_shared_questions(release: QuestionSet) -> None:
     """1,600 runs: none crashes or goes astray, and the protocols decide the same."""
     results = evaluated(release.select(limit=20), RECIPES, "released")
@@ -142,6 +150,7 @@ def test_every_variant_on_forty_shared_questions(release: QuestionSet) -> None:
     assert_protocols_agree(results)
 
 
+@pytest.mark.slow
 def test_the_simulating_agent_is_right_on_every_shared_question(release: QuestionSet) -> None:
     """100 % under the released rules, on relational and graph databases, in either protocol."""
     simulating = [recipe for recipe in RECIPES if recipe.simulates]

@@ -149,6 +149,7 @@ def check_same(one: Outcomes, other: Outcomes) -> None:
     assert {*other.candidates} == {*one.candidates}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("simulator", "drawn_from"), [(LOCATING, worlds()), (BUILDING, economies())]
 )
@@ -188,6 +189,7 @@ def test_the_order_of_rows_answers_no_generated_question(
         assert other.answer == one.answer == made.truth_of(question).official
 
 
+@pytest.mark.slow
 @PATIENT
 @given(worlds(), LOCATING_RULES)
 def test_an_unconnected_node_changes_nothing(drawn: Drawn, rules: str) -> None:
@@ -206,6 +208,7 @@ def test_an_unconnected_node_changes_nothing(drawn: Drawn, rules: str) -> None:
         assert two.value("island") == pytest.approx(two.baseline, rel=1e-12)
 
 
+@pytest.mark.slow
 @PATIENT
 @given(worlds(), LOCATING_RULES, st.data())
 def test_a_merchant_never_lowers_its_own_nodes_power(

@@ -20,6 +20,8 @@ from dqa.loaders.release_writer import write_release
 from dqa.loaders.sets import SetManifest, read_plan, read_set
 from dqa.scenarios.generation import CountsSteps
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = ("locating", "building")
 HASHED = """
 import sys

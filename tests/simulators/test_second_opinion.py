@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,8 +124,16 @@ def test_a_thousand_questions_are_compared() -> None:
     assert sum(kind.count for kind in KINDS) == 500
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-@pytest.mark.parametrize("scenario", ["locating", "building"])
+def cases() -> Iterator[Any]:
+    """Yield every kind for either scenario; economies are slow to draw but where they are small."""
+    for scenario in ("locating", "building"):
+        for kind in KINDS:
+            slow = scenario == "building" and kind.name != "small"
+            marks = [pytest.mark.slow] if slow else []
+            yield pytest.param(scenario, kind, id=f"{scenario}-{kind.name}", marks=marks)
+
+
+@pytest.mark.parametrize(("scenario", "kind"), list(cases()))
 def test_an_implementation_of_the_rules_alone_agrees(scenario: str, kind: Kind) -> None:
     """Every candidate of every generated question has the same value, and labels lead by both."""
     questions = generate(
@@ -145,6 +154,7 @@ def test_the_labels_lead_by_the_second_opinion() -> None:
     assert all(right(generate(("locating", "building"), 12, seed=3)))
 
 
+@pytest.mark.slow
 def test_it_agrees_on_the_official_questions(release_dir: Path) -> None:
     """Every candidate of the release's questions, whose databases nobody here made."""
     count, differ = compared(read_release(release_dir))

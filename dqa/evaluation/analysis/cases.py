@@ -109,7 +109,7 @@ def read_cases(folder: Path) -> Cases:
     results = read_results(folder)
     if not results:
         raise UsageError(
-            f"{folder} holds no finished decision: let 'dqa eval --out {folder} --resume' go on."
+            f"{folder} holds no finished decision: 'dqa eval --resume {folder}' goes on."
         )
     judged = [result for result in results if result.outcome.judged]
     return Cases(

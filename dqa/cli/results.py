@@ -1,0 +1,130 @@
+"""``dqa results``: what a stored run came to, from its folder alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqa.cli import options, runs
+from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.output import echo_json, echo_report
+from dqa.core.errors import UsageError
+from dqa.core.text import visible
+from dqa.evaluation.results import Outcome
+from dqa.report.hints import resume_command, trace_command
+
+if TYPE_CHECKING:
+    from dqa.api.runs import Run
+    from dqa.evaluation.results import Result
+
+
+def results(  # noqa: PLR0913  (one parameter an option)
+    *,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of 'dqa eval --out'.")],
+    wrong: Annotated[
+        bool,
+        typer.Option(
+            "--wrong",
+            help="List what was judged and is not right: a wrong choice, or none.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    failed: Annotated[
+        bool,
+        typer.Option(
+            "--failed",
+            help="List what a failing server, a spent budget or a bug ended.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    outcome: Annotated[
+        list[Outcome] | None,
+        typer.Option(
+            "--outcome",
+            metavar="NAME",
+            help=f"List what ended so: {', '.join(Outcome)}; may be given several times.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option(
+            "--question",
+            metavar="SCENARIO/ID",
+            help="List the decisions of this question.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            metavar="NAME",
+            help="List the decisions of this scenario.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = None,
+    database: runs.OnDatabase = None,
+    decider: runs.ByDecider = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the table of a stored run again, or list its decisions: the wrong, what failed.
+
+    Everything comes from the run's folder: no release, database or model is needed. With any of the
+    options that narrow it down, decisions are listed in place of the table, each with what was
+    chosen, what is right, and the command that shows how it came about.
+    """
+    from dqa.api.runs import read_run
+
+    found = read_run(run)
+    if found.folder is None:
+        raise UsageError(f"{run} holds one decision, which nobody judged: 'dqa trace {run}'.")
+    if not found.results:
+        raise UsageError(
+            f"{run} holds no finished decision yet: '{resume_command(found.folder)}' goes on."
+        )
+    listed = bool(wrong or failed or outcome or question or scenario or database or decider)
+    if not listed:
+        if as_json:
+            echo_json(found.figures().to_json())
+        else:
+            echo_report(found)
+        return
+    wanted = found.find(
+        question,
+        database,
+        decider,
+        scenario=scenario,
+        outcomes=outcome or (),
+        wrong=wrong,
+        failed=failed,
+    )
+    if as_json:
+        echo_json([result.to_json() for result in wanted])
+    else:
+        _list(found, wanted)
+
+
+def _list(run: Run, wanted: tuple[Result, ...]) -> None:
+    for result in wanted:
+        where = f"{result.question} on {result.database} by {result.decider}"
+        typer.echo(visible(f"{where}: {result.outcome}. {_told(result)}"))
+        if run.folder is not None:
+            typer.echo(visible(f"    {trace_command(run.folder, result.key)}"))
+    typer.echo(f"{len(wanted)} of {len(run.results)} decisions.")
+
+
+def _told(result: Result) -> str:
+    """Return what was chosen and what is right; of what nobody chose, why not."""
+    chose = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
+    best = " or ".join(map(str, result.ties[:_TIES])) + (" ..." if len(result.ties) > _TIES else "")
+    told = f"; right is {best}" if best else ""
+    if result.official is not None and result.ties != (result.official,):
+        told += f"; the official answer is {result.official}"
+    error = "" if result.error is None else f" {result.error}"
+    return f"{chose}{told}.{error}"
+
+
+_TIES = 5

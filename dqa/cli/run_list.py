@@ -1,0 +1,80 @@
+"""``dqa runs``: the runs that were written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.output import echo_json
+from dqa.core.text import visible
+from dqa.report.hints import resume_command
+
+if TYPE_CHECKING:
+    from dqa.api.figures import RunCounts
+    from dqa.api.stored import StoredRun
+
+
+def list_runs(
+    *,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Where to look, and below; by default 'runs' and the current folder.",
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the runs below folders: what was evaluated and when, how much is decided and right.
+
+    The latest comes first. What a failing server, a spent budget or a bug ended has failed, and is
+    asked again by 'dqa eval --resume RUN', as is what was not reached.
+    """
+    from dqa.api.stored import find_runs
+
+    found = find_runs(*folders or ())
+    if as_json:
+        echo_json([run.to_json() for run in found])
+    elif found:
+        _list(found)
+    else:
+        typer.echo("There is no run here: 'dqa eval ... --out runs/NAME' writes one.")
+
+
+def _list(found: tuple[StoredRun, ...]) -> None:
+    for run in found:
+        folder = Path(run.folder)
+        typer.echo(visible(f"{folder}  {run.began:%Y-%m-%d %H:%M} UTC  {_state(run)}"))
+        if run.problem is not None:
+            typer.echo(visible(f"    {run.problem}"))
+            continue
+        typer.echo(visible(f"    {run.questions}"))
+        asked = f"{', '.join(run.deciders)} on {', '.join(run.databases)}"
+        typer.echo(visible(f"    {asked}; model: {run.model or 'none'}"))
+        typer.echo(f"    {_figures(run.counts)}")
+        if run.counts.complete is False:
+            typer.echo(visible(f"    goes on by: {resume_command(folder)}"))
+
+
+def _state(run: StoredRun) -> str:
+    if run.problem is not None:
+        return "cannot be read"
+    return {True: "complete", False: "not complete", None: "maybe complete"}[run.counts.complete]
+
+
+def _figures(counts: RunCounts) -> str:
+    """Return how much is decided, failed and not made, and how much of what is decided is right."""
+    of = "" if counts.planned is None else f" of {counts.planned}"
+    told = [f"{counts.judged}{of} decided"]
+    if counts.right is not None:
+        told[0] += f", {100 * counts.right:.1f} % of them right"
+    if counts.unjudged:
+        told.append(f"{counts.unjudged} without a known answer")
+    if counts.failed:
+        told.append(f"{counts.failed} failed and not judged")
+    if counts.missing:
+        told.append(f"{counts.missing} not made yet")
+    return "; ".join(told)

@@ -1,0 +1,58 @@
+"""What to do after a run: its results, a decision of it, a model, a database of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
+from dqa.models.registry import is_scripted
+from dqa.report.hints import command, results_command, trace_command
+
+_MODEL = "openai:gpt-5"
+
+
+def next_steps(folder: Path, results: Sequence[Result]) -> list[str]:
+    """Return what can be done next, each thing with its command below it.
+
+    Parameters
+    ----------
+    folder
+        Where the run is kept.
+    results
+        Its results, at least one. A wrong one is shown as the example, where there is one.
+    """
+    shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
+    steps = [
+        (
+            "The wrong answers; without --wrong the table again",
+            results_command(folder, "--wrong"),
+        ),
+        ("All runs beside this one", command("runs", str(folder.parent))),
+        ("One decision, step by step", trace_command(folder, shown.key)),
+        ("Retrievals, re-plannings and classes of failures", command("analyse", str(folder))),
+    ]
+    if all(is_scripted(result.model) or result.model == NO_MODEL for result in results):
+        steps += _first_steps(folder.with_name(f"{folder.name}-model"))
+    return [
+        "What next?",
+        *(line for what, how in steps for line in (f"  {what}:", f"    {how}")),
+    ]
+
+
+def _first_steps(folder: Path) -> list[tuple[str, str]]:
+    """Return what those can do next who have asked no language model yet."""
+    evaluate = ("eval", "--generate", "2", "--model", _MODEL, "--out", str(folder))
+    ask = ("ask", "--database", "sales.db", "--model", _MODEL)
+    question = ("--question", "Which warehouse should we close?")
+    candidates = ("--candidates", "SELECT name FROM warehouse")
+    return [
+        (
+            "A language model instead of the scripted program (OPENAI_API_KEY, or --base-url)",
+            command(*evaluate),
+        ),
+        (
+            "A question about your own database: name your file or URL, question and candidates",
+            command(*ask, *question, *candidates),
+        ),
+    ]

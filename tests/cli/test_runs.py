@@ -1,0 +1,330 @@
+"""A run's folder is enough: to list it, to print its table again, to go on with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import dqa as api
+from dqa.core.errors import DatabaseUnavailableError
+from dqa.deciders.baselines import Baseline
+from dqa.evaluation.results import Outcome
+from dqa.evaluation.stats import Summary
+from tests.cli.conftest import Command
+from tests.models.model_server import ModelServer
+
+DECIDERS = ("--deciders", "planrag,first,random")
+UNJUDGED = {"outcome": "infrastructure", "error": "the server 'db' is gone", "choice": None}
+
+
+@pytest.fixture(scope="module")
+def finished(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return a run on questions that are gone by now, and what `dqa eval` printed."""
+    from typer.testing import CliRunner
+
+    from dqa.cli.main import app
+
+    folder = tmp_path_factory.mktemp("finished")
+    questions = Path(shutil.copytree(generated, folder / "questions"))
+    prices = ("--price-input", "2", "--price-output", "10")
+    ran = CliRunner().invoke(
+        app,
+        ["eval", "--generated", str(questions), *DECIDERS, *prices, "--out", str(folder / "run")],
+    )
+    assert ran.exit_code == 0, ran.output
+    shutil.rmtree(questions)
+    return folder / "run", ran.stdout
+
+
+@pytest.fixture
+def copied(finished: tuple[Path, str], tmp_path: Path) -> Path:
+    """Return a copy of the run that may be changed."""
+    return Path(shutil.copytree(finished[0], tmp_path / "run"))
+
+
+def fail(folder: Path, count: int) -> None:
+    """Let a failing server have ended the first decisions of a run."""
+    path = folder / "results.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines[:count] = [line | UNJUDGED for line in lines[:count]]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+def test_a_stored_run_prints_its_table_to_the_character(
+    dqa: Command, finished: tuple[Path, str]
+) -> None:
+    """With shortcuts, chance, ties and cost; its questions are gone by now."""
+    folder, printed = finished
+    ran = dqa("results", folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert "Best shortcut" in ran.out
+    assert "; cost 0." in ran.out
+    assert ran.out == printed
+
+
+def test_the_figures_of_a_stored_run_are_those_of_eval(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """As JSON, and as one call in Python."""
+    out = tmp_path / "run"
+    named = ("--deciders", "first", "--databases", "sqlite", "--out", out, "--json")
+    evaluated = dqa("eval", "--generated", generated, *named)
+    assert dqa("results", out, "--json").out == evaluated.out
+    figures = json.loads(evaluated.out)
+    assert figures["counts"]["planned"] == figures["counts"]["judged"] == 4
+    assert figures["counts"]["complete"] is True
+    run = api.read_run(out)
+    assert isinstance(run.summaries[0], Summary)
+    assert run.figures().to_json() == figures
+
+
+def test_wrong_answers_are_listed_with_what_is_right_and_how_to_look(
+    dqa: Command, finished: tuple[Path, str]
+) -> None:
+    """Two lines each: the second is the command that shows its trace."""
+    folder, _ = finished
+    expected = api.read_run(folder).find(wrong=True)
+    assert expected
+    *told, last = dqa("results", folder, "--wrong").out.splitlines()
+    assert last == f"{len(expected)} of 24 decisions."
+    assert len(told) == 2 * len(expected)
+    for result, line, command in zip(expected, told[::2], told[1::2], strict=True):
+        assert line.startswith(f"{result.question} on {result.database} by {result.decider}: wrong")
+        assert f"Chose {result.choice}; right is " in line
+        shown = dqa(*command.split()[1:])
+        assert shown.code == 0, shown.err
+        title = f"{result.question} | {result.database} | {result.decider}"
+        assert shown.out.splitlines()[0] == title
+
+
+def test_decisions_are_narrowed_down_by_what_they_are_about(
+    dqa: Command, finished: tuple[Path, str]
+) -> None:
+    """By question, scenario, database, decider and outcome, together; as JSON their results."""
+    folder, _ = finished
+    narrowed = ("--scenario", "locating", "--database", "sqlite", "--decider", "first", "--json")
+    lines = json.loads(dqa("results", folder, *narrowed).out)
+    assert [line["question"] for line in lines] == ["locating/1", "locating/2"]
+    one = json.loads(dqa("results", folder, "--question", "building/1", "--json").out)
+    assert len(one) == 6
+    right = json.loads(dqa("results", folder, "--outcome", "correct", "--json").out)
+    wrong = json.loads(dqa("results", folder, "--wrong", "--json").out)
+    assert {line["outcome"] for line in right} == {"correct"}
+    assert len(right) + len(wrong) == 24
+    unknown = dqa("results", folder, "--decider", "planrug")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "Did you mean 'planrag'?" in unknown.err
+    assert dqa("results", folder, "--outcome", "lucky").code == 2
+
+
+def test_what_failed_is_listed_with_what_was_said(dqa: Command, copied: Path) -> None:
+    """And is none of the wrong ones."""
+    fail(copied, 2)
+    out = dqa("results", copied, "--failed").out
+    assert out.count("infrastructure. Chose nothing") == 2
+    assert "the server 'db' is gone" in out
+    assert out.endswith("2 of 24 decisions.\n")
+    assert "infrastructure" not in dqa("results", copied, "--wrong").out
+    run = api.read_run(copied)
+    assert run.find(outcomes=[Outcome.INFRASTRUCTURE]) == run.find(failed=True)
+
+
+def test_runs_are_listed_wherever_they_lie(
+    dqa: Command, finished: tuple[Path, str], copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was evaluated and when, how much is decided, failed and right, and what is no run."""
+    fail(copied, 6)
+    (copied / "results.jsonl").write_text(
+        "".join((copied / "results.jsonl").read_text("utf-8").splitlines(keepends=True)[:-4])
+    )
+    top = copied.parent
+    (top / "runs" / "older").mkdir(parents=True)
+    older = {"version": 9, "versions": {"dqa": "7.1"}}
+    (top / "runs" / "older" / "run.json").write_text(json.dumps(older))
+    (top / "run.json").write_text('{"name": "of another program"}')
+    (top / ".hidden").mkdir()
+    shutil.copytree(finished[0], top / ".hidden" / "run")
+    monkeypatch.chdir(top)
+    found = {run["folder"]: run for run in json.loads(dqa("runs", "--json").out)}
+    assert set(found) == {"run", str(Path("runs", "older"))}
+    run = found["run"]
+    assert run["deciders"] == ["planrag", "first", "random"]
+    assert run["databases"] == ["sqlite", "ladybug"]
+    assert run["model"] == "scripted:analyst"
+    assert run["questions"] == "folder questions: locating, building"
+    counts = run["counts"]
+    assert (counts["planned"], counts["judged"], counts["failed"]) == (24, 14, 6)
+    assert counts["complete"] is False
+    assert "7.1" in found["runs/older"]["problem"]
+    text = dqa("runs", top).out
+    assert re.search(
+        r"14 of 24 decided, [\d.]+ % of them right; 6 failed and not judged; 4 not", text
+    )
+    assert f"goes on by: dqa eval --resume {top / 'run'}" in text
+    assert re.search(rf"{top / 'runs' / 'older'} .* UTC  cannot be read\n    .*version 9", text)
+    assert api.find_runs(finished[0].parent)[0].counts.complete is True
+    assert "does not exist" in dqa("runs", top / "nowhere").err
+    (top / "empty").mkdir()
+    assert "There is no run here" in dqa("runs", top / "empty").out
+
+
+def test_what_has_no_results_is_said(dqa: Command, copied: Path, tmp_path: Path) -> None:
+    """A run that has only begun, a folder without one, and the file of one decision."""
+    (copied / "results.jsonl").write_text("")
+    begun = dqa("results", copied)
+    assert (begun.code, begun.out) == (2, "")
+    assert f"no finished decision yet: 'dqa eval --resume {copied}' goes on" in begun.err
+    assert "holds no run" in dqa("results", tmp_path / "run" / "..").err
+    trace = (copied / "traces.jsonl").read_text("utf-8").splitlines()[0]
+    (tmp_path / "one.json").write_text(trace)
+    assert "'dqa trace" in dqa("results", tmp_path / "one.json").err
+
+
+def test_trace_without_a_question_lists_them_all(dqa: Command, finished: tuple[Path, str]) -> None:
+    """With what became of each by decider and database."""
+    folder, _ = finished
+    ran = dqa("trace", folder)
+    assert ran.code == 0, ran.err
+    rows = [line.split() for line in ran.out.splitlines() if "/" in line and "dqa" not in line]
+    assert rows[0][:2] == ["locating/1", "sqlite"]
+    assert [row[:2] for row in rows] == [
+        [question, database]
+        for question in ("locating/1", "locating/2", "building/1", "building/2")
+        for database in ("sqlite", "ladybug")
+    ]
+    by_key = api.read_run(folder).by_key
+    for question, database, *outcomes in rows:
+        assert outcomes == [
+            by_key[question, database, decider].outcome
+            for decider in ("planrag", "first", "random")
+        ]
+    assert f"dqa trace {folder} QUESTION" in ran.out
+    narrowed = dqa("trace", folder, "--decider", "first", "--database", "ladybug").out
+    assert "planrag" not in narrowed
+    assert "sqlite" not in narrowed
+    listed = json.loads(dqa("trace", folder, "--decider", "first", "--json").out)
+    assert len(listed) == 8
+
+
+def test_a_run_in_which_much_could_not_be_judged_says_so_and_how_it_goes_on(
+    dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As its last words, with exit code 1; what goes on needs the folder alone."""
+    out = tmp_path / "run"
+    decide = Baseline.decide
+
+    def unlucky(self: Baseline, question: api.Question, database: api.Database) -> api.Decision:
+        if self.name == "first":
+            raise DatabaseUnavailableError("the server 'db' is gone")
+        return decide(self, question, database)
+
+    monkeypatch.setattr(Baseline, "decide", unlucky)
+    asked = ("--generated", generated, "--deciders", "first,random", "--databases", "sqlite")
+    ran = dqa("eval", *asked, "--patience", 0, "--out", out)
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1] == (
+        "not judged: 4 of 8 decisions could not be judged: 4 because a server or provider failed. "
+        f"What was decided is kept; 'dqa eval --resume {out}' goes on."
+    )
+    assert "failed: 4 runs: the server 'db' is gone" in ran.err
+    monkeypatch.setattr(Baseline, "decide", decide)
+    again = dqa("eval", "--resume", out)
+    assert (again.code, again.err) == (0, "")
+    whole = dqa("eval", *asked, "--out", tmp_path / "whole")
+    assert again.out == whole.out.replace(str(tmp_path / "whole"), str(out))
+    names = ("results.jsonl", "shortcuts.jsonl")
+    for name in names:
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert len((out / "traces.jsonl").read_text("utf-8").splitlines()) == 8
+
+
+def test_an_error_that_stops_a_run_names_question_decider_and_database(
+    dqa: Command, generated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the decider had to say alone."""
+
+    def misled(*_: object) -> None:
+        raise api.UsageError("The setting is wrong.")
+
+    monkeypatch.setattr(Baseline, "decide", misled)
+    asked = ("--deciders", "first", "--databases", "sqlite", "--workers", 1)
+    ran = dqa("eval", "--generated", generated, *asked)
+    assert (ran.code, ran.out) == (2, "")
+    assert (
+        "The setting is wrong. It was raised at locating/1, decided by first on sqlite." in ran.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--max-steps", 3), "max_steps was 20 and is now 3"),
+        (
+            ("--deciders", "first"),
+            'deciders was ["planrag", "first", "random"] and is now ["first"]',
+        ),
+        (("--databases", "sqlite"), 'databases was ["sqlite", "ladybug"] and is now ["sqlite"]'),
+        (("--row-limit", 5), "limits.rows was 200 and is now 5"),
+        (("--model", "scripted:greedy"), 'model.name was "scripted:analyst"'),
+        (("--generate", 3), 'questions.source was "generated" and is now "generator"'),
+        (("--limit", 1), "questions.limit was null and is now 1"),
+        (("--strict-official",), "strict_official was false and is now true"),
+        (("--out", "elsewhere"), "leave out --out"),
+    ],
+)
+def test_an_option_that_contradicts_the_run_is_refused_by_name(
+    dqa: Command, generated: Path, copied: Path, options: tuple[object, ...], words: str
+) -> None:
+    """And nothing is changed; where its questions lie by now may be said."""
+    before = (copied / "run.json").read_bytes()
+    moved = () if "--generate" in options else ("--generated", generated)
+    ran = dqa("eval", "--resume", copied, *moved, *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert (copied / "run.json").read_bytes() == before
+    gone = dqa("eval", "--resume", copied)
+    assert gone.code != 0
+    assert "questions" in gone.err
+    assert dqa("eval", "--resume", copied, "--generated", generated).code == 0
+
+
+def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
+    dqa: Command, copied: Path, generated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a model's address by its option, of a database by its variable."""
+    record = json.loads((copied / "run.json").read_text("utf-8"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ModelServer(lambda _: "") as server:
+        address = server.url.replace("://", "://me:***@")
+        record["spec"]["model"] = {"name": "openai:m", "base_url": address}
+        (copied / "run.json").write_text(json.dumps(record), "utf-8")
+        ran = dqa("eval", "--resume", copied, "--generated", generated)
+        assert ran.code == 2
+        assert "was written without its password: give the whole address (--base-url" in ran.err
+        whole = ("--base-url", address.replace("***", "secret"))
+        ran = dqa("eval", "--resume", copied, "--generated", generated, *whole)
+        assert ran.code == 0, ran.err
+    assert "secret" not in (copied / "run.json").read_text("utf-8")
+    record["spec"]["model"] = {"name": "scripted:analyst", "base_url": None}
+    record["spec"]["databases"] = ["mysql+pymysql://me:***@127.0.0.1:1/db"]
+    (copied / "run.json").write_text(json.dumps(record), "utf-8")
+    ran = dqa("eval", "--resume", copied, "--generated", generated)
+    assert "DQA_MYSQL_URL is not set" in ran.err
+    assert "--databases" in ran.err
+
+
+def test_python_goes_on_with_a_run_by_its_folder(generated: Path, tmp_path: Path) -> None:
+    """In one call, with the options that it had; what a caller made is given again."""
+    out, questions = tmp_path / "run", api.read_generated(generated)
+    options = api.RunOptions(workers=1)
+    first = api.evaluate(questions, ["first"], out=out, databases="sqlite", options=options)
+    with pytest.raises(api.UsageError, match="pass them again"):
+        api.evaluate(out=out, resume=True)
+    assert api.evaluate(questions, out=out, resume=True).results == first.results
+    assert json.loads((out / "run.json").read_text("utf-8"))["options"]["workers"] == 1
+    with pytest.raises(api.UsageError, match="Give the questions"):
+        api.evaluate(out=tmp_path / "other")

@@ -27,7 +27,6 @@ NEEDS = {
     "./branches": "a folder of the page, which tests/scenarios makes",
     "closing.jsonl": "questions of the page",
     "buying": "questions of the page",
-    "dqa runs": "runs, of which a new folder has none",
     "most-named": "a package of the page, which tests/test_extending.py makes",
     "runs/first": "a run of a language model",
 }

@@ -166,5 +166,5 @@ def test_what_is_broken_is_in_nobodys_way(with_broken: dict[str, str], tmp_path:
     assert ran(with_broken, "trace", out, "locating/1").returncode == 0
     shown = ran(with_broken, "--help")
     assert shown.returncode == 0
-    assert "What only raising has." in shown.stdout
+    assert "What belongs to raising alone." in shown.stdout
     assert ran(with_broken, "show", "locating/1", "--generate", "1").returncode == 0

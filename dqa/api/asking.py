@@ -178,9 +178,11 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     given = {} if isinstance(named, str) else {name: named}
     fields, chats = name_models(deciding)
     asking = Deciding(**fields)
-    made = connect(asking, (name,), calls, given=given, chats=chats).deciders(asking.rule_set)
+    connected = connect(asking, (name,), calls, given=given, chats=chats)
+    made = connected.deciders(asking.rule_set)
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
         about = asked.read(there)
+        connected.check_reachable()
         try:
             with attempt_by(about.key, name), watched_by(watcher or DecisionWatcher()):
                 decision = made.by_name[name].decide(about, there)

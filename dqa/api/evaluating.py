@@ -12,7 +12,14 @@ from dqa.api.runs import Run
 from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
-from dqa.core.errors import CrashError, DataError, InfrastructureError, PluginError, UsageError
+from dqa.core.errors import (
+    CrashError,
+    DataError,
+    InfrastructureError,
+    ModelUnavailableError,
+    PluginError,
+    UsageError,
+)
 from dqa.core.events import Event, FaultEvent
 from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
@@ -135,11 +142,13 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             shortcuts = choose_by_shortcuts(built.setup.questions)
             store.keep_shortcuts(shortcuts)
             watching.started(built, len(store.results))
+            if len(store.results) < built.setup.size:
+                built.connected.check_reachable()
             results = make_decisions(
                 *(built.setup, built.judge, store, options, watching.decided),
                 watcher=_Faults(watching),
             )
-        except (DataError, PluginError, UsageError):
+        except (DataError, ModelUnavailableError, PluginError, UsageError):
             store.discard()
             raise
         except OSError as error:

@@ -96,6 +96,7 @@ def resistance_of(
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
     connected = connect(deciding or Deciding(), names, calls, given=given)
+    connected.check_reachable()
     return DecidersErr(connected, options)
 
 

@@ -69,6 +69,8 @@ class Connected:
         By name, what makes the others.
     chat
         The model that they ask; None where none asks one.
+    chats
+        Every model that one of them asks, by what it is called.
     models, warnings
         As in `Deciders`.
     """
@@ -77,6 +79,7 @@ class Connected:
     factories: Mapping[str, DeciderFactory]
     settings: Mapping[str, Settings]
     chat: BaseChatModel | None
+    chats: Mapping[str, BaseChatModel]
     models: Mapping[str, str]
     warnings: tuple[str, ...]
 
@@ -84,6 +87,20 @@ class Connected:
     def scenarios(self) -> Mapping[str, tuple[str, ...]]:
         """The scenarios of the deciders that decide some alone, by decider."""
         return {name: made.scenarios for name, made in self.factories.items() if made.scenarios}
+
+    def check_reachable(self) -> None:
+        """Connect to the models' servers, before anything is asked.
+
+        Raises
+        ------
+        ModelUnavailableError
+            Nobody is where a model should be.
+        """
+        if self.chats:  # else nothing that talks to one is imported
+            from dqa.models.reaching import check_reachable
+
+            for name, chat in self.chats.items():
+                check_reachable(name, chat)
 
     def deciders(self, rule_set: str | None, examples: Examples | None = None) -> Deciders:
         """Make the deciders.
@@ -119,6 +136,8 @@ class BuiltRun:
         Judges each decision.
     examples
         Where agents that are shown an example take it from.
+    connected
+        The deciders' models.
     warnings
         What the user should know before it begins.
     """
@@ -127,6 +146,7 @@ class BuiltRun:
     setup: Setup
     judge: Judge
     examples: OtherQuestions
+    connected: Connected
     warnings: tuple[str, ...] = ()
 
     def close(self) -> None:
@@ -185,7 +205,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         setup, unasked = _without_refused(setup)
     left_out = _check(setup)
     judge = Judge(setup.questions, spec.rule_set, spec.strict_official)
-    return BuiltRun(spec, setup, judge, examples, (*made.warnings, *unasked, *left_out))
+    return BuiltRun(spec, setup, judge, examples, connected, (*made.warnings, *unasked, *left_out))
 
 
 def _policy(spec: RunSpec) -> Policy | None:
@@ -227,8 +247,6 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     ------
     UsageError
         A planner is named and no decider has one, or a setting that none of them has.
-    ModelUnavailableError
-        Nobody is where a model should be.
     """
     from dqa.evaluation.folders import usage_so_far
 
@@ -256,7 +274,8 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     asked = {name: " + ".join(m.name for m in models.get(name, ())) or NO_MODEL for name in names}
     own = {name: replace(settings, options=options) for name, options in shared.items()}
-    return Connected(ready, factories, own, made.get(deciding.model), asked, warnings)
+    by_name = {model.name: chat for model, chat in made.items()}
+    return Connected(ready, factories, own, made.get(deciding.model), by_name, asked, warnings)
 
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
@@ -299,7 +318,6 @@ def _chats(
     """Return the chat models, and what there is to know of their cassette."""
     if not models:  # and nothing that talks to one is imported
         return {}, ()
-    from dqa.models.reaching import check_reachable
     from dqa.models.registry import Connection, chat_model, given_model
 
     names = tuple(dict.fromkeys(model.name for model in models))
@@ -310,8 +328,6 @@ def _chats(
         else given_model(model.name, given[model.name], cassette)
         for model in models
     }
-    for model, chat in chats.items():
-        check_reachable(model.name, chat)
     return chats, () if cassette is None else cassette.warnings
 
 

@@ -317,7 +317,7 @@ def unreached(error: BaseException) -> str | None:
     """
     seen: BaseException | None = error
     while seen is not None:
-        words = str(seen)
+        words = f"{type(seen).__name__}: {seen}"
         for kinds, pattern, told in _UNREACHED:
             if isinstance(seen, kinds) or pattern.search(words):
                 return told
@@ -347,7 +347,10 @@ _UNREACHED: tuple[tuple[tuple[type[BaseException], ...], re.Pattern[str], str], 
     ),
     (
         (),
-        re.compile(r"network is unreachable|no route to host|host is unreachable", re.IGNORECASE),
+        re.compile(
+            r"network is unreachable|no route to host|host is unreachable|^ConnectTimeout",
+            re.IGNORECASE,
+        ),
         "the host cannot be reached: check the network, and --base-url",
     ),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dqa.core.errors import ModelUnavailableError
 from dqa.core.secrets import redact
-from dqa.models.faults import unreached, words_of
+from dqa.models.faults import unreached
 from dqa.models.layers import layers
 
 if TYPE_CHECKING:
@@ -36,27 +36,23 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
     ModelUnavailableError
         No connection can be made; the message names the address, and what to mend.
     """
-    address = _address(model)
-    if address is None:
+    client = next(
+        filter(None, (getattr(layer, "root_client", None) for layer in layers(model))), None
+    )
+    if client is None:
         return
-    import httpx
+    import openai
 
-    timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    timeout = openai.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
     try:
-        httpx.head(address, timeout=timeout)
-    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-        raise ModelUnavailableError(
-            f"The model {name} cannot be reached at {redact(address)}: "
-            f"{unreached(error) or words_of(error)}. Nothing was asked."
-        ) from error
-    except httpx.HTTPError:
+        # By the model's own client, whose proxies and certificates are those of its requests.
+        client.with_options(timeout=timeout, max_retries=0).get("", cast_to=object)
+    except openai.APIConnectionError as error:
+        problem = unreached(error)
+        if problem is not None:  # else somebody is there, and slow
+            raise ModelUnavailableError(
+                f"The model {name} cannot be reached at {redact(str(client.base_url))}: "
+                f"{problem}. Nothing was asked."
+            ) from error
+    except openai.OpenAIError:
         return  # Somebody is there; what is asked of it will say what it lacks.
-
-
-def _address(model: BaseChatModel) -> str | None:
-    """Return the base URL of the client beneath a model; None where there is none."""
-    for layer in layers(model):
-        client = getattr(layer, "root_client", None)
-        if client is not None:
-            return str(client.base_url)
-    return None

@@ -68,7 +68,7 @@ def test_replaying_another_run_stops_and_says_what_differs(
     ("options", "words"),
     [
         (["--record", "a", "--replay", "b"], "one of them"),
-        (["--replay", "none.jsonl"], "none.jsonl cannot be read"),
+        (["--replay", "none.jsonl"], "none.jsonl does not exist"),
         (["--replay", "b", "--budget-tokens", "5"], "replay spends nothing"),
         (["--budget-cost", "5"], "--price-input"),
         (

@@ -170,7 +170,7 @@ def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
     file.write_text(text, "utf-8")
     with pytest.raises(UsageError, match=r"spec\.json"):
         RunSpec.read(file)
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="does not exist"):
         RunSpec.read(tmp_path / "none.json")
 
 

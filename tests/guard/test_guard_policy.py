@@ -170,7 +170,7 @@ def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
     assert Policy.read(path) == Policy(tables=frozenset({"emp"}), functions=frozenset({"f"}))
     for wrong, problem in [
         ("[]", "JSON object"),
-        ("{", "cannot be read as JSON"),
+        ("{", "is no JSON"),
         ('{"tabels": []}', "'tabels'"),
         ('{"tables": "emp"}', "must be a list"),
         ('{"columns": ["salary"]}', "write 'owner.salary'"),

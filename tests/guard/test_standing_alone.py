@@ -8,7 +8,7 @@ from pathlib import Path
 import dqa.guard
 
 FOLDER = Path(dqa.guard.__file__).parent
-CORE = {"schema", "database", "errors", "secrets"}
+CORE = {"schema", "database", "errors", "paths", "secrets"}
 
 
 def test_the_guard_imports_the_contracts_alone() -> None:

@@ -153,7 +153,7 @@ def test_a_number_that_is_listed_as_text_is_text(tmp_path: Path) -> None:
         ("SELECT s.name, s.revenue FROM shop s, shop t", "is there twice"),
         ("SELECT name, NULL FROM shop", "is None"),
         ("SELECT name, name FROM shop", "is 'east'"),
-        ("SELECT name FROM shop", r"outcomes\.sql returns 1 columns"),
+        ("SELECT name FROM shop", r"outcomes\.sql returns 1 column:"),
         ("SELECT name, revenue FROM shops", r"outcomes\.sql cannot run: .*no such table"),
         ("DELETE FROM shop", "cannot run"),
     ],

@@ -13,6 +13,7 @@ The environment is .venv beside this file; it is made once and renewed when pypr
 # Any Python 2.7 or 3 can read this file, so that each can say which Python is needed.
 
 import collections
+import difflib
 import hashlib
 import os
 import shutil
@@ -48,8 +49,7 @@ def main(arguments):
         runs = GATES[command][:-1] + [GATES[command][-1] + rest]
         return set_up("dev") or first_failure(runs, ROOT)
     if command not in ("dqa", "eval"):
-        known = ", ".join(sorted(list(GATES) + ["dqa", "eval"]))
-        return fail("There is no command '%s'. There are: %s." % (command, known))
+        return fail(unknown(command))
     # Hints name commands as this user can type them.
     os.environ["DQA_COMMAND"] = "%s %s dqa" % (
         "python" if os.name == "nt" else "python3",
@@ -58,6 +58,15 @@ def main(arguments):
     words = rest if command == "dqa" else ["eval"] + questions(rest) + rest + folder(rest)
     # Questions may be about files beside the user, so this runs where the user is.
     return set_up("openai") or first_failure([["dqa"] + words], None)
+
+
+def unknown(command):
+    """Return what is said of a command that is none of these."""
+    known = sorted(list(GATES) + ["dqa", "eval"])
+    close = difflib.get_close_matches(command, known, 1)
+    said = "There is no command '%s'. There are: %s." % (command, ", ".join(known))
+    meant = " Did you mean '%s'?" % close[0] if close else ""
+    return "%s%s 'dqa COMMAND' runs any other of dqa's, and 'dqa -h' lists them." % (said, meant)
 
 
 def first_failure(runs, where):

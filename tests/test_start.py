@@ -95,10 +95,11 @@ def test_hints_name_commands_as_they_were_started(
 def test_an_unknown_command_lists_what_there_is() -> None:
     """One line, exit code 1, nothing set up."""
     done = subprocess.run(
-        [sys.executable, str(START), "evaluate"], capture_output=True, text=True, check=False
+        [sys.executable, str(START), "evla"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("error: There is no command 'evaluate'. There are: check, dqa,")
+    assert done.stderr.startswith("error: There is no command 'evla'. There are: check, dqa,")
+    assert "Did you mean 'eval'? 'dqa COMMAND' runs any other" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

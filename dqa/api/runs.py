@@ -370,7 +370,10 @@ def read_run(run: Path | str) -> Run:
         return Run((), planned=1, _asked=(_read_asked(path),))
     require_folder(path, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if not (path / TRACES).is_file():
-        raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the folder of one.")
+        raise UsageError(
+            f"{path} holds no run: there is no {TRACES}. Name the folder of "
+            "one ('dqa runs' lists them)."
+        )
     results = tuple(read_results(path))
     register_scenarios(path)
     record = read_record(path) if (path / RUN).is_file() else RunRecord(spec=None)

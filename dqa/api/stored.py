@@ -123,7 +123,8 @@ def _stored(folder: Path) -> StoredRun:
         )
     spec = record.spec
     deciders = [result.decider for result in results] if spec is None else spec.deciders
-    databases = [result.database for result in results] if spec is None else spec.databases
+    named = () if spec is None else spec.databases  # nothing where a user's questions bring theirs
+    databases = named or [result.database for result in results]
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
         folder=str(folder),

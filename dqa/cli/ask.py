@@ -17,6 +17,7 @@ from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.cli.steps import Steps
+from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
 from dqa.core.paths import require_new_file
 from dqa.core.text import counted, visible
@@ -262,6 +263,12 @@ def _fail(decided: Trace, trace: Path | None) -> None:
             f"whoever maintains {decided.decider}."
         )
     if decided.ending is not Ending.ANSWERED:
+        if trace is None:
+            typer.echo(
+                "To see what was replied, ask again with --trace FILE; "
+                f"'{own_command()} trace FILE' shows it.",
+                err=True,
+            )
         raise typer.Exit(1)
 
 

@@ -180,6 +180,6 @@ def _tell_what_next(run: Run) -> None:
     """Say on stderr what can be done with a kept run, where nothing about it is amiss."""
     from dqa.report.next_steps import next_steps
 
-    if run.folder is not None and all(result.outcome.judged for result in run.results):
+    if run.folder is not None and not any(result.outcome.repeated for result in run.results):
         for line in next_steps(run.folder, run.results):
             typer.echo(line, err=True)

@@ -252,7 +252,7 @@ def _mix(given: str | None) -> Mix | None:
     known = [item.name for item in fields(Mix)]
     for name in shares:
         if name not in known:
-            raise UnknownNameError("proportion of --mix", name, known)
+            raise UnknownNameError("proportion of --mix called", name, known)
     try:
         return Mix(**{name: float(share) for name, share in shares.items()})
     except ValueError as error:

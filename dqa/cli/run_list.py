@@ -52,7 +52,7 @@ def _list(found: tuple[StoredRun, ...]) -> None:
             typer.echo(visible(f"    {run.problem}"))
             continue
         typer.echo(visible(f"    {run.questions}"))
-        asked = f"{', '.join(run.deciders)} on {', '.join(run.databases)}"
+        asked = " on ".join(filter(None, map(", ".join, (run.deciders, run.databases))))
         typer.echo(visible(f"    {asked}; model: {run.model or 'none'}"))
         typer.echo(f"    {_figures(run.counts)}")
         if run.counts.complete is False:
@@ -68,11 +68,12 @@ def _state(run: StoredRun) -> str:
 def _figures(counts: RunCounts) -> str:
     """Return how much is decided, failed and not made, and how much of what is decided is right."""
     of = "" if counts.planned is None else f" of {counts.planned}"
-    told = [f"{counts.judged}{of} decided"]
+    told = [f"{counts.judged + counts.unjudged}{of} decided"]
+    known = f"the {counts.judged} with a known answer" if counts.unjudged else "them"
     if counts.right is not None:
-        told[0] += f", {100 * counts.right:.1f} % of them right"
-    if counts.unjudged:
-        told.append(f"{counts.unjudged} without a known answer")
+        told[0] += f", {100 * counts.right:.1f} % of {known} right"
+    elif counts.unjudged:
+        told[0] += ", none with a known answer"
     if counts.failed:
         told.append(f"{counts.failed} failed and not judged")
     if counts.missing:

@@ -196,7 +196,10 @@ def read_traces(folder: Path) -> list[Trace]:
     """
     path = folder / TRACES
     if not path.is_file():
-        raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the folder of one.")
+        raise UsageError(
+            f"{folder} holds no run: there is no {TRACES}. Name the folder of "
+            "one ('dqa runs' lists them)."
+        )
     return list({trace.key: trace for trace in _lines(path, "trace", Trace.from_json)}.values())
 
 

@@ -128,6 +128,10 @@ def _share(right: int, questions: int) -> str:
     return f"{100 * right / questions:.1f} ({right}/{questions})"
 
 
+def _percent(right: int, questions: int) -> str:
+    return _share(right, questions).replace(" ", " % ", 1)
+
+
 def _otherwise(found: Summary | Shortcut, *, strict_official: bool) -> int:
     """Return the right answers by the count that does not hold."""
     return found.with_ties if strict_official else found.by_label
@@ -250,9 +254,9 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
             for count in found.by_steps
         )
         said = f"{found.scenario}: shortcut {found.name} is right in "
-        said += _share(found.right, found.questions)
+        said += _percent(found.right, found.questions)
         if found.with_ties != found.right:
-            said += f", {_WITH_TIES} in {_share(found.with_ties, found.questions)}"
+            said += f", {_WITH_TIES} in {_percent(found.with_ties, found.questions)}"
         lines.append(f"{said}; by steps to the answer {by}" if by else said)
     return lines
 

@@ -224,6 +224,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     ("arguments", "words"),
     [
         (("--candidate", "a", "--candidates", "SELECT 1"), "both say what can be chosen"),
+        (("--candidates", "north, south"), "given one by one (--candidate NAME) or as a file"),
         (("--candidates-column", "a"), "--candidates-from"),
         (("--rules", "r.txt", "--rules-text", "x"), "give one"),
         (("--rules", "no-such-file"), "no-such-file does not exist"),
@@ -316,6 +317,29 @@ def test_tokens_and_cost_are_told_at_the_end(dqa: Command, shop: Path) -> None:
     assert ", 2 calls; cost 0.0" in spent
     assert text.err == ""  # quiet in a pipe
     assert json.loads(plain.out)["cost"] is None
+
+
+def test_what_was_replied_is_a_command_away_where_there_is_no_answer(
+    dqa: Command, shop: Path, tmp_path: Path
+) -> None:
+    """Replies that nobody can read are in the trace."""
+    base: tuple[object, ...] = ("ask", "--database", shop, "--question", "Which?")
+    base += ("--tables", "supplier", "--decider", "iterrag", "--model", "openai:test", "--base-url")
+    with answering(*["nonsense"] * 6) as server:
+        plain = dqa(*base, server.url)
+        kept = dqa(*base, server.url, "--trace", tmp_path / "trace.json")
+    assert plain.code == kept.code == 1
+    assert "ask again with --trace FILE; 'dqa trace FILE' shows it." in plain.err
+    assert kept.err == ""
+    assert "nonsense" in dqa("trace", tmp_path / "trace.json").out
+
+
+def test_a_program_that_knows_no_such_database_is_one_sentence(dqa: Command, shop: Path) -> None:
+    """Without the names that the agent's own loop has for its steps."""
+    ran = dqa("ask", "--database", shop, "--question", "Which?", "--model", "scripted:analyst")
+    assert (ran.code, ran.out) == (2, "")
+    assert "name a language model with --model" in ran.err
+    assert "During task" not in ran.err
 
 
 def test_the_steps_are_shown_on_a_terminal(

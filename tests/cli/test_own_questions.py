@@ -80,6 +80,12 @@ def test_own_questions_are_scored_under_the_name_of_their_file(
     assert found["buying/soon", "first"]["ties"] == ["Bell", "Castle"]
     assert "50.0 (1/2)" in ran.out
     assert "2 decisions on questions without a known answer (not judged)" in ran.out
+    assert f"results {tmp_path / 'run'} --wrong" in ran.err, (
+        "nothing failed, so there is a next step"
+    )
+    listed = dqa("runs", tmp_path).out
+    assert "first, random on shop; model: none" in listed
+    assert "6 of 6 decided, 50.0 % of the 4 with a known answer right" in listed
     assert "Tag price: first 100.0 (1/1)" in ran.out
     assert "Tag days: first 0.0 (0/1)" in ran.out
 

@@ -178,7 +178,8 @@ def test_what_has_no_results_is_said(dqa: Command, copied: Path, tmp_path: Path)
     begun = dqa("results", copied)
     assert (begun.code, begun.out) == (2, "")
     assert f"no finished decision yet: 'dqa eval --resume {copied}' goes on" in begun.err
-    assert "holds no run" in dqa("results", tmp_path / "run" / "..").err
+    assert "holds no run" in (said := dqa("results", tmp_path / "run" / "..").err)
+    assert "'dqa runs' lists them" in said
     trace = (copied / "traces.jsonl").read_text("utf-8").splitlines()[0]
     (tmp_path / "one.json").write_text(trace)
     assert "'dqa trace" in dqa("results", tmp_path / "one.json").err

@@ -65,8 +65,8 @@ def unknown(command):
     known = sorted(list(GATES) + ["dqa", "eval"])
     close = difflib.get_close_matches(command, known, 1)
     said = "There is no command '%s'. There are: %s." % (command, ", ".join(known))
-    meant = " Did you mean '%s'?" % close[0] if close else ""
-    return "%s%s 'dqa COMMAND' runs any other of dqa's, and 'dqa -h' lists them." % (said, meant)
+    ours = "'%s', or " % close[0] if close else ""
+    return "%s Did you mean %sdqa's own 'dqa %s'?" % (said, ours, command)
 
 
 def first_failure(runs, where):

@@ -211,6 +211,18 @@ def test_trace_without_a_question_lists_them_all(dqa: Command, finished: tuple[P
     assert len(listed) == 8
 
 
+def test_a_narrow_terminal_has_every_word_of_the_listed_questions(
+    dqa: Command, finished: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In blocks of columns, each with the question and its database."""
+    wide = dqa("trace", finished[0]).out
+    monkeypatch.setenv("COLUMNS", "45")
+    narrow = dqa("trace", finished[0]).out
+    tables = [out[: out.index("Name one")].replace("─", "") for out in (wide, narrow)]
+    assert set(tables[0].split()) == set(tables[1].split())
+    assert max(map(len, tables[1].splitlines())) <= 45 < max(map(len, tables[0].splitlines()))
+
+
 def test_a_run_in_which_much_could_not_be_judged_says_so_and_how_it_goes_on(
     dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,7 +109,8 @@ def _cut(found: QueriedRows) -> str:
     if found.cut == "cells":
         return "long cells were cut: select a part of them, e.g. by SUBSTRING."
     of = "" if found.total is None else f" of {found.total:,}"
+    more = "raise --row-limit" if found.cut == "rows" else "select less"
     return (
         f"only the first {len(found.rows):,}{of} rows are here, by the limit on {found.cut}: "
-        "aggregate, filter, or raise --row-limit."
+        f"aggregate, filter, or {more}."
     )

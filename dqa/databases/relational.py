@@ -92,6 +92,10 @@ class PooledDatabase(GuardedDatabase):
                 if timer.has_fired:
                     connection.invalidate()
 
+    def default_schema(self) -> str | None:
+        """Return the schema's name, which the server told when it was first connected to."""
+        return self._namespace or self._engine.dialect.default_schema_name
+
     def close(self) -> None:
         """Close all connections."""
         super().close()

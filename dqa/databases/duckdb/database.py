@@ -65,6 +65,10 @@ class DuckdbDatabase(GuardedDatabase):
         self._store = store
         self._namespace = namespace
 
+    def default_schema(self) -> str | None:
+        """Return the schema's name."""
+        return self._namespace
+
     def close(self) -> None:
         """Leave the file to others; a database in memory is gone."""
         if not self._closed:

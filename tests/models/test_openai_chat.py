@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -285,3 +287,21 @@ def test_the_client_has_no_conversation_to_rewrite(monkeypatch: pytest.MonkeyPat
     (body,) = rewritten
     assert isinstance(body, dict)
     assert (body["messages"], body["tools"]) == ([], [])
+
+
+@pytest.mark.slow
+def test_no_connection_is_left_open_at_the_end() -> None:
+    """LangChain keeps its clients for the whole process, and Python then warns of their sockets."""
+    program = (
+        "import sys; from dqa.models.registry import Connection, chat_model\n"
+        "model = chat_model('openai:test', Connection(sys.argv[1]))\n"
+        "print(model.invoke('?').text)"
+    )
+    with server() as served:
+        ran = subprocess.run(
+            [sys.executable, "-W", "error::ResourceWarning", "-c", program, served.url],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (ran.stdout, ran.stderr) == (f"{TEXT}\n", "")

@@ -20,7 +20,7 @@ _clients: WeakSet[httpx.Client] = WeakSet()
 
 
 @atexit.register
-def _close_clients() -> None:
+def close_clients() -> None:
     """Close what LangChain keeps open for the whole process, while that still can be done."""
     for client in tuple(_clients):
         client.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +15,7 @@ from openai._utils import maybe_transform
 from openai.resources.chat.completions import completions
 
 from dqa.core.errors import ModelUnavailableError, UnparsableReplyError
+from dqa.models import openai_chat
 from dqa.models.calling import call_model
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import Fault, FaultKind
@@ -289,19 +288,11 @@ def test_the_client_has_no_conversation_to_rewrite(monkeypatch: pytest.MonkeyPat
     assert (body["messages"], body["tools"]) == ([], [])
 
 
-@pytest.mark.slow
 def test_no_connection_is_left_open_at_the_end() -> None:
-    """LangChain keeps its clients for the whole process, and Python then warns of their sockets."""
-    program = (
-        "import sys; from dqa.models.registry import Connection, chat_model\n"
-        "model = chat_model('openai:test', Connection(sys.argv[1]))\n"
-        "print(model.invoke('?').text)"
-    )
+    """LangChain keeps its clients for the whole process; Python may warn of their sockets then."""
     with server() as served:
-        ran = subprocess.run(
-            [sys.executable, "-W", "error::ResourceWarning", "-c", program, served.url],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert (ran.stdout, ran.stderr) == (f"{TEXT}\n", "")
+        model = model_at(served)
+        assert model.invoke("?").text == TEXT
+        assert not model.root_client.is_closed()
+        openai_chat.close_clients()
+        assert model.root_client.is_closed()

@@ -75,7 +75,11 @@ def choice_of(
 
 
 def read_answer(
-    answer: str, candidates: Sequence[Candidate], nouns: Sequence[str] = ("candidate",)
+    answer: str,
+    candidates: Sequence[Candidate],
+    nouns: Sequence[str] = ("candidate",),
+    *,
+    equally_good: bool = False,
 ) -> Candidate:
     """Return the candidate that an answer names, by the rule of this module's docstring.
 
@@ -87,6 +91,8 @@ def read_answer(
         What can be chosen.
     nouns
         What a candidate may be called, such as "trade node"; messages use the first.
+    equally_good
+        Whether an answer may name several of the candidates, of which the first is returned.
 
     Raises
     ------
@@ -103,8 +109,9 @@ def read_answer(
     called = frozenset(_words(" ".join(nouns))) | {"id"}
     named, rest = _named_in(text, names, called)
     sure = not _TURNING_DOWN.search(rest)
-    if len(named) == 1 and sure and (not _is_number(named[0]) or _gives_id(text, called)):
-        return named[0]
+    meant = [one for one in named if not _is_number(one) or _gives_id(text, called)]
+    if meant and sure and (len(named) == 1 or equally_good):
+        return meant[0]
     raise _invalid(said, named, candidates, nouns[0])
 
 
@@ -224,5 +231,5 @@ def _invalid(
     else:
         examples = ", ".join(near or map(str, candidates[:_NAMED]))
         there_are = f"There are {len(candidates)}, such as {examples}."
-    advice = f"Give exactly one {noun}, as the database spells it, and nothing else. {there_are}"
+    advice = f"Give exactly one {noun}, spelled as it is here, and nothing else. {there_are}"
     return InvalidAnswerError(problem, advice, named)

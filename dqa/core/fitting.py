@@ -17,7 +17,7 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 
 MOST_CHARACTERS = 32_000
 """Characters of a schema that a model is shown."""
-_NOTE = 240
+_NOTE = 260
 """Characters of what is said beside the names of what is left out."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SHORTEST_PLURAL = 4
@@ -54,13 +54,18 @@ class FittedSchema:
         if not self.left_out:
             return text
         graph = bool(self.schema.nodes or self.schema.edges)
-        look = "MATCH (n:NAME) RETURN n LIMIT 1" if graph else "SELECT * FROM NAME LIMIT 1"
+        what = "labels and relationship types" if graph else "tables"
+        look = (
+            "MATCH (n:NAME) RETURN n LIMIT 1 or MATCH ()-[r:NAME]->() RETURN r LIMIT 1"
+            if graph
+            else "SELECT * FROM NAME LIMIT 1"
+        )
         unnamed = len(self.left_out) - self.named
         names = ", ".join(self.left_out[: self.named])
         more = f" and {unnamed:,} more" if unnamed else ""
         note = (
-            f"({len(self.left_out):,} more of {self.total:,} are not described, for want of room: "
-            f"{names}{more}; a statement such as {look} shows what one of them has)"
+            f"({len(self.left_out):,} of all {self.total:,} {what} are not described, for want of "
+            f"room: {names}{more}; a statement such as {look} shows what one of them has)"
         )
         return f"{text}\n{note}" if text else note
 

@@ -13,7 +13,7 @@ from dqa.core.errors import (
     StatementTimeoutError,
 )
 from dqa.core.fitting import Part, part_fields, part_name, rank_parts
-from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo
+from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo, cypher_name, sql_name
 from dqa.core.secrets import redact
 from dqa.guard.names import closest
 
@@ -64,7 +64,7 @@ def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str
     """
     parts, named = rank_parts(schema, statement)
     what = "Tables" if schema.tables else "There is"
-    listing = _shortened([_listed(part) for part in parts])
+    listing = _shortened([_listed(part, schema.quote) for part in parts])
     return StatementError(f"{problem}.{_meant(name, parts, named)} {what}: {listing}")
 
 
@@ -84,13 +84,16 @@ def _has(part: Part, name: str) -> bool:
     return any(field.name.lower() == name.lower() for field in part_fields(part))
 
 
-def _listed(part: Part) -> str:
-    fields = ", ".join(field.name for field in part_fields(part))
+def _listed(part: Part, quote: str) -> str:
+    """Return a part and its fields, spelled as a statement has to spell them."""
     if isinstance(part, TableInfo):
-        return f"{part.name}({fields})"
+        columns = ", ".join(sql_name(column.name, quote) for column in part.columns)
+        return f"{sql_name(part.name, quote)}({columns})"
+    fields = ", ".join(cypher_name(field.name) for field in part.properties)
+    element = f":{cypher_name(part.label)} {{{fields}}}"
     if isinstance(part, NodeInfo):
-        return f"(:{part.label} {{{fields}}})"
-    return f"(:{part.source})-[:{part.label} {{{fields}}}]->(:{part.target})"
+        return f"({element})"
+    return f"(:{cypher_name(part.source)})-[{element}]->(:{cypher_name(part.target)})"
 
 
 def one_line(error: object) -> str:

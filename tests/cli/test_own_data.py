@@ -54,7 +54,7 @@ def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, sh
     """Three hundred tables were cut in alphabetical order, without a word."""
     plain = dqa("schema", shop)
     assert plain.code == 0
-    assert "more of 302 are not described, for want of room" in plain.out
+    assert "of all 302 tables are not described, for want of room" in plain.out
     assert "warning: The schema is too long" in plain.err
     assert "--tables" in plain.err
     asked = dqa("schema", shop, "--question", "Which supplier is cheapest?")

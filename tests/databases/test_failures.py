@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.databases.failures import unknown_name
 
 
@@ -46,3 +46,15 @@ def test_what_the_statement_names_comes_first(name: str, statement: str, told: s
     assert statement != TARIFFS or error.index("lane_tariff(id, price)") < error.index("; archive_")
     assert error.endswith(" more.")
     assert len(error) < 2_000
+
+
+def test_names_are_spelled_as_a_statement_has_to_spell_them() -> None:
+    """Files bring columns such as "rent per year", which ran into a second error when copied."""
+    schema = DatabaseSchema((table("takings 2025", "rent per year", "order", "town"),))
+    error = str(unknown_name("no rent", "rent", schema, "SELECT rent FROM takings"))
+    assert '"takings 2025"("rent per year", "order", town).' in error
+    edge = EdgeInfo("RUNS TO", "Town", "Big Town", (Field("how far", "INT64"),))
+    graph = DatabaseSchema(nodes=(NodeInfo("Big Town", ()),), edges=(edge,))
+    told = str(unknown_name("no far", "far", graph, "MATCH ()-[r]->() RETURN r.far"))
+    assert "(:Town)-[:`RUNS TO` {`how far`}]->(:`Big Town`)" in told
+    assert "(:`Big Town` {})" in told

@@ -119,8 +119,8 @@ def offer_candidates(
     warning = WarningEvent(
         about="candidates",
         text=f"The model was shown {len(some)} of {count} candidates by name, which are too many "
-        "for a prompt: give them by a statement (--candidates), which the model can narrow down, "
-        "or list fewer.",
+        "for a prompt: give them by a statement (--candidates, or 'candidates' of a file's "
+        "question), which the model can narrow down, or list fewer.",
         considered=len(some),
         total=len(names),
     )

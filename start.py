@@ -174,7 +174,6 @@ def wait_for_others(project, steps):
     while True:
         try:
             fcntl.flock(project, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
         except BlockingIOError:
             if not waits:
                 steps.begin("waiting for another start that is at it")
@@ -182,6 +181,8 @@ def wait_for_others(project, steps):
             steps.tick()
             time.sleep(0.2)
         except OSError:  # a file system without locks
+            return
+        else:
             return
 
 

@@ -22,6 +22,7 @@ from typing import TypeAlias
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
+from dqa.core.text import shortened
 from dqa.deciders.candidates import nouns_of
 
 _LISTED = 20
@@ -201,23 +202,17 @@ def _folded(match: re.Match[str]) -> str:
     return f"{sign}{digits}.{fraction}" if fraction.strip("0") else f"{sign}{digits}"
 
 
-def _shortened(text: str) -> str:
-    """Return what somebody wrote on one line, at a length that a message can hold."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-
-
 def _closest(text: str, candidates: Sequence[Candidate], most: int) -> list[str]:
     """Return the candidates that are spelled most like a text, best first."""
     by_folded = {str(candidate).casefold(): str(candidate) for candidate in candidates}
-    found = get_close_matches(_shortened(text).casefold(), by_folded, n=most)
+    found = get_close_matches(shortened(text, _SHOWN).casefold(), by_folded, n=most)
     return [by_folded[name] for name in found]
 
 
 def _invalid(
     said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str
 ) -> InvalidAnswerError:
-    quoted, some = _shortened(said), ", ".join(str(one) for one in named[:_NAMED])
+    quoted, some = shortened(said, _SHOWN), ", ".join(str(one) for one in named[:_NAMED])
     near = _closest(said, candidates, _NAMED)
     if not named:
         hint = f" (did you mean '{near[0]}'?)" if near else ""

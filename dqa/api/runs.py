@@ -20,7 +20,9 @@ from dqa.core.question_set import Defect
 from dqa.core.records import problem_of
 from dqa.core.text import counted
 from dqa.evaluation.folders import (
+    RESULTS,
     RUN,
+    SHORTCUTS,
     TRACES,
     RunRecord,
     read_record,
@@ -368,7 +370,7 @@ def read_run(run: Path | str) -> Run:
         A line is no result or no trace.
     """
     path = Path(run)
-    if path.name == TRACES and path.is_file():
+    if path.name in {RESULTS, RUN, SHORTCUTS, TRACES} and (path.parent / TRACES).is_file():
         raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
     if path.is_file():
         return Run((), planned=1, _asked=(_read_asked(path),))

@@ -52,7 +52,9 @@ def _list(found: tuple[StoredRun, ...]) -> None:
             typer.echo(visible(f"    {run.problem}"))
             continue
         typer.echo(visible(f"    {run.questions}"))
-        asked = f"{', '.join(run.deciders)} on {', '.join(run.databases)}"
+        asked = ", ".join(run.deciders)
+        if run.databases:  # of a user's own questions they are known by what was decided
+            asked += f" on {', '.join(run.databases)}"
         typer.echo(visible(f"    {asked}; model: {run.model or 'none'}"))
         typer.echo(f"    {_figures(run.counts)}")
         if run.counts.complete is False:

@@ -118,7 +118,9 @@ def test_decisions_are_narrowed_down_by_what_they_are_about(
     unknown = dqa("results", folder, "--decider", "planrug")
     assert (unknown.code, unknown.out) == (2, "")
     assert "Did you mean 'planrag'?" in unknown.err
-    assert dqa("results", folder, "--outcome", "lucky").code == 2
+    ran = dqa("results", folder, "--outcome", "lucky")
+    assert ran.code == 2
+    assert "Invalid value for '--outcome': 'lucky' is not one of 'correct'" in ran.err
 
 
 def test_what_failed_is_listed_with_what_was_said(dqa: Command, copied: Path) -> None:

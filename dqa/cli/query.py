@@ -15,7 +15,7 @@ from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_table
 from dqa.core.database import Limits
 from dqa.core.errors import UsageError
-from dqa.core.text import visible
+from dqa.core.text import counted, visible
 
 if TYPE_CHECKING:
     from dqa.api.looking import QueriedRows
@@ -94,7 +94,7 @@ def _print_table(found: QueriedRows) -> None:
     for row in found.rows:
         table.add_row(*(Text(visible(_shown(cell))) for cell in row))
     echo_table(table)
-    typer.echo(f"{len(found.rows):,} row{'' if len(found.rows) == 1 else 's'}")
+    typer.echo(counted(len(found.rows), "row"))
 
 
 def _shown(cell: Any) -> str:  # noqa: ANN401  (any value of a result)

@@ -21,6 +21,7 @@ from pydantic import Field, ValidationError, model_validator
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import ParseError, UsageError
+from dqa.core.paths import require_folder
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
@@ -114,9 +115,7 @@ def read_record(folder: Path) -> RunRecord:
     UsageError
         The folder holds no run, or one of a newer version.
     """
-    if not folder.is_dir():
-        problem = "is a file" if folder.exists() else "does not exist"
-        raise UsageError(f"{folder} {problem}: name the folder of 'dqa eval --out'.")
+    require_folder(folder, "Name the folder of 'dqa eval --out'.")
     if not (folder / RUN).is_file():
         raise UsageError(
             f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."

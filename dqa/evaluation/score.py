@@ -139,9 +139,13 @@ class Judge:
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
-            # A decider that did not validate its answer, or a record of somebody else's.
+            # A decider that did not validate its answer, or a record of somebody else's. Where
+            # nothing else is known than what is right, a name beside its id is no second choice.
+            only_right = outcomes is None and not question.candidates
             try:
-                choice = read_answer(decision.answer, candidates, nouns_of(question))
+                choice = read_answer(
+                    decision.answer, candidates, nouns_of(question), equally_good=only_right
+                )
             except InvalidAnswerError as error:
                 outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
                 return replace(unchosen, outcome=outcome)

@@ -54,7 +54,7 @@ def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, sh
     """Three hundred tables were cut in alphabetical order, without a word."""
     plain = dqa("schema", shop)
     assert plain.code == 0
-    assert "more of 302 are not described, for want of room" in plain.out
+    assert "of all 302 tables are not described, for want of room" in plain.out
     assert "warning: The schema is too long" in plain.err
     assert "--tables" in plain.err
     asked = dqa("schema", shop, "--question", "Which supplier is cheapest?")
@@ -211,7 +211,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["choice"] == "Süd"
     task = server.requests[0]["messages"][-1]["content"]
-    assert "One of these 2 is to be chosen:\n- Nord, West\n- Süd\n" in task
+    assert "One of these 2 is to be chosen, spelled as it is here:\n- Nord, West\n- Süd\n" in task
     assert "Less is more." in task
     assert "archive" not in task
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"More is more.")))

@@ -122,7 +122,9 @@ def _stored(folder: Path) -> StoredRun:
         )
     spec = record.spec
     deciders = [result.decider for result in results] if spec is None else spec.deciders
-    databases = [result.database for result in results] if spec is None else spec.databases
+    # Those that are asked where they are, a question names, and the run's settings do not.
+    named = () if spec is None else spec.databases
+    databases = named or [result.database for result in results]
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
         folder=str(folder),

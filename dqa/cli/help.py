@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 QUESTIONS: Final = "Questions"
@@ -60,6 +61,14 @@ class _PlainHelp:
 
 class Command(_PlainHelp, TyperCommand):
     """A command whose help has its options in groups."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
+        """Read a command line; of a wrong value it is said what is wrong, and no class of error."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
 
 class Group(_PlainHelp, TyperGroup):

@@ -129,11 +129,11 @@ class Judge:
         return _without_choice(self._set.truth_of(question), self._outcomes_of(question))
 
     def judge(self, question: Question, decision: Decision) -> Assessment:
-        """Return what `decision` is worth; `Outcome.UNJUDGED` where nothing tells what is right."""
+        """Return what `decision` is worth; unlabelled where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
         unchosen = self.unchosen(question)
         if not unchosen.ties and _is_made(decision):
-            return replace(unchosen, outcome=Outcome.UNJUDGED, choice=decision.choice)
+            return replace(unchosen, outcome=Outcome.UNLABELLED, choice=decision.choice)
         if decision.ending is not Ending.ANSWERED:
             return replace(unchosen, outcome=Outcome(decision.ending.value))
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)

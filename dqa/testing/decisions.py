@@ -68,7 +68,6 @@ class Asker:
             return ask(database, question, decider=decider, calls=calls, debug=True, **deciding)
         except DqaError as error:
             # Its message says how to mend it; the way through the agent's loop would bury that.
-            error.__notes__ = []
             raise error.with_traceback(None) from None
 
 

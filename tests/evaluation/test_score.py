@@ -155,10 +155,10 @@ def test_where_nothing_tells_what_is_right_a_decision_is_not_judged() -> None:
     question = Question("custom", "1", "?", "", candidates=("a1", "b1"))
     judge = Judge(QuestionSet("own", (question,), {}))
     verdict = judge.judge(question, Decision(Ending.ANSWERED, answer="a1", choice="a1"))
-    assert (verdict.outcome, verdict.choice) == (Outcome.UNJUDGED, "a1")
+    assert (verdict.outcome, verdict.choice) == (Outcome.UNLABELLED, "a1")
     assert not verdict.outcome.judged
     assert not verdict.outcome.repeated
-    assert judge.judge(question, Decision(Ending.STEP_LIMIT)).outcome is Outcome.UNJUDGED
+    assert judge.judge(question, Decision(Ending.STEP_LIMIT)).outcome is Outcome.UNLABELLED
     failed = judge.judge(question, Decision(Ending.INFRASTRUCTURE)).outcome
     assert failed is Outcome.INFRASTRUCTURE
     assert failed.repeated

@@ -144,24 +144,55 @@ def set_up(extra):
 def renew(extra):
     """Install what is not there or not up to date; return 0 or an exit code."""
     target = "%s[%s]" % (ROOT, extra)
+    stamp = os.path.join(VENV, "dqa-%s.stamp" % extra)
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as project:
         read = project.read() + sys.version.encode() + target.encode()
-    state = hashlib.sha256(read).hexdigest()
-    stamp = os.path.join(VENV, "dqa-%s.stamp" % extra)
-    if os.path.isfile(stamp) and not os.path.exists(UNFINISHED):
-        with open(stamp) as kept:
-            if kept.read() == state:
+        state = hashlib.sha256(read).hexdigest()
+        if is_done(stamp, state):
+            return 0
+        with Steps() as steps:
+            wait_for_others(project, steps)
+            if is_done(stamp, state):
                 return 0
-    if os.path.exists(UNFINISHED):
-        # Packages that stand there in part would count as installed.
-        shutil.rmtree(VENV)
-    with Steps() as steps:
-        code = 0 if os.path.isfile(PYTHON) else make_venv(steps)
-        code = code or install(target, steps)
-    if code == 0:
-        with open(stamp, "w") as kept:
-            kept.write(state)
+            if os.path.exists(UNFINISHED):
+                # Packages that stand there in part would count as installed.
+                shutil.rmtree(VENV)
+            code = 0 if os.path.isfile(PYTHON) else make_venv(steps)
+            code = code or install(target, steps)
+        if code == 0:
+            with open(stamp, "w") as kept:
+                kept.write(state)
     return code
+
+
+def is_done(stamp, state):
+    """Whether the environment is whole and has what this state of the project needs."""
+    if os.path.exists(UNFINISHED) or not os.path.isfile(stamp):
+        return False
+    with open(stamp) as kept:
+        return kept.read() == state
+
+
+def wait_for_others(project, steps):
+    """Keep an open file locked, so that one start at a time changes the environment."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return
+    waits = False
+    while True:
+        try:
+            fcntl.flock(project, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not waits:
+                steps.begin("waiting for another start that is at it")
+            waits = True
+            steps.tick()
+            time.sleep(0.2)
+        except OSError:  # a file system without locks
+            return
+        else:
+            return
 
 
 def make_venv(steps):
@@ -265,7 +296,7 @@ class Steps:
         reader.start()
         try:
             while reader.is_alive():
-                self._tick()
+                self.tick()
                 reader.join(0.2)
             return process.wait()
         finally:
@@ -282,7 +313,8 @@ class Steps:
                     heard(line)
         lines.close()
 
-    def _tick(self):
+    def tick(self):
+        """Draw the live line anew."""
         if self._terminal:
             now = self.last[-1].strip().split(" (from ")[0] if self.last else ""
             if now.startswith("Installing collected packages"):

@@ -240,6 +240,24 @@ def test_an_interrupt_ends_with_one_line_and_the_next_start_recovers(tmp_path: P
     assert said(set_up(tmp_path)) == (0, STEPS)
 
 
+def test_of_two_starts_at_once_the_second_waits_for_the_first(tmp_path: Path) -> None:
+    """It would otherwise take the folder away that the first is filling."""
+    go_on = tmp_path / "go-on"
+    waiting = f"import pathlib\nwhile not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.05)"
+    command = set_up(tmp_path, installed=waiting)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+        assert first.stderr is not None
+        while "installing" not in first.stderr.readline():
+            assert first.poll() is None
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as second:
+            assert second.stderr is not None
+            assert "waiting for another start" in second.stderr.readline()
+            go_on.touch()
+            assert second.wait() == 0
+            assert second.stderr.read() == ""
+        assert first.wait() == 0
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     """A read-only checkout or a full disk, before pip is asked."""
     (tmp_path / "venv").mkdir()

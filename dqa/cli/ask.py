@@ -16,6 +16,7 @@ from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
+from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
@@ -165,7 +166,7 @@ class AskedOptions:
         return tuple(self.candidate) if self.candidate else self.candidates
 
 
-@with_options(asked=AskedOptions, asking=options.DecidingOptions, calling=CallOptions)
+@with_options(asked=AskedOptions, asking=DecidingOptions, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
@@ -198,7 +199,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             rich_help_panel=MODELS,
         ),
     ] = None,
-    asking: options.DecidingOptions,
+    asking: DecidingOptions,
     calling: CallOptions,
     tables: options.Tables = None,
     policy: options.Policy = None,

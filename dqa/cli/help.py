@@ -67,12 +67,12 @@ class _PlainHelp:
 class Command(_PlainHelp, TyperCommand):
     """A command whose help has its options in groups."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Read what was typed; of a wrong value, say nothing of how it was found out."""
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
+        """Read a command line; of a wrong value it is said what is wrong, and no class of error."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            error.message = error.message.replace("Value error, ", "", 1)
+            error.message = error.message.removeprefix("Value error, ")
             raise
 
 

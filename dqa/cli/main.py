@@ -37,7 +37,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "runs": (
         "run_list:list_runs",
-        "List the runs below folders: what was evaluated and when, how much is decided and right.",
+        "List the runs below folders: what was evaluated and when, how much is judged and right.",
     ),
     "results": (
         "results:results",

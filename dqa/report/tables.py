@@ -36,7 +36,7 @@ _NOTED = {
     Outcome.INFRASTRUCTURE: ("run", "that a failing server ended (not judged)"),
     Outcome.BUDGET: ("run", "that the spent budget ended (not judged)"),
     Outcome.CRASHED: ("run", "that crashed (a bug, not judged)"),
-    Outcome.UNJUDGED: ("decision", "on questions without a known answer (not judged)"),
+    Outcome.UNLABELLED: ("decision", "on questions without a known answer (not judged)"),
 }
 
 

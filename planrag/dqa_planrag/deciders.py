@@ -126,13 +126,12 @@ class Agent(Decider):
             note_prompt(recorder, "agent", messages)
         # The loop counts its own steps; LangGraph's limit only has to be out of the way.
         limit = 4 * (settings.max_steps + 1) * (settings.max_parse_failures + 1)
-        begin, bounded = initial_state(messages, planning), RunnableConfig(recursion_limit=limit)
+        config, state = RunnableConfig(recursion_limit=limit), initial_state(messages, planning)
         try:
-            final = self._graph.invoke(begin, bounded, context=run)
+            return cast("State", self._graph.invoke(state, config, context=run))
         except DqaError as error:
-            error.__notes__ = []  # LangGraph's names of its own tasks mean nothing to who reads it
+            error.__notes__ = []  # LangGraph names its task, which tells a user nothing
             raise
-        return cast("State", final)
 
     def _tools(
         self, question: Question, database: Database, candidates: tuple[Candidate, ...]

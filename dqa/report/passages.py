@@ -200,11 +200,15 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
-    """The decider's last words, and the candidate that they name, if they name one."""
+    """The decider's last words, and the candidate that they name, if they name one.
+
+    `compared` is false where nobody held them against candidates.
+    """
 
     kind: ClassVar[str] = "answer"
     text: str
     choice: Candidate | None
+    compared: bool = True
 
 
 @dataclass(frozen=True, slots=True)

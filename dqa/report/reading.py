@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from dqa import plugins
+from dqa.core.decision import Ending
 from dqa.core.events import ENDING_KINDS, Event
 from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
@@ -58,8 +59,11 @@ def read(trace: Trace, result: Result | None = None, unit: str = "value") -> lis
         passages += [_called(None, asdict(evidence)) for evidence in trace.evidence]
     choice = trace.choice if result is None else result.choice
     if trace.answer:
-        passages.append(FinalAnswer(trace.answer, choice))
-    return [*passages, _spent(trace), _worth(trace, result, unit)]
+        passages.append(FinalAnswer(trace.answer, choice, compared=result is not None))
+    passages.append(_spent(trace))
+    if result is None and trace.ending is Ending.ANSWERED:
+        return passages  # as of 'dqa ask': nobody was to judge it
+    return [*passages, _worth(trace, result, unit)]
 
 
 class _Events:

@@ -243,9 +243,11 @@ class _Showing:
         yield _Block(title, "", self._lines(text))
 
     def _answer(self, answer: FinalAnswer) -> Iterator[_Block]:
-        named = "no candidate" if answer.choice is None else self._short(str(answer.choice))
-        matched = _Line(f"-> matched to {named}", "dim")
-        yield _Block("Answer", "bright_white", [*self._lines(answer.text), matched])
+        lines = self._lines(answer.text)
+        if answer.choice is not None or answer.compared:
+            named = "no candidate" if answer.choice is None else self._short(str(answer.choice))
+            lines = [*lines, _Line(f"-> matched to {named}", "dim")]
+        yield _Block("Answer", "bright_white", lines)
 
     def _spent(self, spent: Spent) -> Iterator[_Block]:
         counts = [

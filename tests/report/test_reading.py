@@ -91,12 +91,13 @@ def between(trace: Trace) -> list[Passage]:
 
 
 def test_a_run_is_framed_by_who_was_asked_and_what_it_took() -> None:
-    """Heading first; answer, cost and worth last."""
-    heading, answer, spent, worth = read(told())
+    """Heading first; answer and cost last, and what is said of the worth where one was to judge."""
+    heading, answer, spent = read(told())
     assert heading == Heading("locating/1", "sqlite", "planrag", "scripted:analyst")
-    assert answer == FinalAnswer("a1", "a1")
+    assert answer == FinalAnswer("a1", "a1", compared=False)
     assert spent == Spent(3, 0, 0, 0.5, 3, 10, 5)
-    assert worth == Unjudged("answered", None, None)
+    *_, worth = read(told(ending=Ending.STEP_LIMIT))
+    assert worth == Unjudged("step_limit", None, None)
 
 
 def test_passages_follow_the_events() -> None:

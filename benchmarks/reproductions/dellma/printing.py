@@ -51,10 +51,12 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
         return
     for yardstick in record.yardsticks:
         scores = [score for score in record.scores if score.dataset == yardstick.dataset]
+        typer.echo(f"{yardstick.dataset.capitalize()}: recorded answers")
         echo_table(_overall(scores, yardstick))
         for note in record.notes:
             if note.startswith(yardstick.dataset.capitalize()):
                 typer.echo(note)
+        typer.echo("Accuracy % / normalised utility % by number of actions")
         echo_table(_by_actions(scores))
     typer.echo(_LEGEND)
 
@@ -64,9 +66,9 @@ def _watched(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _overall(scores: Sequence[Score], yardstick: Yardstick) -> Table:
-    table = _table(f"{yardstick.dataset.capitalize()}: recorded answers")
+    table = _table()
     for name in ("questions", "accuracy %", "by cluster", "ties", "utility %", "released scripts"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for score in scores:
         table.add_row(
             *_named(score),
@@ -87,9 +89,9 @@ def _overall(scores: Sequence[Score], yardstick: Yardstick) -> Table:
 
 def _by_actions(scores: Sequence[Score]) -> Table:
     sizes = sorted({part.actions for score in scores for part in score.by_actions})
-    table = _table("Accuracy % / normalised utility % by number of actions")
+    table = _table()
     for size in sizes:
-        table.add_column(str(size), justify="right")
+        table.add_column(str(size), justify="right", no_wrap=True)
     for score in scores:
         cells = {
             part.actions: f"{part.accuracy:.1f} / {part.normalised_utility:.1f}"
@@ -99,12 +101,12 @@ def _by_actions(scores: Sequence[Score]) -> Table:
     return table
 
 
-def _table(title: str) -> Table:
-    """Return a table with the columns of `_named`."""
-    table = Table(title=title)
-    table.add_column("method")
+def _table() -> Table:
+    """Return a table with the columns of `_named`, which every block of a wide one begins with."""
+    table = Table()
+    table.add_column("method", no_wrap=True)
     for name in ("samples", "overlap %"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="center", no_wrap=True)
     return table
 
 

@@ -13,6 +13,7 @@ The environment is .venv beside this file; it is made once and renewed when pypr
 # Any Python 2.7 or 3 can read this file, so that each can say which Python is needed.
 
 import collections
+import difflib
 import hashlib
 import os
 import shutil
@@ -48,8 +49,7 @@ def main(arguments):
         runs = GATES[command][:-1] + [GATES[command][-1] + rest]
         return set_up("dev") or first_failure(runs, ROOT)
     if command not in ("dqa", "eval"):
-        known = ", ".join(sorted(list(GATES) + ["dqa", "eval"]))
-        return fail("There is no command '%s'. There are: %s." % (command, known))
+        return fail(unknown(command))
     # Hints name commands as this user can type them.
     os.environ["DQA_COMMAND"] = "%s %s dqa" % (
         "python" if os.name == "nt" else "python3",
@@ -58,6 +58,15 @@ def main(arguments):
     words = rest if command == "dqa" else ["eval"] + questions(rest) + rest + folder(rest)
     # Questions may be about files beside the user, so this runs where the user is.
     return set_up("openai") or first_failure([["dqa"] + words], None)
+
+
+def unknown(command):
+    """Return what is said of a command that is none of these."""
+    known = sorted(list(GATES) + ["dqa", "eval"])
+    close = difflib.get_close_matches(command, known, 1)
+    said = "There is no command '%s'. There are: %s." % (command, ", ".join(known))
+    ours = "'%s', or " % close[0] if close else ""
+    return "%s Did you mean %sdqa's own 'dqa %s'?" % (said, ours, command)
 
 
 def first_failure(runs, where):
@@ -135,24 +144,55 @@ def set_up(extra):
 def renew(extra):
     """Install what is not there or not up to date; return 0 or an exit code."""
     target = "%s[%s]" % (ROOT, extra)
+    stamp = os.path.join(VENV, "dqa-%s.stamp" % extra)
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as project:
         read = project.read() + sys.version.encode() + target.encode()
-    state = hashlib.sha256(read).hexdigest()
-    stamp = os.path.join(VENV, "dqa-%s.stamp" % extra)
-    if os.path.isfile(stamp) and not os.path.exists(UNFINISHED):
-        with open(stamp) as kept:
-            if kept.read() == state:
+        state = hashlib.sha256(read).hexdigest()
+        if is_done(stamp, state):
+            return 0
+        with Steps() as steps:
+            wait_for_others(project, steps)
+            if is_done(stamp, state):
                 return 0
-    if os.path.exists(UNFINISHED):
-        # Packages that stand there in part would count as installed.
-        shutil.rmtree(VENV)
-    with Steps() as steps:
-        code = 0 if os.path.isfile(PYTHON) else make_venv(steps)
-        code = code or install(target, steps)
-    if code == 0:
-        with open(stamp, "w") as kept:
-            kept.write(state)
+            if os.path.exists(UNFINISHED):
+                # Packages that stand there in part would count as installed.
+                shutil.rmtree(VENV)
+            code = 0 if os.path.isfile(PYTHON) else make_venv(steps)
+            code = code or install(target, steps)
+        if code == 0:
+            with open(stamp, "w") as kept:
+                kept.write(state)
     return code
+
+
+def is_done(stamp, state):
+    """Whether the environment is whole and has what this state of the project needs."""
+    if os.path.exists(UNFINISHED) or not os.path.isfile(stamp):
+        return False
+    with open(stamp) as kept:
+        return kept.read() == state
+
+
+def wait_for_others(project, steps):
+    """Keep an open file locked, so that one start at a time changes the environment."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return
+    waits = False
+    while True:
+        try:
+            fcntl.flock(project, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not waits:
+                steps.begin("waiting for another start that is at it")
+            waits = True
+            steps.tick()
+            time.sleep(0.2)
+        except OSError:  # a file system without locks
+            return
+        else:
+            return
 
 
 def make_venv(steps):
@@ -256,7 +296,7 @@ class Steps:
         reader.start()
         try:
             while reader.is_alive():
-                self._tick()
+                self.tick()
                 reader.join(0.2)
             return process.wait()
         finally:
@@ -273,7 +313,8 @@ class Steps:
                     heard(line)
         lines.close()
 
-    def _tick(self):
+    def tick(self):
+        """Draw the live line anew."""
         if self._terminal:
             now = self.last[-1].strip().split(" (from ")[0] if self.last else ""
             if now.startswith("Installing collected packages"):

@@ -429,5 +429,8 @@ def backend_for(location: str) -> Backend:
     elif "://" in location:
         problem = f"'{named}' is no URL that one of {kinds} knows"
     else:
-        problem = f"'{named}' does not exist, and is no URL or new file that one of {kinds} knows"
+        problem = (
+            f"'{named}' does not exist, and its name does not say which of {kinds} a new one would "
+            "be: name a file or folder that exists, or a URL"
+        )
     raise UsageError(f"{problem}. {' '.join(broken)}".rstrip())

@@ -95,10 +95,11 @@ def test_hints_name_commands_as_they_were_started(
 def test_an_unknown_command_lists_what_there_is() -> None:
     """One line, exit code 1, nothing set up."""
     done = subprocess.run(
-        [sys.executable, str(START), "evaluate"], capture_output=True, text=True, check=False
+        [sys.executable, str(START), "evla"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("error: There is no command 'evaluate'. There are: check, dqa,")
+    assert done.stderr.startswith("error: There is no command 'evla'. There are: check, dqa,")
+    assert "Did you mean 'eval', or dqa's own 'dqa evla'?" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -237,6 +238,24 @@ def test_an_interrupt_ends_with_one_line_and_the_next_start_recovers(tmp_path: P
         "error: Interrupted: .venv is not complete yet. The same command begins again.\n"
     )
     assert said(set_up(tmp_path)) == (0, STEPS)
+
+
+def test_of_two_starts_at_once_the_second_waits_for_the_first(tmp_path: Path) -> None:
+    """It would otherwise take the folder away that the first is filling."""
+    go_on = tmp_path / "go-on"
+    waiting = f"import pathlib\nwhile not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.05)"
+    command = set_up(tmp_path, installed=waiting)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+        assert first.stderr is not None
+        while "installing" not in first.stderr.readline():
+            assert first.poll() is None
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as second:
+            assert second.stderr is not None
+            assert "waiting for another start" in second.stderr.readline()
+            go_on.touch()
+            assert second.wait() == 0
+            assert second.stderr.read() == ""
+        assert first.wait() == 0
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dqa import plugins
 from dqa.api.evaluating import Named, default_deciders, name_models
 from dqa.api.looking import opened
 from dqa.core.database import Database
-from dqa.core.errors import UsageError
+from dqa.core.errors import RefusedStatementError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
@@ -198,7 +198,15 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
-    listed = queried_candidates(statement, database, "candidates (--candidates)")
+    try:
+        listed = queried_candidates(statement, database, "candidates (--candidates)")
+    except UsageError as error:
+        if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
+            raise  # it is a statement, and something else is wrong with it
+        raise UsageError(
+            f"{error} Names themselves are given one by one (--candidate NAME) or as a file "
+            "(--candidates-from FILE)."
+        ) from error
     if not listed:
         raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
     return listed

@@ -64,11 +64,13 @@ def open_database(
     if not tables:
         return opened
     try:
-        return opened.restrict(
-            (given or Policy()).only(tables, opened.schema(), fold=opened.dialect == "ladybug"),
-            watched,
-            limits,
+        shown = opened.schema()  # the server tells its default schema with it
+        chosen = (given or Policy()).only(
+            *(tables, shown),
+            default_schema=opened.default_schema(),
+            fold=opened.dialect == "ladybug",
         )
+        return opened.restrict(chosen, watched, limits)
     except BaseException:
         opened.close()
         raise

@@ -158,6 +158,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             raise InfrastructureError(f"{problem} {kept}") from error
         except CrashError as error:
             raise CrashError(f"{error} {how_to_report(store.crashed[-1], folder)}") from error
+        finally:
+            store.close()
     return Run(
         results,
         built.spec,

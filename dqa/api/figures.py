@@ -25,7 +25,7 @@ class RunCounts(Record):
         Those that say something about their decider, and the right ones of them.
     failed
         Those that a failing server, a spent budget or a bug ended: resuming asks them again.
-    unjudged
+    unlabelled
         Those on questions without a known answer.
     """
 
@@ -33,7 +33,7 @@ class RunCounts(Record):
     judged: int = Field(ge=0)
     correct: int = Field(ge=0)
     failed: int = Field(ge=0)
-    unjudged: int = Field(ge=0)
+    unlabelled: int = Field(ge=0)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -44,7 +44,7 @@ class RunCounts(Record):
     @property
     def missing(self) -> int | None:
         """How many decisions have not been made; None where nobody knows."""
-        made = self.judged + self.failed + self.unjudged
+        made = self.judged + self.failed + self.unlabelled
         return None if self.planned is None else self.planned - made
 
     @property
@@ -91,11 +91,11 @@ def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts
     """
     outcomes = Counter(result.outcome for result in results)
     failed = sum(count for outcome, count in outcomes.items() if outcome.repeated)
-    unjudged = outcomes[Outcome.UNJUDGED]
+    unlabelled = outcomes[Outcome.UNLABELLED]
     return RunCounts(
         planned=planned,
-        judged=outcomes.total() - failed - unjudged,
+        judged=outcomes.total() - failed - unlabelled,
         correct=outcomes[Outcome.CORRECT],
         failed=failed,
-        unjudged=unjudged,
+        unlabelled=unlabelled,
     )

@@ -20,7 +20,9 @@ from dqa.core.question_set import Defect
 from dqa.core.records import problem_of
 from dqa.core.text import counted
 from dqa.evaluation.folders import (
+    RESULTS,
     RUN,
+    SHORTCUTS,
     TRACES,
     RunRecord,
     read_record,
@@ -113,13 +115,16 @@ class Run:
         UsageError
             The run was kept in no folder, or that holds no finished decision.
         """
-        if self._asked:
-            return self._asked
+        return self._asked or self._traces_of(None)
+
+    def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
+        """Read the traces of a question, or of all; `UsageError` where there is none."""
         if self.folder is None:
             raise UsageError("This run was kept in no folder, and so were its traces: give one.")
-        found = {trace.key: trace for trace in read_traces(self.folder)}
+        found = {trace.key: trace for trace in read_traces(self.folder, question)}
         if not self.by_key.keys() & found.keys():
-            raise UsageError(f"{self.folder} holds no finished decision yet.")
+            of = "" if question is None else f" of {question}"
+            raise UsageError(f"{self.folder} holds no finished decision yet{of}.")
         # Traces stand in the order of their ends, which no run repeats; results in the plan's.
         return tuple(found[key] for key in self.by_key if key in found)
 
@@ -309,9 +314,10 @@ class Run:
             raise UsageError(
                 "A file of 'dqa ask --trace' holds one decision: it needs no QUESTION."
             )
-        wanted: Sequence[Trace] = self.traces
+        if self.results:
+            _those(self.results, "question", question, lambda result: result.question)
+        wanted: Sequence[Trace] = self.traces if question is None else self._traces_of(question)
         of = "" if question is None else f" that decided {question}:"
-        wanted = _those(wanted, "question", question, lambda trace: trace.question)
         wanted = _those(wanted, f"database{of}", database, lambda trace: trace.database)
         wanted = _those(wanted, f"decider{of}", decider, lambda trace: trace.decider)
         questions = sorted({trace.question for trace in wanted})
@@ -364,13 +370,16 @@ def read_run(run: Path | str) -> Run:
         A line is no result or no trace.
     """
     path = Path(run)
-    if path.name == TRACES and path.is_file():
+    if path.name in {RESULTS, RUN, SHORTCUTS, TRACES} and (path.parent / TRACES).is_file():
         raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
     if path.is_file():
         return Run((), planned=1, _asked=(_read_asked(path),))
     require_folder(path, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if not (path / TRACES).is_file():
-        raise UsageError(f"{path} holds no run: there is no {TRACES}. Name the folder of one.")
+        raise UsageError(
+            f"{path} holds no run: there is no {TRACES}. Name the folder of "
+            "one ('dqa runs' lists them)."
+        )
     results = tuple(read_results(path))
     register_scenarios(path)
     record = read_record(path) if (path / RUN).is_file() else RunRecord(spec=None)

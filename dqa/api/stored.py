@@ -11,7 +11,8 @@ from pathlib import Path
 from pydantic import Field
 
 from dqa.api.figures import RunCounts, count_decisions
-from dqa.core.errors import DqaError, UsageError
+from dqa.core.errors import DqaError
+from dqa.core.paths import require_folder
 from dqa.core.records import Record
 from dqa.evaluation.folders import RUN, read_record, read_results
 from dqa.evaluation.results import NO_MODEL
@@ -76,9 +77,7 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
         A folder that was named is none.
     """
     for folder in folders:
-        if not Path(folder).is_dir():
-            problem = "is a file" if Path(folder).exists() else "does not exist"
-            raise UsageError(f"{folder} {problem}: name folders in which to look for runs.")
+        require_folder(Path(folder), "Name folders in which to look for runs.")
     wanted = [Path(folder) for folder in folders or ("runs", ".")]
     found: dict[Path, StoredRun] = {}
     for run in (run for folder in wanted for run in _folders(folder)):
@@ -123,7 +122,9 @@ def _stored(folder: Path) -> StoredRun:
         )
     spec = record.spec
     deciders = [result.decider for result in results] if spec is None else spec.deciders
-    databases = [result.database for result in results] if spec is None else spec.databases
+    # Those that are asked where they are, a question names, and the run's settings do not.
+    named = () if spec is None else spec.databases
+    databases = named or [result.database for result in results]
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
         folder=str(folder),

@@ -10,16 +10,17 @@ import typer
 from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
+from dqa.cli.shared_bundles import AnyQuestionOptions
 from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from dqa.evaluation.annotate import Annotation
 
 
-@with_options(questions=options.AnyQuestionOptions)
+@with_options(questions=AnyQuestionOptions)
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
-    questions: options.AnyQuestionOptions,
+    questions: AnyQuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",

@@ -16,7 +16,9 @@ from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
+from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
+from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
 from dqa.core.paths import require_new_file
 from dqa.core.text import counted, visible
@@ -164,7 +166,7 @@ class AskedOptions:
         return tuple(self.candidate) if self.candidate else self.candidates
 
 
-@with_options(asked=AskedOptions, asking=options.DecidingOptions, calling=CallOptions)
+@with_options(asked=AskedOptions, asking=DecidingOptions, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
@@ -197,7 +199,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             rich_help_panel=MODELS,
         ),
     ] = None,
-    asking: options.DecidingOptions,
+    asking: DecidingOptions,
     calling: CallOptions,
     tables: options.Tables = None,
     policy: options.Policy = None,
@@ -262,6 +264,12 @@ def _fail(decided: Trace, trace: Path | None) -> None:
             f"whoever maintains {decided.decider}."
         )
     if decided.ending is not Ending.ANSWERED:
+        if trace is None:
+            typer.echo(
+                "To see what was replied, ask again with --trace FILE; "
+                f"'{own_command()} trace FILE' shows it.",
+                err=True,
+            )
         raise typer.Exit(1)
 
 

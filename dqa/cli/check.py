@@ -16,7 +16,7 @@ from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
 from dqa.core.errors import UsageError
 from dqa.core.paths import problem_of_path
-from dqa.core.text import counted, visible
+from dqa.core.text import counted, shortened, visible
 
 if TYPE_CHECKING:
     from dqa.api.checking import CheckedStatement
@@ -99,8 +99,7 @@ def _check_files(files: Sequence[Path], dialect: str, policy: Policy, as_json: b
 
 def _say(checked: CheckedStatement) -> None:
     where = f"{checked.file}:{checked.line}"
-    text = " ".join(checked.statement.split())
-    text = visible(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
+    text = visible(shortened(checked.statement, _SHOWN))
     typer.echo(f"{where}: {'allowed' if checked.allowed else 'REFUSED'}  {text}")
     if not checked.allowed:
         typer.echo(f"    {visible(checked.reason)}")

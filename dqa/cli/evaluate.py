@@ -17,6 +17,7 @@ from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_report
 from dqa.cli.progress import Progress
 from dqa.cli.resuming import given_by, how_to_resume
+from dqa.cli.shared_bundles import AnyQuestionOptions, DecidingOptions
 from dqa.core.errors import BudgetSpentError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -28,9 +29,9 @@ _INTERRUPTED = 130
 
 
 @with_options(
-    asking=options.DecidingOptions,
+    asking=DecidingOptions,
     calling=CallOptions,
-    questions=options.AnyQuestionOptions,
+    questions=AnyQuestionOptions,
     running=RunOptions,
 )
 def evaluate(  # noqa: PLR0913  (one parameter an option)
@@ -59,9 +60,9 @@ def evaluate(  # noqa: PLR0913  (one parameter an option)
             rich_help_panel=DATABASES,
         ),
     ] = None,
-    asking: options.DecidingOptions,
+    asking: DecidingOptions,
     calling: CallOptions,
-    questions: options.AnyQuestionOptions,
+    questions: AnyQuestionOptions,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -180,6 +181,6 @@ def _tell_what_next(run: Run) -> None:
     """Say on stderr what can be done with a kept run, where nothing about it is amiss."""
     from dqa.report.next_steps import next_steps
 
-    if run.folder is not None and all(result.outcome.judged for result in run.results):
+    if run.folder is not None and not any(result.outcome.repeated for result in run.results):
         for line in next_steps(run.folder, run.results):
             typer.echo(line, err=True)

@@ -15,6 +15,7 @@ from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json
+from dqa.cli.shared_bundles import DecidingOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.paths import require_new_folder
 from dqa.core.text import counted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dqa.loaders.generator import Mix
 
 
-@with_options(asking=options.DecidingOptions, calling=CallOptions)
+@with_options(asking=DecidingOptions, calling=CallOptions)
 def generate(  # noqa: PLR0913  (one parameter an option)
     *,
     out: Annotated[
@@ -149,7 +150,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
-    asking: options.DecidingOptions,
+    asking: DecidingOptions,
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
@@ -187,7 +188,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
 
 
 def _generate(
-    out: Path, asked: Mapping[str, Any], asking: options.DecidingOptions, calling: CallOptions
+    out: Path, asked: Mapping[str, Any], asking: DecidingOptions, calling: CallOptions
 ) -> None:
     """Generate what is asked for into a folder, whose manifest says what that was."""
     from dqa.api.generating import generate as generate_all
@@ -252,7 +253,7 @@ def _mix(given: str | None) -> Mix | None:
     known = [item.name for item in fields(Mix)]
     for name in shares:
         if name not in known:
-            raise UnknownNameError("proportion of --mix", name, known)
+            raise UnknownNameError("proportion of --mix called", name, known)
     try:
         return Mix(**{name: float(share) for name, share in shares.items()})
     except ValueError as error:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 QUESTIONS: Final = "Questions"
@@ -43,9 +44,7 @@ class _PlainHelp:
         width = formatter.width
         shown = [one for one in command.get_params(ctx) if not getattr(one, "hidden", False)]
         arguments = [one for one in shown if one.param_type_name == "argument"]
-        usage = [f"Usage: {ctx.command_path} [OPTIONS]", *map(_in_usage, arguments)]
-        if isinstance(command, TyperGroup):
-            usage.append("COMMAND ...")
+        usage = ["Usage:", ctx.command_path, *command.collect_usage_pieces(ctx)]
         formatter.write(_wrapped(" ".join(usage), width, later=" " * 7) + "\n")
         for paragraph in textwrap.dedent(command.help or "").strip().split("\n\n"):
             text = " ".join(paragraph.split())
@@ -57,9 +56,24 @@ class _PlainHelp:
         if isinstance(command, TyperGroup):
             write_section(formatter, "Commands", command_rows(command))
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Return what follows the command's name, in its help and above an error of usage."""
+        command: Any = self
+        arguments = [one for one in command.get_params(ctx) if one.param_type_name == "argument"]
+        last = ["COMMAND ..."] if isinstance(command, TyperGroup) else []
+        return ["[OPTIONS]", *map(_in_usage, arguments), *last]
+
 
 class Command(_PlainHelp, TyperCommand):
     """A command whose help has its options in groups."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
+        """Read a command line; of a wrong value it is said what is wrong, and no class of error."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
 
 class Group(_PlainHelp, TyperGroup):

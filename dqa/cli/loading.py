@@ -11,14 +11,15 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import DATABASES, QUESTIONS
 from dqa.cli.output import echo_json, report_defects
+from dqa.cli.shared_bundles import QuestionOptions
 from dqa.core.text import counted
 
 
-@with_options(questions=options.QuestionOptions)
+@with_options(questions=QuestionOptions)
 def load(  # noqa: PLR0913  (one parameter an option)
     *,
     database: options.DatabaseLocation,
-    questions: options.QuestionOptions,
+    questions: QuestionOptions,
     seed: options.Seed = 0,
     scenarios: options.Scenarios = None,
     question: Annotated[

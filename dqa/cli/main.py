@@ -6,6 +6,7 @@ nothing that they do not need.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
@@ -36,7 +37,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "runs": (
         "run_list:list_runs",
-        "List the runs below folders: what was evaluated and when, how much is decided and right.",
+        "List the runs below folders: what was evaluated and when, how much is judged and right.",
     ),
     "results": (
         "results:results",
@@ -206,7 +207,16 @@ def run() -> None:
         problem = None if isinstance(error, BrokenPipeError) else told_problem(error)
         if problem is None:
             raise
+        _drop_what_cannot_be_written()
         _leave(problem, 1)
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Point standard output at nothing where it takes no more: the end would try, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _leave(problem: str, code: int) -> NoReturn:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -14,10 +13,6 @@ from dqa.cli.completion import by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
 from dqa.core.paths import read_text_file
-
-if TYPE_CHECKING:
-    from dqa.evaluation.spec import DecidingFields
-    from dqa.loaders.sources import OwnQuestions, QuestionSource
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -355,133 +350,3 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 
     name, slash, _ = key.partition("/")
     return (name,) if slash and name in plugins.names("scenario") else None
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionOptions:
-    """Where questions come from, as options: exactly one of them is given."""
-
-    release: Release = None
-    generated: Generated = None
-    generate: Generate = None
-    settings: Settings = None
-
-    def source(  # noqa: PLR0913  (each is an option of its own)
-        self,
-        seed: int,
-        scenarios: tuple[str, ...] | None = None,
-        limit: int | None = None,
-        *,
-        form: FormName = "relational",
-        strict: bool = False,
-        decides: bool = False,
-    ) -> QuestionSource:
-        """Return the source; `UsageError` where not exactly one is named.
-
-        Only where something `decides` may settings stand beside it.
-        """
-        from dqa.loaders import sources
-
-        made: list[QuestionSource] = []
-        if self.release is not None:
-            made.append(sources.ReleaseFolder(folder=self.release, form=form, strict=strict))
-        if self.generated is not None:
-            made.append(sources.GeneratedFolder(folder=self.generated))
-        if self.generate is not None:
-            made.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
-        named = set_in(self.settings, others=len(made))
-        if not decides and settings_in(self.settings):
-            raise UsageError(
-                "--set NAME=VALUE sets a decider, and nothing is decided here: give the name of a "
-                "set of questions alone."
-            )
-        if named is not None:
-            made.append(sources.NamedSet(name=named))
-        made += self._own()
-        if len(made) != 1:
-            raise UsageError(
-                "Say where the questions come from, once: --release DIR, --generated DIR, --set "
-                f"NAME{self._other} or --generate N."
-            )
-        return made[0].changed(scenarios=scenarios, limit=limit)
-
-    @property
-    def _other(self) -> str:
-        return ""
-
-    def _own(self) -> list[OwnQuestions]:
-        return []
-
-
-@dataclass(frozen=True, slots=True)
-class AnyQuestionOptions(QuestionOptions):
-    """The same, or the user's own file of questions about the user's own databases."""
-
-    own: OwnFile = None
-    database: OwnDatabases = None
-
-    @property
-    def _other(self) -> str:
-        return ", --questions FILE"
-
-    def _own(self) -> list[OwnQuestions]:
-        from dqa.loaders.sources import OwnQuestions, located
-
-        if self.own is None:
-            if self.database:
-                raise UsageError(
-                    "--database names what --questions FILE is about: give that file, too. Where "
-                    "other questions are loaded says --databases of 'dqa eval'."
-                )
-            return []
-        if not self.database:
-            raise UsageError(
-                f"--questions {self.own}: say what they are about: --database URL or --database "
-                "NAME=URL."
-            )
-        return [OwnQuestions(file=self.own, databases=located(self.database))]
-
-
-@dataclass(frozen=True, slots=True)
-class DecidingOptions:
-    """The models that deciders ask, and what bounds them, as options."""
-
-    model: Model = "scripted:analyst"
-    base_url: BaseUrl = None
-    planner: Planner = None
-    planner_base_url: PlannerUrl = None
-    protocol: Protocol = "react"
-    seed: Seed = 0
-    max_steps: MaxSteps = 20
-    row_limit: RowLimit = 200
-    digits: Digits = 6
-    samples: Samples = 0
-    settings: Settings = None
-
-    def fields(self, rule_set: str | None, *, reads: bool = False) -> DecidingFields:
-        """Return what a spec has of these; `UsageError` for a planner's address alone.
-
-        Only where the command `reads` questions may a set's name stand among the settings.
-        """
-        from dqa.core.database import Limits
-        from dqa.core.display import Display
-        from dqa.evaluation.spec import ModelSpec
-
-        if self.planner is None and self.planner_base_url is not None:
-            raise UsageError("--planner-base-url says where the model of --planner is: name one.")
-        planner = None
-        if self.planner is not None:
-            planner = ModelSpec(name=self.planner, base_url=self.planner_base_url)
-        return {
-            "model": ModelSpec(name=self.model, base_url=self.base_url),
-            "planner": planner,
-            "protocol": self.protocol,
-            "settings": settings_in(self.settings)
-            if reads
-            else pairs_in("--set", self.settings or (), "NAME=VALUE"),
-            "rule_set": rule_set,
-            "seed": self.seed,
-            "max_steps": self.max_steps,
-            "limits": Limits(rows=self.row_limit),
-            "display": Display(self.digits, self.samples),
-        }

@@ -15,7 +15,7 @@ from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo_json, echo_table
 from dqa.core.database import Limits
 from dqa.core.errors import UsageError
-from dqa.core.text import visible
+from dqa.core.text import counted, visible
 
 if TYPE_CHECKING:
     from dqa.api.looking import QueriedRows
@@ -94,7 +94,7 @@ def _print_table(found: QueriedRows) -> None:
     for row in found.rows:
         table.add_row(*(Text(visible(_shown(cell))) for cell in row))
     echo_table(table)
-    typer.echo(f"{len(found.rows):,} row{'' if len(found.rows) == 1 else 's'}")
+    typer.echo(counted(len(found.rows), "row"))
 
 
 def _shown(cell: Any) -> str:  # noqa: ANN401  (any value of a result)
@@ -109,7 +109,8 @@ def _cut(found: QueriedRows) -> str:
     if found.cut == "cells":
         return "long cells were cut: select a part of them, e.g. by SUBSTRING."
     of = "" if found.total is None else f" of {found.total:,}"
+    more = "raise --row-limit" if found.cut == "rows" else "select less"
     return (
         f"only the first {len(found.rows):,}{of} rows are here, by the limit on {found.cut}: "
-        "aggregate, filter, or raise --row-limit."
+        f"aggregate, filter, or {more}."
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from dqa.cli import options
+from dqa.cli.shared_bundles import AnyQuestionOptions, DecidingOptions
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 
@@ -96,7 +97,7 @@ def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> Mapping[str, Any]:
     merged = {name: given.get(name, value) for name, value in recorded.items()}
     settings = options.settings_in(given.get("settings")) or spec.settings
     listed = [f"{name}={value}" for name, value in settings.items()]
-    asking = options.DecidingOptions(**merged, settings=listed)
+    asking = DecidingOptions(**merged, settings=listed)
     return asking.fields(given.get("rule_set", spec.rule_set)) | {
         "limits": replace(spec.limits, rows=asking.row_limit),
         "display": replace(spec.display, digits=asking.digits, samples=asking.samples),
@@ -117,10 +118,10 @@ def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None
         if "database" in given:
             moved["databases"] = located(given["database"])
         return spec.questions.changed(**moved, **kept)
-    sources = {field.name: given.get(field.name) for field in fields(options.AnyQuestionOptions)}
+    sources = {field.name: given.get(field.name) for field in fields(AnyQuestionOptions)}
     pairs = options.settings_in(sources["settings"])
     if not pairs and any(value is not None for value in sources.values()):
-        asked = options.AnyQuestionOptions(**sources)
+        asked = AnyQuestionOptions(**sources)
         seed = given.get("seed", spec.seed)
         return asked.source(seed, **kept, strict=given.get("strict", False), decides=True)
     return spec.questions.changed(**kept) if {"scenarios", "limit"} & given.keys() else None

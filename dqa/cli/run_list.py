@@ -28,7 +28,7 @@ def list_runs(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs below folders: what was evaluated and when, how much is decided and right.
+    """List the runs below folders: what was evaluated and when, how much is judged and right.
 
     The latest comes first. What a failing server, a spent budget or a bug ended has failed, and is
     asked again by 'dqa eval --resume RUN', as is what was not reached.
@@ -52,7 +52,9 @@ def _list(found: tuple[StoredRun, ...]) -> None:
             typer.echo(visible(f"    {run.problem}"))
             continue
         typer.echo(visible(f"    {run.questions}"))
-        asked = f"{', '.join(run.deciders)} on {', '.join(run.databases)}"
+        asked = ", ".join(run.deciders)
+        if run.databases:  # of a user's own questions they are known by what was decided
+            asked += f" on {', '.join(run.databases)}"
         typer.echo(visible(f"    {asked}; model: {run.model or 'none'}"))
         typer.echo(f"    {_figures(run.counts)}")
         if run.counts.complete is False:
@@ -66,15 +68,15 @@ def _state(run: StoredRun) -> str:
 
 
 def _figures(counts: RunCounts) -> str:
-    """Return how much is decided, failed and not made, and how much of what is decided is right."""
+    """Return how much is judged, failed and not made, and how much of what is judged is right."""
     of = "" if counts.planned is None else f" of {counts.planned}"
-    told = [f"{counts.judged}{of} decided"]
+    told = [f"{counts.judged}{of} judged"]
     if counts.right is not None:
         told[0] += f", {100 * counts.right:.1f} % of them right"
-    if counts.unjudged:
-        told.append(f"{counts.unjudged} without a known answer")
+    if counts.unlabelled:
+        told.append(f"{counts.unlabelled} without a known answer")
     if counts.failed:
-        told.append(f"{counts.failed} failed and not judged")
+        told.append(f"{counts.failed} failed")
     if counts.missing:
         told.append(f"{counts.missing} not made yet")
     return "; ".join(told)

@@ -9,13 +9,14 @@ import typer
 from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.output import echo_json, report_defects
+from dqa.cli.shared_bundles import AnyQuestionOptions
 
 
-@with_options(questions=options.AnyQuestionOptions)
+@with_options(questions=AnyQuestionOptions)
 def show(  # noqa: PLR0913  (one parameter an option)
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="SCENARIO/ID.")],
-    questions: options.AnyQuestionOptions,
+    questions: AnyQuestionOptions,
     scenarios: options.Scenarios = None,
     seed: options.Seed = 0,
     form: options.Form = "relational",

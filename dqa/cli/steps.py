@@ -19,7 +19,7 @@ from dqa.core.events import (
     WarningEvent,
 )
 from dqa.core.recorder import DecisionWatcher
-from dqa.core.text import visible
+from dqa.core.text import counted, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,8 +78,8 @@ class Steps(DecisionWatcher):
             self._purpose = "" if event.purpose is None else f" about {visible(event.purpose)}"
         line = step_line(event)
         if line is not None:
-            counted = not isinstance(event, FaultEvent | WarningEvent)
-            text = f"{line}{self._spent}" if counted else line
+            spends = not isinstance(event, FaultEvent | WarningEvent)
+            text = f"{line}{self._spent}" if spends else line
             self._console.print(visible(text), markup=False, soft_wrap=True)
 
     def _so_far(self, usage: Usage) -> str:
@@ -93,12 +93,14 @@ class Steps(DecisionWatcher):
 def step_line(event: Event) -> str | None:
     """Return what is said of an event in one line; None for what is not worth one."""
     if isinstance(event, RetrievalEvent | SimulationEvent | ToolEvent):
-        return f"Step {event.step}: {_shortened(event.statement)} -> {_came_back(event)}"
+        return f"Step {event.step}: {shortened(event.statement, _LONGEST)} -> {_came_back(event)}"
     if isinstance(event, PlanEvent | ReplanEvent):
         made = "a plan" if isinstance(event, PlanEvent) else "a new plan"
         return f"Step {event.step}: {made} of {len(event.text.strip().splitlines())} lines"
     if isinstance(event, ParseFailureEvent):
-        return f"Step {event.step}: the reply could not be used: {_shortened(event.problem)}"
+        return (
+            f"Step {event.step}: the reply could not be used: {shortened(event.problem, _LONGEST)}"
+        )
     if isinstance(event, FaultEvent):
         return fault_line(event)
     return f"warning: {event.text}" if isinstance(event, WarningEvent) else None
@@ -112,14 +114,9 @@ def fault_line(event: FaultEvent) -> str:
 
 def _came_back(event: RetrievalEvent | SimulationEvent | ToolEvent) -> str:
     if event.error is not None:
-        return _WORDS.get(event.error, f"failed: {_shortened(event.observation)}")
-    rows = f"{event.row_count:,} row{'' if event.row_count == 1 else 's'}"
+        return _WORDS.get(event.error, f"failed: {shortened(event.observation, _LONGEST)}")
+    rows = counted(event.row_count, "row")
     if event.cut is None:
         return rows
     of = "" if event.total is None else f" of {event.total:,}"
     return f"{rows}{of}, cut by the limit on {event.cut}"
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -83,8 +83,11 @@ def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> No
 
     deciders = list(dict.fromkeys(result.decider for result in decided))
     table = Table(box=box.SIMPLE_HEAD)
-    for title in ("Question", "Database", *deciders):
-        table.add_column(Text(visible(title)))
+    for title in ("Question", "Database"):
+        table.add_column(title, no_wrap=True)
+    for title in deciders:
+        # To the right, as columns that may stand in a block below the others are (`fitted`).
+        table.add_column(Text(visible(title)), justify="right", no_wrap=True)
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for result in decided:
         row = rows.setdefault((result.question, result.database), {})

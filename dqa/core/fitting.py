@@ -13,16 +13,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 
 MOST_CHARACTERS = 32_000
 """Characters of a schema that a model is shown."""
-_NOTE = 240
+_NOTE = 260
 """Characters of what is said beside the names of what is left out."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SHORTEST_PLURAL = 4
 
-_Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
+Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,18 @@ class FittedSchema:
         if not self.left_out:
             return text
         graph = bool(self.schema.nodes or self.schema.edges)
-        look = "MATCH (n:NAME) RETURN n LIMIT 1" if graph else "SELECT * FROM NAME LIMIT 1"
+        what = "labels and relationship types" if graph else "tables"
+        look = (
+            "MATCH (n:NAME) RETURN n LIMIT 1 or MATCH ()-[r:NAME]->() RETURN r LIMIT 1"
+            if graph
+            else "SELECT * FROM NAME LIMIT 1"
+        )
         unnamed = len(self.left_out) - self.named
         names = ", ".join(self.left_out[: self.named])
         more = f" and {unnamed:,} more" if unnamed else ""
         note = (
-            f"({len(self.left_out):,} more of {self.total:,} are not described, for want of room: "
-            f"{names}{more}; a statement such as {look} shows what one of them has)"
+            f"({len(self.left_out):,} of all {self.total:,} {what} are not described, for want of "
+            f"room: {names}{more}; a statement such as {look} shows what one of them has)"
         )
         return f"{text}\n{note}" if text else note
 
@@ -87,17 +92,17 @@ def fit_schema(
     parts, lines = _parts(schema), schema.lines()
     if not left_out and sum(len(line) + 1 for line in lines) <= most:
         return FittedSchema(schema)
-    names = sum(len(name) + 2 for name in (*map(_name, parts), *left_out))
+    names = sum(len(name) + 2 for name in (*map(part_name, parts), *left_out))
     for_names = min(names, most // 3)
     room = most - for_names - _NOTE
     kept: set[int] = set()
     gone: list[str] = []
-    for place in _ranked(parts, about):
+    for place in _ranked(parts, about)[0]:
         if len(lines[place]) + 1 <= room:
             room -= len(lines[place]) + 1
             kept.add(place)
         else:
-            gone.append(_name(parts[place]))
+            gone.append(part_name(parts[place]))
     described = [part for place, part in enumerate(parts) if place in kept]
     gone = list(dict.fromkeys([*gone, *left_out]))
     return FittedSchema(
@@ -112,6 +117,13 @@ def fit_schema(
     )
 
 
+def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
+    """Return all parts, the most likely one first, and how many of them the words name."""
+    parts = _parts(schema)
+    places, named = _ranked(parts, about)
+    return tuple(parts[place] for place in places), named
+
+
 def _fitting(names: Sequence[str], room: int) -> int:
     """Return how many names there is room for."""
     for count, name in enumerate(names):
@@ -121,27 +133,33 @@ def _fitting(names: Sequence[str], room: int) -> int:
     return len(names)
 
 
-def _parts(schema: DatabaseSchema) -> tuple[_Part, ...]:
+def _parts(schema: DatabaseSchema) -> tuple[Part, ...]:
     return (*schema.tables, *schema.nodes, *schema.edges)
 
 
-def _name(part: _Part) -> str:
+def part_name(part: Part) -> str:
+    """Return what a table, label or relationship type is called."""
     return part.name if isinstance(part, TableInfo) else part.label
 
 
-def _ranked(parts: Sequence[_Part], about: str) -> list[int]:
-    """Return the places of the parts, the one first that the words are most likely about."""
+def part_fields(part: Part) -> tuple[Field, ...]:
+    """Return its columns or properties."""
+    return part.columns if isinstance(part, TableInfo) else part.properties
+
+
+def _ranked(parts: Sequence[Part], about: str) -> tuple[list[int], int]:
+    """Return the places of the parts, the likeliest first, and how many the words name."""
     said = set(words_in(about))
     matched = [
         {name for name in _named_by(part) if name and said.issuperset(name)} for part in parts
     ]
     frequency = Counter(name for names in matched for name in names)
     scores = [sum(1.0 / frequency[name] for name in sorted(names)) for names in matched]
-    called = [words_in(_name(part)) for part in parts]
+    called = [words_in(part_name(part)) for part in parts]
     named = {place for place, words in enumerate(called) if words and said.issuperset(words)}
     joined = _joined(parts)
     beside = {other for place in named for other in joined.get(place, ())} - named
-    return sorted(
+    ranked = sorted(
         range(len(parts)),
         key=lambda place: (
             0 if place in named else 1 if place in beside else 2,
@@ -150,16 +168,16 @@ def _ranked(parts: Sequence[_Part], about: str) -> list[int]:
             place,
         ),
     )
+    return ranked, len(named)
 
 
-def _named_by(part: _Part) -> Iterator[tuple[str, ...]]:
+def _named_by(part: Part) -> Iterator[tuple[str, ...]]:
     """Yield the words of all that a question may call a part by."""
-    fields = part.columns if isinstance(part, TableInfo) else part.properties
-    yield from ((word,) for word in words_in(_name(part)))
-    yield from (words_in(field.name) for field in fields)
+    yield from ((word,) for word in words_in(part_name(part)))
+    yield from (words_in(field.name) for field in part_fields(part))
 
 
-def _joined(parts: Sequence[_Part]) -> Mapping[int, frozenset[int]]:
+def _joined(parts: Sequence[Part]) -> Mapping[int, frozenset[int]]:
     """Return the places that each place is joined to, by keys or as an end of a relationship."""
     tables = {part.name: place for place, part in enumerate(parts) if isinstance(part, TableInfo)}
     nodes = {part.label: place for place, part in enumerate(parts) if isinstance(part, NodeInfo)}

@@ -8,7 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_URL_PASSWORD = re.compile(r"(?P<before>://[^\s:/@]*):[^\s/@]+@")
+_URL_PASSWORD = re.compile(
+    r"(?P<before>://[^\s:/\"'<>]*):"
+    r"(?!\d{1,5}(?:[\s/?#\"'<>,;)\]}]|$))"  # a port
+    r"(?:(?!://)\S)+@"  # to the last @: a password may hold one, and a slash, unescaped
+)
 _API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]{0,200}\d|\S{0,200}\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)
 _BASIC = re.compile(r"\bBasic\s+(?P<encoded>[A-Za-z0-9+/_-]{4,}={0,2})", re.IGNORECASE)

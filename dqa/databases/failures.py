@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dqa.core.database import Kind, Limits
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -10,12 +12,15 @@ from dqa.core.errors import (
     StatementError,
     StatementTimeoutError,
 )
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.core.fitting import Part, part_fields, part_name, rank_parts
+from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo, cypher_name, sql_name
 from dqa.core.secrets import redact
 from dqa.guard.names import closest
 
 _LONGEST_LISTING = 1_500
 """Characters of a list of names after which it helps less than it costs."""
+_OWNERS = 3
+"""Tables or labels that are told to have a name."""
 _READ_LESS: dict[Kind, str] = {
     "relational": "filter earlier, join on keys, bound recursion",
     "graph": "connect the patterns, filter earlier, bound path lengths",
@@ -52,20 +57,43 @@ def failed(name: str, problem: str) -> DatabaseUnavailableError:
     return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
 
 
-def unknown_name(problem: str, name: str, schema: DatabaseSchema) -> StatementError:
-    """Return `problem` with what is closest to the unknown name, and what names there are."""
-    parts: tuple[NodeInfo | EdgeInfo, ...] = (*schema.nodes, *schema.edges)
-    names = [table.name for table in schema.tables] + [part.label for part in parts]
-    names += [column.name for table in schema.tables for column in table.columns]
-    names += [field.name for part in parts for field in part.properties]
-    listing = [f"{table.name}({_names(table.columns)})" for table in schema.tables]
-    listing += [f"(:{node.label} {{{_names(node.properties)}}})" for node in schema.nodes]
-    listing += [
-        f"(:{edge.source})-[:{edge.label} {{{_names(edge.properties)}}}]->(:{edge.target})"
-        for edge in schema.edges
-    ]
-    what = "There is" if parts else "Tables"
-    return StatementError(f"{problem}.{closest(name, names)} {what}: {_shortened(listing)}")
+def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str) -> StatementError:
+    """Return `problem` with what was most likely meant, and what there is.
+
+    What the statement names comes first, for a long schema is not listed whole.
+    """
+    parts, named = rank_parts(schema, statement)
+    what = "Tables" if schema.tables else "There is"
+    listing = _shortened([_listed(part, schema.quote) for part in parts])
+    return StatementError(f"{problem}.{_meant(name, parts, named)} {what}: {listing}")
+
+
+def _meant(name: str, parts: Sequence[Part], named: int) -> str:
+    """Return where the name is, or the closest one to it in the parts that the author named."""
+    bare = name.rsplit(".", 1)[-1]
+    owners = [part_name(part) for part in parts if _has(part, bare)]
+    if owners:
+        more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""
+        return f" '{bare}' is in {', '.join(owners[:_OWNERS])}{more}."
+    near = parts[:named] or parts
+    fields = [field.name for part in near for field in part_fields(part)]
+    return closest(name, [*map(part_name, parts), *fields])
+
+
+def _has(part: Part, name: str) -> bool:
+    return any(field.name.lower() == name.lower() for field in part_fields(part))
+
+
+def _listed(part: Part, quote: str) -> str:
+    """Return a part and its fields, spelled as a statement has to spell them."""
+    if isinstance(part, TableInfo):
+        columns = ", ".join(sql_name(column.name, quote) for column in part.columns)
+        return f"{sql_name(part.name, quote)}({columns})"
+    fields = ", ".join(cypher_name(field.name) for field in part.properties)
+    element = f":{cypher_name(part.label)} {{{fields}}}"
+    if isinstance(part, NodeInfo):
+        return f"({element})"
+    return f"(:{cypher_name(part.source)})-[{element}]->(:{cypher_name(part.target)})"
 
 
 def one_line(error: object) -> str:
@@ -75,10 +103,6 @@ def one_line(error: object) -> str:
     # PyMySQL's errors are pairs of a number and a text.
     is_pair = len(arguments) > 1 and isinstance(arguments[0], int)
     return redact(" ".join(str(arguments[1] if is_pair else original).split())).rstrip(".")
-
-
-def _names(fields: tuple[Field, ...]) -> str:
-    return ", ".join(field.name for field in fields)
 
 
 def _shortened(items: list[str]) -> str:

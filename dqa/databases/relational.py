@@ -73,7 +73,7 @@ class PooledDatabase(GuardedDatabase):
         """Return what ends, from another thread, what `connection` runs, and leaves it usable."""
 
     @abstractmethod
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
         """Return what a driver's error means."""
 
     @contextmanager
@@ -91,6 +91,10 @@ class PooledDatabase(GuardedDatabase):
             finally:
                 if timer.has_fired:
                     connection.invalidate()
+
+    def default_schema(self) -> str | None:
+        """Return the schema's name, which the server told when it was first connected to."""
+        return self._namespace or self._engine.dialect.default_schema_name
 
     def close(self) -> None:
         """Close all connections."""
@@ -136,7 +140,7 @@ class PooledDatabase(GuardedDatabase):
                 connection.invalidate()
             connection.close()
         # Only now: what it means may take a look at the schema, on a connection of its own.
-        raise self._translate(failure, limits) from failure
+        raise self._translate(failure, statement, limits) from failure
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float

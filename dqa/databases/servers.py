@@ -28,13 +28,16 @@ def parse_url(location: str) -> URL:
     from sqlalchemy.exc import ArgumentError
 
     try:
-        return make_url(location)
+        url = make_url(location)
     except (ArgumentError, ValueError):
+        url = None
+    if url is None or "@" in (url.host or ""):  # the rest of a password, cut at its first @
         # The text itself may hold a password where nobody can find it.
         raise UsageError(
             "The database URL cannot be read; write scheme://user:password@host:port/database, "
             "with %40 for an @ within the password."
-        ) from None
+        )
+    return url
 
 
 def split_namespace(url: URL) -> tuple[URL, str | None]:

@@ -22,6 +22,7 @@ from typing import TypeAlias
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
+from dqa.core.text import shortened
 from dqa.deciders.candidates import nouns_of
 
 _LISTED = 20
@@ -75,7 +76,11 @@ def choice_of(
 
 
 def read_answer(
-    answer: str, candidates: Sequence[Candidate], nouns: Sequence[str] = ("candidate",)
+    answer: str,
+    candidates: Sequence[Candidate],
+    nouns: Sequence[str] = ("candidate",),
+    *,
+    equally_good: bool = False,
 ) -> Candidate:
     """Return the candidate that an answer names, by the rule of this module's docstring.
 
@@ -87,6 +92,8 @@ def read_answer(
         What can be chosen.
     nouns
         What a candidate may be called, such as "trade node"; messages use the first.
+    equally_good
+        Whether an answer may name several of the candidates, of which the first is returned.
 
     Raises
     ------
@@ -103,8 +110,9 @@ def read_answer(
     called = frozenset(_words(" ".join(nouns))) | {"id"}
     named, rest = _named_in(text, names, called)
     sure = not _TURNING_DOWN.search(rest)
-    if len(named) == 1 and sure and (not _is_number(named[0]) or _gives_id(text, called)):
-        return named[0]
+    meant = [one for one in named if not _is_number(one) or _gives_id(text, called)]
+    if meant and sure and (len(named) == 1 or equally_good):
+        return meant[0]
     raise _invalid(said, named, candidates, nouns[0])
 
 
@@ -194,23 +202,17 @@ def _folded(match: re.Match[str]) -> str:
     return f"{sign}{digits}.{fraction}" if fraction.strip("0") else f"{sign}{digits}"
 
 
-def _shortened(text: str) -> str:
-    """Return what somebody wrote on one line, at a length that a message can hold."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-
-
 def _closest(text: str, candidates: Sequence[Candidate], most: int) -> list[str]:
     """Return the candidates that are spelled most like a text, best first."""
     by_folded = {str(candidate).casefold(): str(candidate) for candidate in candidates}
-    found = get_close_matches(_shortened(text).casefold(), by_folded, n=most)
+    found = get_close_matches(shortened(text, _SHOWN).casefold(), by_folded, n=most)
     return [by_folded[name] for name in found]
 
 
 def _invalid(
     said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str
 ) -> InvalidAnswerError:
-    quoted, some = _shortened(said), ", ".join(str(one) for one in named[:_NAMED])
+    quoted, some = shortened(said, _SHOWN), ", ".join(str(one) for one in named[:_NAMED])
     near = _closest(said, candidates, _NAMED)
     if not named:
         hint = f" (did you mean '{near[0]}'?)" if near else ""
@@ -224,5 +226,5 @@ def _invalid(
     else:
         examples = ", ".join(near or map(str, candidates[:_NAMED]))
         there_are = f"There are {len(candidates)}, such as {examples}."
-    advice = f"Give exactly one {noun}, as the database spells it, and nothing else. {there_are}"
+    advice = f"Give exactly one {noun}, spelled as it is here, and nothing else. {there_are}"
     return InvalidAnswerError(problem, advice, named)

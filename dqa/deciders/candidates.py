@@ -106,18 +106,21 @@ def offer_candidates(
     count = f"{len(names):,}"
     if len(names) <= _OFFERED and sum(map(len, names)) <= _OFFERED_CHARACTERS:
         return "\n".join(
-            [f"One of these {count} is to be chosen:", *(f"- {n}" for n in names)]
+            [
+                f"One of these {count} is to be chosen, spelled as it is here:",
+                *(f"- {n}" for n in names),
+            ]
         ), None
     if question.candidate_query is not None:
-        told = f"One of {count} is to be chosen. The first column of this statement lists them:"
+        told = f"One of {count} is to be chosen, as the first column of this statement lists them:"
         return f"{told}\n{question.candidate_query.strip()}", None
     some = names[:_EXAMPLES]
-    told = f"One of {count} is to be chosen, such as:"
+    told = f"One of {count} is to be chosen, spelled as these {len(some)} of them are:"
     warning = WarningEvent(
         about="candidates",
         text=f"The model was shown {len(some)} of {count} candidates by name, which are too many "
-        "for a prompt: give them by a statement (--candidates), which the model can narrow down, "
-        "or list fewer.",
+        "for a prompt: give them by a statement (--candidates, or 'candidates' of a file's "
+        "question), which the model can narrow down, or list fewer.",
         considered=len(some),
         total=len(names),
     )

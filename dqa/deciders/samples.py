@@ -57,7 +57,7 @@ def warning_of(shown: FittedSchema) -> WarningEvent | None:
         about="schema",
         text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
         f"{shown.total - left:,} are described to the model; of the other {left:,} it is shown "
-        f"{named} ({names}). Name those that matter (--tables).",
+        f"{named} ({names}). Name those that matter (--tables, or 'tables' of a --policy).",
         considered=shown.total - left,
         total=shown.total,
         left_out=shown.left_out,

@@ -12,6 +12,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -20,6 +21,7 @@ from pydantic import Field, ValidationError, model_validator
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import ParseError, UsageError
+from dqa.core.paths import require_folder
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
@@ -113,9 +115,7 @@ def read_record(folder: Path) -> RunRecord:
     UsageError
         The folder holds no run, or one of a newer version.
     """
-    if not folder.is_dir():
-        problem = "is a file" if folder.exists() else "does not exist"
-        raise UsageError(f"{folder} {problem}: name the folder of 'dqa eval --out'.")
+    require_folder(folder, "Name the folder of 'dqa eval --out'.")
     if not (folder / RUN).is_file():
         raise UsageError(
             f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."
@@ -124,7 +124,7 @@ def read_record(folder: Path) -> RunRecord:
         written = json.loads((folder / RUN).read_text("utf-8"))
         known = _is_known(written, folder / RUN, folder)
         if known and "spec" in written:
-            return RunRecord.model_validate(written)
+            return _checked(written, folder / RUN)
         return RunRecord(spec=None, versions=written["versions"])
     except ValidationError as error:
         raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
@@ -132,6 +132,13 @@ def read_record(folder: Path) -> RunRecord:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name the folder of one."
         ) from error
+
+
+def _checked(written: Mapping[str, Any], path: Path) -> RunRecord:
+    try:
+        return RunRecord.model_validate(written)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def read_resumable(folder: Path) -> tuple[RunRecord, RunSpec]:
@@ -184,8 +191,15 @@ def read_results(folder: Path) -> list[Result]:
     return list({result.key: result for result in lines}.values())
 
 
-def read_traces(folder: Path) -> list[Trace]:
+def read_traces(folder: Path, question: str | None = None) -> list[Trace]:
     """Read a run's traces, in the order of the first try; of a decision made twice the last counts.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    question
+        The one whose traces are wanted, for traces are large; None for all.
 
     Raises
     ------
@@ -196,8 +210,21 @@ def read_traces(folder: Path) -> list[Trace]:
     """
     path = folder / TRACES
     if not path.is_file():
-        raise UsageError(f"{folder} holds no run: there is no {TRACES}. Name the folder of one.")
-    return list({trace.key: trace for trace in _lines(path, "trace", Trace.from_json)}.values())
+        raise UsageError(
+            f"{folder} holds no run: there is no {TRACES}. Name the folder of "
+            "one ('dqa runs' lists them)."
+        )
+    found = _lines(path, "trace", Trace.from_json, _mentions(question))
+    wanted = (trace for trace in found if question in {None, trace.question})
+    return list({trace.key: trace for trace in wanted}.values())
+
+
+def _mentions(question: str | None) -> Callable[[bytes], bool]:
+    """Return whether a line may be of a question, which is told without reading its JSON."""
+    if question is None:
+        return _every
+    written = {json.dumps(question, ensure_ascii=escaped).encode() for escaped in (False, True)}
+    return lambda line: any(form in line for form in written)
 
 
 def read_shortcuts(folder: Path) -> tuple[ShortcutChoices, ...]:
@@ -222,29 +249,44 @@ def usage_so_far(folder: Path) -> Usage:
     ParseError
         A whole line of the traces is damaged.
     """
-    seen: set[str] = set()
-    used = Usage()
-    for path in (folder / TRACES, folder / ABANDONED):
-        # A process that was killed while it settled the folder may have left a line in both.
-        raw = _raw_lines(path)
-        counted = [line not in seen for line in raw]
-        seen.update(raw)
-        usages = _lines(path, "trace", lambda line: Usage(**line["usage"]))
-        used = sum((u for u, counts in zip(usages, counted, strict=True) if counts), used)
-    return used
+    # A process that was killed while it settled the folder may have left a line in both files.
+    abandoned = set(whole_lines(folder / ABANDONED))
+    made = _lines(folder / TRACES, "trace", _usage, lambda line: line not in abandoned)
+    return sum(chain(_lines(folder / ABANDONED, "trace", _usage), made), Usage())
 
 
-def _raw_lines(path: Path) -> list[str]:
-    # Not splitlines(): other line separators may stand inside a JSON string.
-    return _whole_lines(path).split("\n")[:-1] if path.exists() else []
+def _usage(line: Mapping[str, Any]) -> Usage:
+    return Usage(**line["usage"])
 
 
-def _lines(path: Path, what: str, read: Callable[[Mapping[str, Any]], _Line]) -> Iterator[_Line]:
-    for number, line in enumerate(_raw_lines(path), start=1):
+def whole_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file that were written to their end; none where there is no file."""
+    if path.exists():
+        with path.open("rb") as file:
+            yield from (line for line in file if line.endswith(b"\n"))
+
+
+def _every(_: bytes) -> bool:
+    return True
+
+
+def _lines(
+    path: Path,
+    what: str,
+    read: Callable[[Mapping[str, Any]], _Line],
+    wanted: Callable[[bytes], bool] = _every,
+) -> Iterator[_Line]:
+    """Read the wanted lines of a file, of which a half-written last one is none."""
+    for number, line in enumerate(whole_lines(path), start=1):
+        if not wanted(line):
+            continue
         try:
-            written = json.loads(line)
+            written = json.loads(line.decode("utf-8"))
             _is_known(written, path, path.parent)
             yield read(written)
+        except UnicodeDecodeError as error:
+            problem = "this is no UTF-8 text, so no result of a run"
+            raise ParseError(path, number, problem) from error
         except ValidationError as error:
             problem = f"this is no {what}: {problem_of(error)}"
             raise ParseError(path, number, problem) from error
@@ -270,17 +312,7 @@ def _writer(folder: Path) -> str:
         return "of an unknown version"
 
 
-def _whole_lines(path: Path) -> str:
-    """Return a file's text up to its last line end; `ParseError` where it is no text."""
-    content = path.read_bytes()
-    try:
-        return content[: content.rfind(b"\n") + 1].decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ParseError(path, line, "this is no UTF-8 text, so no result of a run") from error
-
-
 def cut_half_line(path: Path) -> None:
     """Cut a half-written last line off a file."""
     if path.exists():
-        os.truncate(path, len(_whole_lines(path).encode("utf-8")))
+        os.truncate(path, sum(map(len, whole_lines(path))))

@@ -19,7 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
-from dqa.evaluation.folders import ABANDONED, RESULTS, RUN, SHORTCUTS, TRACES, cut_half_line
+from dqa.evaluation.folders import (
+    ABANDONED,
+    RESULTS,
+    RUN,
+    SHORTCUTS,
+    TRACES,
+    cut_half_line,
+    whole_lines,
+)
 from dqa.evaluation.results import Outcome
 
 _Key = tuple[str, str, str]
@@ -80,14 +88,14 @@ def _parted(path: Path, wanted: set[int]) -> tuple[list[bytes], list[bytes]]:
     """Return the lines of these numbers, and the others."""
     kept: list[bytes] = []
     dropped: list[bytes] = []
-    for number, line in enumerate(_raw(path)):
+    for number, line in enumerate(whole_lines(path)):
         (kept if number in wanted else dropped).append(line)
     return kept, dropped
 
 
 def _abandon(path: Path, lines: list[bytes]) -> None:
     """Add to the file of what counts no more; what a killed process added is not added again."""
-    there = list(_raw(path))
+    there = list(whole_lines(path))
     known = set(there)
     new = [line for line in lines if line not in known]
     if new:
@@ -95,19 +103,13 @@ def _abandon(path: Path, lines: list[bytes]) -> None:
 
 
 def _lines(path: Path, what: str) -> Iterator[tuple[bytes, Any]]:
-    for number, line in enumerate(_raw(path), start=1):
+    for number, line in enumerate(whole_lines(path), start=1):
         try:
             written = json.loads(line)
             _key(written)
         except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise ParseError(path, number, f"this is no {what}: {error!r}") from error
         yield line, written
-
-
-def _raw(path: Path) -> Iterator[bytes]:
-    if path.exists():
-        with path.open("rb") as file:
-            yield from file
 
 
 def _key(written: Any) -> _Key:  # noqa: ANN401  (any JSON value)

@@ -38,8 +38,11 @@ class Outcome(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
     CRASHED = "crashed"
-    UNJUDGED = "unjudged"
-    """Nothing tells what is right: nobody gave an answer, and there is no simulator."""
+    UNLABELLED = "unlabelled"
+    """Nothing tells what is right: nobody gave an answer, and there is no simulator.
+
+    Of what was not judged, the rest was `repeated`.
+    """
 
     @property
     def repeated(self) -> bool:
@@ -49,7 +52,7 @@ class Outcome(StrEnum):
     @property
     def judged(self) -> bool:
         """Whether it says anything about the decider."""
-        return not self.repeated and self is not Outcome.UNJUDGED
+        return not self.repeated and self is not Outcome.UNLABELLED
 
 
 class Result(Record):

@@ -129,19 +129,23 @@ class Judge:
         return _without_choice(self._set.truth_of(question), self._outcomes_of(question))
 
     def judge(self, question: Question, decision: Decision) -> Assessment:
-        """Return what `decision` is worth; `Outcome.UNJUDGED` where nothing tells what is right."""
+        """Return what `decision` is worth; unlabelled where nothing tells what is right."""
         outcomes = self._outcomes_of(question)
         unchosen = self.unchosen(question)
         if not unchosen.ties and _is_made(decision):
-            return replace(unchosen, outcome=Outcome.UNJUDGED, choice=decision.choice)
+            return replace(unchosen, outcome=Outcome.UNLABELLED, choice=decision.choice)
         if decision.ending is not Ending.ANSWERED:
             return replace(unchosen, outcome=Outcome(decision.ending.value))
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
-            # A decider that did not validate its answer, or a record of somebody else's.
+            # A decider that did not validate its answer, or a record of somebody else's. Where
+            # nothing else is known than what is right, a name beside its id is no second choice.
+            only_right = outcomes is None and not question.candidates
             try:
-                choice = read_answer(decision.answer, candidates, nouns_of(question))
+                choice = read_answer(
+                    decision.answer, candidates, nouns_of(question), equally_good=only_right
+                )
             except InvalidAnswerError as error:
                 outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
                 return replace(unchosen, outcome=outcome)

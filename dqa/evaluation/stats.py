@@ -58,7 +58,7 @@ class Summary(Record):
     infrastructure: int = Field(ge=0)
     budget: int = Field(ge=0)
     crashed: int = Field(ge=0)
-    unjudged: int = Field(ge=0, default=0, description="decided, where nothing tells what is right")
+    unlabelled: int = Field(ge=0, default=0, description="where nothing tells what is right")
     mean_regret: float | None
     mean_relative_regret: float | None
     normalised_utility: float | None = Field(

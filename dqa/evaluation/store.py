@@ -81,10 +81,14 @@ class RunStore:
         else:
             record = _compared(folder, record)
         self._lock = _lock(folder)
-        if not self._fresh:
-            self._go_on(folder)
-        write_whole(folder / RUN, (json.dumps(record.to_json(), indent=2) + "\n").encode())
-        self._files = (_appending(folder / TRACES), _appending(folder / RESULTS))
+        try:
+            if not self._fresh:
+                self._go_on(folder)
+            write_whole(folder / RUN, (json.dumps(record.to_json(), indent=2) + "\n").encode())
+            self._files = (_appending(folder / TRACES), _appending(folder / RESULTS))
+        except BaseException:
+            self.close()  # or nobody could go on, once what is wrong is mended
+            raise
 
     def _go_on(self, folder: Path) -> None:
         """Read what a folder holds of the same run."""
@@ -151,12 +155,16 @@ def _compared(folder: Path, record: RunRecord) -> RunRecord:
     if record.spec is None:
         raise AssertionError("a run that goes on has a spec")
     differing = differences(spec, record.spec)
-    if not differing and earlier.content_hash != record.content_hash:
-        differing = ["the questions are others"]
     if differing:
         raise UsageError(
             f"{folder} holds a run with other settings: {'; '.join(differing)}. "
             "Leave them out to go on as it began, or name another folder."
+        )
+    if earlier.content_hash != record.content_hash:
+        raise UsageError(
+            f"The questions of {folder} are others than those it began with "
+            f"({record.spec.questions.told}): they, their databases or what lists their "
+            "candidates were changed. Put back what was there, or name another folder."
         )
     return record.changed(began=earlier.began, versions=earlier.versions)
 

@@ -83,6 +83,10 @@ class GuardedDatabase(ABC):
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
         return statement
 
+    def default_schema(self) -> str | None:
+        """Return the schema that `schema` shows, as statements may name it; None without one."""
+        return None
+
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
         """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
         return None

@@ -149,23 +149,33 @@ class Policy:
             if owner not in elsewhere and not (part == "tables" and owner):
                 yield name
 
-    def only(self, names: Iterable[str], schema: DatabaseSchema, *, fold: bool = False) -> Policy:
+    def only(
+        self,
+        names: Iterable[str],
+        schema: DatabaseSchema,
+        *,
+        default_schema: str | None = None,
+        fold: bool = False,
+    ) -> Policy:
         """Return the policy under which, of what this one allows, what is named alone may be read.
 
         Parameters
         ----------
         names
             Tables and views; of a graph labels, and relationship types: where none of these is
-            named, all between the labels.
+            named, all that join the labels.
         schema
             What this policy allows.
+        default_schema
+            The schema that these tables are in: one of the same name elsewhere is not meant. None
+            where that is not known, and then they may not be written with any.
         fold
             Whether the names of graphs are compared without regard to case.
 
         Raises
         ------
-        UnknownNameError
-            A name is not in the schema.
+        UsageError
+            A name is not in the schema, or a relationship type joins no labels that are named.
         """
         wanted = list(names)
         tables = {table.name.casefold(): table.name for table in schema.tables}
@@ -177,18 +187,24 @@ class Policy:
                 kind = "table" if tables else "label or relationship type"
                 raise UnknownNameError(kind, name, [*tables.values(), *labels, *types])
         if tables:
-            return replace(self, tables=frozenset(self._spelt(name.casefold()) for name in wanted))
+            here = frozenset({default_schema.casefold()} if default_schema else ())
+            return replace(
+                self,
+                tables=frozenset(wanted),
+                schemas=here if self.schemas is None else here & self.schemas,
+            )
+        kept = {labels[form(name)] for name in wanted if form(name) in labels}
+        joining = {edge.label for edge in schema.edges if {edge.source, edge.target} <= kept}
         chosen = {types[form(name)] for name in wanted if form(name) in types}
+        for name in sorted(chosen - joining):
+            raise UsageError(f"'{name}' joins no labels that are named: name those it joins, too.")
         return replace(
             self,
-            labels=frozenset(labels[form(name)] for name in wanted if form(name) in labels),
-            relationship_types=frozenset(chosen) if chosen else self.relationship_types,
+            labels=frozenset(kept),
+            relationship_types=frozenset(chosen or joining)
+            if (chosen or joining) != set(types.values())
+            else self.relationship_types,
         )
-
-    def _spelt(self, table: str) -> str:
-        """Return a table as the policy names it: with its schema, where it has that."""
-        entries = sorted(self.tables or ())
-        return next((e for e in entries if e.rpartition(".")[2] == table and "." in e), table)
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any."""

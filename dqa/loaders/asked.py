@@ -42,7 +42,7 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     wanted = scenario.template.get_identifiers()
     for key in target:
         if key not in wanted:
-            raise UnknownNameError(f"target of the scenario '{scenario.name}'", key, wanted)
+            raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, wanted)
     held = _Held(scenario, database)
     try:
         whole = _whole_target(held, target)
@@ -102,7 +102,7 @@ def _whole_target(held: _Held, given: Mapping[str, str]) -> dict[str, str]:
         if choices is None or parameter.type == "list":
             continue
         if key in told and told[key] not in choices:
-            raise UnknownNameError(f"{key} in {held.database.name}", told[key], choices)
+            raise UnknownNameError(f"{key} in {held.database.name} called", told[key], choices)
         if key not in told and len(choices) == 1:
             target[key] = choices[0]
     missing = [key for key in wanted if key not in target]

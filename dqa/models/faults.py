@@ -24,6 +24,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.secrets import redact
+from dqa.core.text import shortened
 
 _LONGEST_WORDS = 400
 
@@ -289,9 +290,7 @@ def words_of(error: Exception) -> str:
     They name the address that was asked, where the exception knows it, and what kept the connection
     from being made, which the packages leave to the exceptions beneath.
     """
-    words = redact(" ".join(str(error).split()))
-    if len(words) > _LONGEST_WORDS:
-        words = f"{words[:_LONGEST_WORDS]}..."
+    words = shortened(redact(" ".join(str(error).split())), _LONGEST_WORDS)
     about = [part for part in (address_of(error), unreached(error)) if part]
     where = f" ({': '.join(about)})" if about else ""
     name = type(error).__name__

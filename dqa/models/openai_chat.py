@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
+from weakref import WeakSet
 
+import httpx
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, model_validator
 
 from dqa.core.errors import MalformedReplyError
+
+_clients: WeakSet[httpx.Client] = WeakSet()
+
+
+@atexit.register
+def close_clients() -> None:
+    """Close what LangChain keeps open for the whole process, while that still can be done."""
+    for client in tuple(_clients):
+        client.close()
 
 
 class OpenAIChat(ChatOpenAI):
@@ -28,6 +40,11 @@ class OpenAIChat(ChatOpenAI):
 
     # Replaced as a whole, never changed, so that threads may read it at any time.
     _left_out: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @model_validator(mode="after")
+    def _note_client(self) -> Self:
+        _clients.add(self.root_client._client)  # noqa: SLF001  (nothing public leads to it)
+        return self
 
     def leave_out(self, setting: str) -> None:
         """Send no request with `setting` from now on."""

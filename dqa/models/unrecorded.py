@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from dqa.core.text import shortened
+
 _SHOWN = 60
 _SETTINGS = "Play it with the settings it was recorded with"
 
@@ -95,12 +97,8 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 def _apart(there: str, here: str) -> str:
     """Show two texts from a little before the place where they part."""
     start = max(0, _shared(there, here) - _SHOWN // 3)
-    return f"recorded '{_shortened(there[start:])}', asked '{_shortened(here[start:])}'"
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+    recorded, asked = (shortened(text[start:], _SHOWN) for text in (there, here))
+    return f"recorded '{recorded}', asked '{asked}'"
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -21,6 +21,12 @@ _TYPES = {
     QuestionType.NEVER: "Never retrieved",
 }
 
+_CLASSES = (
+    "CAN: improper candidate. MIS: missed data. DEEP: wrong use of data or equations. QUR: failed "
+    "queries. OTH: other."
+)
+"""The classes of failure, as docs/analysis.md has them."""
+
 
 def tables(analysis: Analysis) -> list[tuple[str, Table]]:
     """Return every table that there is something to say in, under its title."""
@@ -75,6 +81,10 @@ def notes(analysis: Analysis) -> list[str]:
             "No table of SR and MR questions: name the decider whose retrievals tell them apart "
             "as reference (--reference)."
         )
+    elif analysis.accuracy:
+        lines.append(f"SR: '{analysis.reference}' retrieved once. MR: it retrieved more often.")
+    if analysis.failures:
+        lines.append(_CLASSES)
     lines += [f"{counted(count, what)} {words}." for what, words, count in left_out if count]
     if analysis.without_data and analysis.lacking:
         lines.append(

@@ -36,7 +36,7 @@ _NOTED = {
     Outcome.INFRASTRUCTURE: ("run", "that a failing server ended (not judged)"),
     Outcome.BUDGET: ("run", "that the spent budget ended (not judged)"),
     Outcome.CRASHED: ("run", "that crashed (a bug, not judged)"),
-    Outcome.UNJUDGED: ("decision", "on questions without a known answer (not judged)"),
+    Outcome.UNLABELLED: ("decision", "on questions without a known answer (not judged)"),
 }
 
 
@@ -126,6 +126,10 @@ def _table(
 
 def _share(right: int, questions: int) -> str:
     return f"{100 * right / questions:.1f} ({right}/{questions})"
+
+
+def _percent(right: int, questions: int) -> str:
+    return _share(right, questions).replace(" ", " % ", 1)
 
 
 def _otherwise(found: Summary | Shortcut, *, strict_official: bool) -> int:
@@ -250,9 +254,9 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
             for count in found.by_steps
         )
         said = f"{found.scenario}: shortcut {found.name} is right in "
-        said += _share(found.right, found.questions)
+        said += _percent(found.right, found.questions)
         if found.with_ties != found.right:
-            said += f", {_WITH_TIES} in {_share(found.with_ties, found.questions)}"
+            said += f", {_WITH_TIES} in {_percent(found.with_ties, found.questions)}"
         lines.append(f"{said}; by steps to the answer {by}" if by else said)
     return lines
 

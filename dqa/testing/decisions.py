@@ -14,6 +14,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
+from dqa.core.text import counted, shortened
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import DecidingFields
 from dqa.evaluation.traces import Trace
@@ -67,7 +68,6 @@ class Asker:
             return ask(database, question, decider=decider, calls=calls, debug=True, **deciding)
         except DqaError as error:
             # Its message says how to mend it; the way through the agent's loop would bury that.
-            error.__notes__ = []
             raise error.with_traceback(None) from None
 
 
@@ -148,19 +148,14 @@ def _summary(decision: Decided) -> Iterator[str]:
     if decision.error:
         yield f"  Error: {decision.error}"
     if decision.answer:
-        yield f"  Answer: {_short(decision.answer)}"
+        yield f"  Answer: {shortened(decision.answer, _LINE)}"
     for number, asked in enumerate(decision.evidence, 1):
-        yield f"  Statement {number}: {_short(asked.statement)} -> {_outcome(asked)}"
+        yield f"  Statement {number}: {shortened(asked.statement, _LINE)} -> {_outcome(asked)}"
     if not decision.evidence:
         yield "  No statement was asked."
 
 
 def _outcome(asked: Evidence) -> str:
     if asked.error is not None:
-        return f"{asked.error}: {_short(asked.observation)}"
-    return f"{asked.row_count} row{'s' * (asked.row_count != 1)}"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LINE else f"{line[:_LINE]}..."
+        return f"{asked.error}: {shortened(asked.observation, _LINE)}"
+    return counted(asked.row_count, "row")

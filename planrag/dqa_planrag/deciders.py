@@ -20,7 +20,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
-from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.errors import DqaError, InfrastructureError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Example, Settings
@@ -126,10 +126,12 @@ class Agent(Decider):
             note_prompt(recorder, "agent", messages)
         # The loop counts its own steps; LangGraph's limit only has to be out of the way.
         limit = 4 * (settings.max_steps + 1) * (settings.max_parse_failures + 1)
-        final = self._graph.invoke(
-            initial_state(messages, planning), RunnableConfig(recursion_limit=limit), context=run
-        )
-        return cast("State", final)
+        config, state = RunnableConfig(recursion_limit=limit), initial_state(messages, planning)
+        try:
+            return cast("State", self._graph.invoke(state, config, context=run))
+        except DqaError as error:
+            error.__notes__ = []  # LangGraph names its task, which tells a user nothing
+            raise
 
     def _tools(
         self, question: Question, database: Database, candidates: tuple[Candidate, ...]

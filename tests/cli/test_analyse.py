@@ -32,6 +32,8 @@ def test_a_real_run_is_measured(dqa: Callable[..., Any], folder: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     for words in ("Figure 5", "Table 7", "Table 12", "Table 6", "Figure 6"):
         assert words in ran.out
+    assert "SR: 'iterrag' retrieved once. MR: it retrieved more often." in ran.out
+    assert "CAN: improper candidate. MIS: missed data." in ran.out
     assert "8 runs whose traces do not tell how they decided" in ran.out
     assert "Model: scripted:analyst. A scripted program, not a language model." in ran.out
     assert "\x1b" not in ran.out

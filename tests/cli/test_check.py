@@ -112,6 +112,14 @@ def test_an_empty_file_has_no_statements(dqa: Command, tmp_path: Path) -> None:
         ("neo4j", "RETURN 1;\nRETURN \u00a7; RETURN 2", 2),
         # With NO_BACKSLASH_ESCAPES, what is a text here ends in the middle, and more follows.
         ("mysql", "SELECT 1;\nSELECT 'a\\', '; DROP TABLE t; -- ';\nSELECT 2", 2),
+        # Even where a quote is left open then: the server has run what stands before it.
+        ("mysql", "SELECT 1;\nSELECT 'a\\'; DROP TABLE t; ';\nSELECT 2", 2),
+        ("postgres", "SELECT 1;\nSELECT '\\''; DROP TABLE t; '", 2),
+        # And whatever stands there that no server could read.
+        ("mysql", "SELECT 1;\nSELECT 'a\\', '; DROP TABLE t; -- ';\nSELECT '\\' , \\' '", 2),
+        # PostgreSQL and DuckDB end a comment here.
+        ("postgres", "SELECT 1;\n-- x\rDROP TABLE t;\nSELECT 2", 2),
+        ("duckdb", "SELECT 1;\n-- x\rDROP TABLE t", 2),
     ],
 )
 def test_what_cannot_be_split_with_certainty_is_refused_with_its_place(
@@ -122,6 +130,12 @@ def test_what_cannot_be_split_with_certainty_is_refused_with_its_place(
     assert [(one.line, one.allowed) for one in checked] == [(1, True), (line, False)]
     assert checked[-1].statement == script.partition("\n")[2]
     assert checked[-1].reason.startswith(f"line {line}: ")
+
+
+def test_only_what_every_client_takes_for_a_comment_is_one() -> None:
+    """The server of MySQL begins one at dashes and a control character; its client does not."""
+    checked = check_script("SELECT 1; --\x01 ; DROP TABLE t\n; SELECT 2 -- it\\'s\r\n;", "mysql")
+    assert [one.allowed for one in checked] == [True, False, False, True]
 
 
 def test_what_a_server_runs_in_a_comment_is_a_statement() -> None:

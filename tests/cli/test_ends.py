@@ -62,6 +62,21 @@ def test_an_interrupt_is_one_line_wherever_it_comes(
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "Interrupted.\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_an_output_that_takes_nothing_is_one_line() -> None:
+    """And Python's own complaint at its end is not there."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "dqa", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
+    assert "the disk is full" in ran.stderr
+
+
 @pytest.mark.parametrize("arguments", [("list",), ("formats", "trace"), ("eval", "--help")])
 def test_a_reader_that_has_gone_is_no_error(arguments: Sequence[str]) -> None:
     """As with ``| head -1``: nothing is said."""

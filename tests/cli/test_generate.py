@@ -111,7 +111,7 @@ def test_a_mix_is_written_and_read(dqa: Callable[..., Any], tmp_path: Path) -> N
     [
         (("--mix", "direct=0.3"), "must sum to 1"),
         (("--mix", "direct=x,far=1"), "give numbers, as in direct=0.3,far=0.7"),
-        (("--mix", "near=0.3,far=0.7"), "no proportion of --mix 'near'"),
+        (("--mix", "near=0.3,far=0.7"), "no proportion of --mix called 'near'"),
         (("--mix", "0.3"), "write direct=X,far=X"),
         (("--resist", "nobody"), "no decider 'nobody'"),
         (("--resist", ","), "--resist names nothing"),

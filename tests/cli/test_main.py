@@ -104,6 +104,7 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
         (["annotate", "--generate", "1", "--rule-set", "clean"], 2, "'building' called 'clean'"),
         (["eval", "--generate", "1", "--rule-set", "clean"], 2, "There are: paper, released"),
         (["audit", "--release", "no/such/folder"], 2, "no/such/folder"),
+        (["schema", "no.such"], 2, "'no.such' does not exist, and its name does not say"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(
@@ -117,6 +118,15 @@ def test_what_cannot_be_is_one_clear_line(
     assert "Traceback" not in ran.err
     last = ran.err.splitlines()[-1]
     assert last.lower().startswith("error: ")
+
+
+def test_a_wrong_value_is_told_under_the_usage_that_the_help_has(dqa: Callable[..., Any]) -> None:
+    """Without the words of the library that found it out."""
+    ran = dqa("eval", "--protocol", "reat")
+    assert "Invalid value for '--protocol': 'reat' is not one of 'react', 'tools'." in ran.err
+    usage, asked = dqa("results", "--nothing").err, dqa("results", "--help").out
+    assert usage.splitlines()[0].endswith("dqa results [OPTIONS] RUN")
+    assert asked.splitlines()[0].endswith("dqa results [OPTIONS] RUN")
 
 
 def test_a_missing_key_names_the_variable(

@@ -12,6 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import ladybug
 import pytest
 
 import dqa as api
@@ -54,7 +56,7 @@ def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, sh
     """Three hundred tables were cut in alphabetical order, without a word."""
     plain = dqa("schema", shop)
     assert plain.code == 0
-    assert "more of 302 are not described, for want of room" in plain.out
+    assert "of all 302 tables are not described, for want of room" in plain.out
     assert "warning: The schema is too long" in plain.err
     assert "--tables" in plain.err
     asked = dqa("schema", shop, "--question", "Which supplier is cheapest?")
@@ -101,6 +103,11 @@ def test_query_is_guarded_bounded_and_audited(dqa: Command, shop: Path, tmp_path
     cut = dqa("query", shop, "SELECT * FROM supplier", "--row-limit", 1, "--csv", "--audit", audit)
     assert cut.code == 0
     assert "warning: only the first 1 of 2 rows are here, by the limit on rows" in cut.err
+    assert "raise --row-limit" in cut.err
+    long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) "
+    long += "SELECT format('%09000d', i) FROM n"
+    wide = dqa("query", shop, long, "--row-limit", 900, "--csv")
+    assert "by the limit on bytes: aggregate, filter, or select less" in wide.err
     entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
     assert [entry["allowed"] for entry in entries] == [False, True]
     hidden = dqa("query", shop, "SELECT * FROM salary", "--tables", "supplier")
@@ -127,6 +134,25 @@ def test_named_tables_are_a_policy_within_the_policy(shop: Path) -> None:
         assert database.schema().to_text() == "supplier(id: INTEGER, name: TEXT) key (id)"
 
 
+def test_a_named_table_is_the_one_that_is_shown(shop: Path, tmp_path: Path) -> None:
+    """Not one of the same name in another schema, and none of the catalogue's."""
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE supplier (id INTEGER); CREATE TABLE tables (id INTEGER)")
+        connection.execute("CREATE SCHEMA hidden; CREATE TABLE hidden.supplier (pay INTEGER)")
+    with closing(api.open_database(path, tables=["Supplier", "tables"])) as database:
+        assert database.query("SELECT * FROM main.supplier").columns == ("id",)
+        for statement in (
+            "SELECT pay FROM hidden.supplier",
+            "SELECT pay FROM two.hidden.supplier",
+            "SELECT * FROM information_schema.tables",
+        ):
+            with pytest.raises(api.QueryError, match=r"(hidden|_schema)\.\w+ may not be read"):
+                database.query(statement)
+    with closing(api.open_database(shop, tables=["supplier"])) as database:
+        assert len(database.query("SELECT name FROM main.supplier").rows) == 2
+
+
 def test_labels_are_chosen_as_tables_are(tmp_path: Path) -> None:
     """In a graph."""
     from dqa import plugins
@@ -141,8 +167,34 @@ def test_labels_are_chosen_as_tables_are(tmp_path: Path) -> None:
         assert [node.label for node in database.schema().nodes] == [edge.source]
         with pytest.raises(api.QueryError, match="may not be read"):
             database.query(f"MATCH (n:{other}) RETURN n LIMIT 1")
+        with pytest.raises(api.QueryError, match="no relationship type may be read"):
+            database.query(f"MATCH (a:{edge.source})-[r]->(b:{edge.source}) RETURN count(*)")
     with pytest.raises(api.UsageError, match="no label or relationship type 'Nothing'"):
         api.open_database(path, tables=["Nothing"])
+
+
+def test_relationships_of_other_labels_are_not_followed(tmp_path: Path) -> None:
+    """A path between named labels does not go through what is not named."""
+    path = tmp_path / "graph.lbug"
+    with ladybug.Database(str(path)) as made, ladybug.Connection(made) as connection:
+        for statement in (
+            "CREATE NODE TABLE Person(name STRING PRIMARY KEY)",
+            "CREATE NODE TABLE City(name STRING PRIMARY KEY)",
+            "CREATE NODE TABLE Card(no STRING PRIMARY KEY)",
+            "CREATE REL TABLE LIVES(FROM Person TO City)",
+            "CREATE REL TABLE OWNS(FROM Person TO Card)",
+            "CREATE REL TABLE SENT(FROM Card TO City)",
+            "CREATE (:Person {name: 'A'})-[:OWNS]->(:Card {no: '1'})-[:SENT]->(:City {name: 'R'})",
+        ):
+            connection.execute(statement)
+    with closing(api.open_database(path, tables=["person", "City"])) as database:
+        assert [edge.label for edge in database.schema().edges] == ["LIVES"]
+        assert database.query("MATCH (:Person)-[:LIVES]->(c:City) RETURN c.name").rows == ()
+        for between in ("[*]", "[:OWNS|SENT*1..2]"):
+            with pytest.raises(api.QueryError, match=r"may (not )?be read"):
+                database.query(f"MATCH (:Person)-{between}->(:City) RETURN count(*)")
+    with pytest.raises(api.UsageError, match="'OWNS' joins no labels that are named"):
+        api.open_database(path, tables=["Person", "OWNS"])
 
 
 @pytest.mark.parametrize(
@@ -211,7 +263,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["choice"] == "Süd"
     task = server.requests[0]["messages"][-1]["content"]
-    assert "One of these 2 is to be chosen:\n- Nord, West\n- Süd\n" in task
+    assert "One of these 2 is to be chosen, spelled as it is here:\n- Nord, West\n- Süd\n" in task
     assert "Less is more." in task
     assert "archive" not in task
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"More is more.")))
@@ -224,6 +276,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     ("arguments", "words"),
     [
         (("--candidate", "a", "--candidates", "SELECT 1"), "both say what can be chosen"),
+        (("--candidates", "north, south"), "given one by one (--candidate NAME) or as a file"),
         (("--candidates-column", "a"), "--candidates-from"),
         (("--rules", "r.txt", "--rules-text", "x"), "give one"),
         (("--rules", "no-such-file"), "no-such-file does not exist"),
@@ -316,6 +369,29 @@ def test_tokens_and_cost_are_told_at_the_end(dqa: Command, shop: Path) -> None:
     assert ", 2 calls; cost 0.0" in spent
     assert text.err == ""  # quiet in a pipe
     assert json.loads(plain.out)["cost"] is None
+
+
+def test_what_was_replied_is_a_command_away_where_there_is_no_answer(
+    dqa: Command, shop: Path, tmp_path: Path
+) -> None:
+    """Replies that nobody can read are in the trace."""
+    base: tuple[object, ...] = ("ask", "--database", shop, "--question", "Which?")
+    base += ("--tables", "supplier", "--decider", "iterrag", "--model", "openai:test", "--base-url")
+    with answering(*["nonsense"] * 6) as server:
+        plain = dqa(*base, server.url)
+        kept = dqa(*base, server.url, "--trace", tmp_path / "trace.json")
+    assert plain.code == kept.code == 1
+    assert "ask again with --trace FILE; 'dqa trace FILE' shows it." in plain.err
+    assert kept.err == ""
+    assert "nonsense" in dqa("trace", tmp_path / "trace.json").out
+
+
+def test_a_program_that_knows_no_such_database_is_one_sentence(dqa: Command, shop: Path) -> None:
+    """Without the names that the agent's own loop has for its steps."""
+    ran = dqa("ask", "--database", shop, "--question", "Which?", "--model", "scripted:analyst")
+    assert (ran.code, ran.out) == (2, "")
+    assert "name a language model with --model" in ran.err
+    assert "During task" not in ran.err
 
 
 def test_the_steps_are_shown_on_a_terminal(

@@ -73,13 +73,19 @@ def test_own_questions_are_scored_under_the_name_of_their_file(
     assert outcomes == {
         ("buying/1", "first"): "correct",
         ("buying/soon", "first"): "wrong",
-        ("buying/3", "first"): "unjudged",
+        ("buying/3", "first"): "unlabelled",
     }
     liked = found["buying/3", "first"]
     assert (liked["choice"], liked["ties"], liked["database"]) == ("Bell", [], "shop")
     assert found["buying/soon", "first"]["ties"] == ["Bell", "Castle"]
     assert "50.0 (1/2)" in ran.out
     assert "2 decisions on questions without a known answer (not judged)" in ran.out
+    assert f"results {tmp_path / 'run'} --wrong" in ran.err, (
+        "nothing failed, so there is a next step"
+    )
+    listed = dqa("runs", tmp_path).out
+    assert "first, random on shop; model: none" in listed
+    assert "4 of 6 judged, 50.0 % of them right; 2 without a known answer" in listed
     assert "Tag price: first 100.0 (1/1)" in ran.out
     assert "Tag days: first 0.0 (0/1)" in ran.out
 
@@ -136,7 +142,42 @@ def test_a_run_goes_on_and_asks_only_what_is_left(dqa: Command, own: Path, tmp_p
     own.write_text(own.read_text("utf-8").replace("cheapest", "dearest"), "utf-8")
     ran = dqa("eval", "--resume", run)
     assert ran.code == 2
-    assert "the questions are others" in ran.err
+    assert "are others than those it began with (questions " in ran.err
+
+
+def test_a_run_on_own_databases_is_listed_with_them(
+    dqa: Command, own: Path, tmp_path: Path
+) -> None:
+    """Its settings name none; its questions do."""
+    assert dqa("eval", *asking(own), "--deciders", "first", "--out", tmp_path / "run").code == 0
+    listed = dqa("runs", tmp_path).out
+    assert "first on shop; model: none" in listed
+    assert "2 of 3 judged, 50.0 % of them right; 1 without a known answer" in listed
+
+
+def test_where_a_run_was_ended_is_said_and_no_inner_task(dqa: Command, own: Path) -> None:
+    """Of the agent's own graph a user knows nothing."""
+    ran = dqa("eval", *asking(own), "--deciders", "planrag", "--workers", "1")
+    assert ran.code == 2
+    assert ran.err.endswith("It was raised at buying/1, decided by planrag on shop.\n")
+    assert "During task" not in ran.err
+
+
+def test_a_run_that_was_interrupted_early_goes_on_in_the_same_process(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook: nobody else is writing the folder."""
+    questions = toolkit.read_questions(own, own.with_name("shop.db"))
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dqa.api.evaluating.choose_by_shortcuts", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            toolkit.evaluate(questions, "first", out=tmp_path / "run")
+    run = toolkit.evaluate(questions, out=tmp_path / "run", resume=True)
+    assert len(run.results) == 3
 
 
 def test_a_question_is_shown_with_the_schema_of_its_database(dqa: Command, own: Path) -> None:
@@ -239,7 +280,7 @@ def test_the_same_file_is_one_call_in_python(own: Path) -> None:
         for what in (source, toolkit.read_questions(own, shop), toolkit.read_questions(LINES, shop))
     ]
     assert [[result.outcome.value for result in run.results] for run in runs] == [
-        ["correct", "wrong", "unjudged"]
+        ["correct", "wrong", "unlabelled"]
     ] * 3
     assert [(count.tag, count.correct) for count in runs[0].tags] == [("price", 1), ("days", 0)]
 
@@ -269,3 +310,17 @@ def test_the_documented_example_runs(
     for line in table.splitlines():
         assert line == "  ..." or line in printed
     exec(program, {})  # noqa: S102
+
+
+@pytest.mark.parametrize("scheme", ["postgresql+psycopg", "mysql+pymysql"])
+def test_a_password_with_a_bare_at_sign_is_refused_and_never_shown(
+    dqa: Command, own: Path, tmp_path: Path, scheme: str
+) -> None:
+    """Its rest would stand before the host, and in every message."""
+    url = f"{scheme}://u:Zx9@hushhush@127.0.0.1:1/x"
+    for asked in (("--questions", own, "--database", url), ("--generate", "1", "--databases", url)):
+        ran = dqa("eval", *asked, "--deciders", "first", "--out", tmp_path / "run")
+        assert ran.code == 2, ran.err
+        assert "%40 for an @" in ran.err
+        written = "".join(path.read_text("utf-8") for path in tmp_path.glob("run/*"))
+        assert "hushhush" not in ran.out + ran.err + written

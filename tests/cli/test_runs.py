@@ -18,7 +18,7 @@ from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
 
 DECIDERS = ("--deciders", "planrag,first,random")
-UNJUDGED = {"outcome": "infrastructure", "error": "the server 'db' is gone", "choice": None}
+FAILED = {"outcome": "infrastructure", "error": "the server 'db' is gone", "choice": None}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def fail(folder: Path, count: int) -> None:
     """Let a failing server have ended the first decisions of a run."""
     path = folder / "results.jsonl"
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    lines[:count] = [line | UNJUDGED for line in lines[:count]]
+    lines[:count] = [line | FAILED for line in lines[:count]]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
@@ -118,7 +118,9 @@ def test_decisions_are_narrowed_down_by_what_they_are_about(
     unknown = dqa("results", folder, "--decider", "planrug")
     assert (unknown.code, unknown.out) == (2, "")
     assert "Did you mean 'planrag'?" in unknown.err
-    assert dqa("results", folder, "--outcome", "lucky").code == 2
+    ran = dqa("results", folder, "--outcome", "lucky")
+    assert ran.code == 2
+    assert "Invalid value for '--outcome': 'lucky' is not one of 'correct'" in ran.err
 
 
 def test_what_failed_is_listed_with_what_was_said(dqa: Command, copied: Path) -> None:
@@ -136,7 +138,7 @@ def test_what_failed_is_listed_with_what_was_said(dqa: Command, copied: Path) ->
 def test_runs_are_listed_wherever_they_lie(
     dqa: Command, finished: tuple[Path, str], copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was evaluated and when, how much is decided, failed and right, and what is no run."""
+    """What was evaluated and when, how much is judged, failed and right, and what is no run."""
     fail(copied, 6)
     (copied / "results.jsonl").write_text(
         "".join((copied / "results.jsonl").read_text("utf-8").splitlines(keepends=True)[:-4])
@@ -161,9 +163,7 @@ def test_runs_are_listed_wherever_they_lie(
     assert counts["complete"] is False
     assert "7.1" in found["runs/older"]["problem"]
     text = dqa("runs", top).out
-    assert re.search(
-        r"14 of 24 decided, [\d.]+ % of them right; 6 failed and not judged; 4 not", text
-    )
+    assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
     assert f"goes on by: dqa eval --resume {top / 'run'}" in text
     assert re.search(rf"{top / 'runs' / 'older'} .* UTC  cannot be read\n    .*version 9", text)
     assert api.find_runs(finished[0].parent)[0].counts.complete is True
@@ -178,7 +178,8 @@ def test_what_has_no_results_is_said(dqa: Command, copied: Path, tmp_path: Path)
     begun = dqa("results", copied)
     assert (begun.code, begun.out) == (2, "")
     assert f"no finished decision yet: 'dqa eval --resume {copied}' goes on" in begun.err
-    assert "holds no run" in dqa("results", tmp_path / "run" / "..").err
+    assert "holds no run" in (said := dqa("results", tmp_path / "run" / "..").err)
+    assert "'dqa runs' lists them" in said
     trace = (copied / "traces.jsonl").read_text("utf-8").splitlines()[0]
     (tmp_path / "one.json").write_text(trace)
     assert "'dqa trace" in dqa("results", tmp_path / "one.json").err
@@ -208,6 +209,18 @@ def test_trace_without_a_question_lists_them_all(dqa: Command, finished: tuple[P
     assert "sqlite" not in narrowed
     listed = json.loads(dqa("trace", folder, "--decider", "first", "--json").out)
     assert len(listed) == 8
+
+
+def test_a_narrow_terminal_has_every_word_of_the_listed_questions(
+    dqa: Command, finished: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In blocks of columns, each with the question and its database."""
+    wide = dqa("trace", finished[0]).out
+    monkeypatch.setenv("COLUMNS", "45")
+    narrow = dqa("trace", finished[0]).out
+    tables = [out[: out.index("Name one")].replace("─", "") for out in (wide, narrow)]
+    assert set(tables[0].split()) == set(tables[1].split())
+    assert max(map(len, tables[1].splitlines())) <= 45 < max(map(len, tables[0].splitlines()))
 
 
 def test_a_run_in_which_much_could_not_be_judged_says_so_and_how_it_goes_on(

@@ -208,12 +208,12 @@ def test_what_is_no_run_is_said(dqa: Command, run_folder: Path, tmp_path: Path) 
     assert "holds no run" in dqa("trace", tmp_path, "locating/1").err
     (tmp_path / "traces.jsonl").write_text('{"question"')
     assert "no finished decision yet" in dqa("trace", tmp_path, "locating/1").err
-    ran = dqa("trace", run_folder / "traces.jsonl")
-    assert f"name its folder, {run_folder}" in ran.err
     (tmp_path / "other.json").write_text('{"a": 1}')
     ran = dqa("trace", tmp_path / "other.json")
     assert (ran.code, ran.out) == (1, "")
     assert "not written by 'dqa ask --trace'" in ran.err
+    for part in ("run.json", "results.jsonl", "traces.jsonl"):
+        assert f"name its folder, {run_folder}." in dqa("trace", run_folder / part).err
 
 
 def test_a_half_written_last_line_costs_that_run_only(dqa: Command, copied: Path) -> None:

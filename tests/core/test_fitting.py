@@ -55,7 +55,7 @@ def test_nothing_is_left_out_silently() -> None:
     assert fitted.named == len(fitted.left_out)
     assert all(one.name in text for one in wide().tables)
     left = len(fitted.left_out)
-    assert f"({left} more of 300 are not described, for want of room: " in text
+    assert f"({left} of all 300 tables are not described, for want of room: " in text
 
 
 @pytest.mark.parametrize("most", [600, 1_000, 32_000])
@@ -83,7 +83,13 @@ def test_a_graph_is_cut_by_its_labels_and_relationship_types() -> None:
     fitted = fit_schema(DatabaseSchema(nodes=nodes, edges=edges), "the best L099", 1_500)
     assert "L099" in {node.label for node in fitted.schema.nodes}
     assert [edge.label for edge in fitted.schema.edges] == ["FEEDS"]
-    assert "MATCH (n:NAME) RETURN n LIMIT 1" in fitted.to_text()
+    text = fitted.to_text()
+    assert len(text) <= 1_500
+    left = len(fitted.left_out)
+    assert f"({left} of all 101 labels and relationship types are not described" in text
+    # No node has a relationship's type, so a look for one would show nothing.
+    for look in ("MATCH (n:NAME) RETURN n LIMIT 1", "MATCH ()-[r:NAME]->() RETURN r LIMIT 1"):
+        assert look in text
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,13 @@ from dqa.core.secrets import redact
     ("text", "clean"),
     [
         ("mysql+pymysql://root:hunter2@127.0.0.1/x", "mysql+pymysql://root:***@127.0.0.1/x"),
+        ("postgresql://u:p@ss/w?r#d@h:5432/x", "postgresql://u:***@h:5432/x"),
+        ("postgresql://me@cloud:hush@h/x, y://a:b@c", "postgresql://me@cloud:***@h/x, y://a:***@c"),
+        ("postgresql://u:12345@h", "postgresql://u:***@h"),
+        ('["http://h:80","a@b"]', '["http://h:80","a@b"]'),
+        ('["http://h","key: a:b@c"]', '["http://h","key: a:b@c"]'),
+        ("http://h:8080/users/@me", "http://h:8080/users/@me"),
+        ("http://u@h:80, a@b", "http://u@h:80, a@b"),
         ("neo4j://u:p%40ss@h and http://a:b@c", "neo4j://u:***@h and http://a:***@c"),
         ("Incorrect API key: sk-abc123def456ghi.", "Incorrect API key: ***."),
         ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
@@ -37,6 +44,8 @@ def test_passwords_and_keys_are_masked(text: str, clean: str) -> None:
     [
         "a" * 1_000_000,
         "http://" + "a" * 1_000_000,
+        "://a:" * 200_000,
+        "://:" + "a" * 1_000_000,
         "sk-" * 100_000,
         "?" + "a-" * 300_000,
         "&a-a" * 200_000,

@@ -231,6 +231,7 @@ def test_a_closed_database_says_so(backend: Backend, situation: Situation) -> No
         ("SELECT hom_node FROM country", r"no such column: hom_node\. Did you mean 'home_node'\?"),
         ("SELECT c.hom_node FROM country c", "Did you mean 'home_node'"),
         ("SELECT * FROM contry", r"Did you mean 'country'.*flow\(source, dest, flow\)"),
+        ("SELECT c.source FROM country c", "'source' is in flow"),
         ("SELECT source FROM flow GROUP BY sum(flow)", "aggregate"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_refusal_says_what_was_said_and_what_may_be_said() -> None:
     """Few candidates are listed; of many, those that come closest."""
     assert str(refusal("  Genua\n", NODES, "trade node")) == (
         "'Genua' names no trade node that can be chosen (did you mean 'Genoa'?). Give exactly one "
-        "trade node, as the database spells it, and nothing else. There are: Genoa, Venice, Kiev, "
+        "trade node, spelled as it is here, and nothing else. There are: Genoa, Venice, Kiev, "
         "port, port_west, gulf_of_siam, white_sea."
     )
     assert str(refusal("Genoa or Venice", NODES)).startswith(

@@ -63,6 +63,15 @@ def newer(folder: Path, name: str) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
+def test_settings_of_a_newer_version_are_refused_with_their_file(older: Path) -> None:
+    """One of many folders may hold them."""
+    record = json.loads((older / RUN).read_text("utf-8"))
+    settings = {"version": 9, "questions": {"source": "generator"}, "deciders": ["first"]}
+    (older / RUN).write_text(json.dumps(record | {"version": 1, "spec": settings}), "utf-8")
+    with pytest.raises(UsageError, match=rf"{RUN}: This RunSpec is of version 9"):
+        read_run(older)
+
+
 @pytest.mark.parametrize("name", [RUN, RESULTS, TRACES])
 def test_a_newer_version_is_refused_by_name(older: Path, name: str) -> None:
     """With the version of dqa that wrote it."""

@@ -129,15 +129,36 @@ def test_without_a_simulator_the_known_answers_decide() -> None:
     assert judge.judge(question, answered("a1")).outcome is Outcome.WRONG
 
 
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("7016", Outcome.CORRECT),
+        ("Vendor P16 (7016)", Outcome.CORRECT),
+        ("7016 (Vendor P16)", Outcome.CORRECT),
+        ("neither Vendor P16 nor 7016", Outcome.AMBIGUOUS),
+        ("Vendor B28", Outcome.NO_CANDIDATE),
+    ],
+)
+def test_without_candidates_a_name_beside_its_id_is_right(answer: str, outcome: Outcome) -> None:
+    """Models give both where nothing lists what can be chosen; with candidates it is two."""
+    question = Question("custom", "1", "From whom do we buy?", "")
+    truths = {question.key: Truth(("Vendor P16", 7016))}
+    judge = Judge(QuestionSet("own", (question,), {}, truths=truths))
+    assert judge.judge(question, answered(answer)).outcome is outcome
+    listed = replace(question, candidates=("Vendor P16", 7016))
+    two = judge.judge(listed, answered("Vendor P16 (7016)"))
+    assert two.outcome is Outcome.AMBIGUOUS
+
+
 def test_where_nothing_tells_what_is_right_a_decision_is_not_judged() -> None:
     """Whether it has an answer or none; only what a failure ended is asked again."""
     question = Question("custom", "1", "?", "", candidates=("a1", "b1"))
     judge = Judge(QuestionSet("own", (question,), {}))
     verdict = judge.judge(question, Decision(Ending.ANSWERED, answer="a1", choice="a1"))
-    assert (verdict.outcome, verdict.choice) == (Outcome.UNJUDGED, "a1")
+    assert (verdict.outcome, verdict.choice) == (Outcome.UNLABELLED, "a1")
     assert not verdict.outcome.judged
     assert not verdict.outcome.repeated
-    assert judge.judge(question, Decision(Ending.STEP_LIMIT)).outcome is Outcome.UNJUDGED
+    assert judge.judge(question, Decision(Ending.STEP_LIMIT)).outcome is Outcome.UNLABELLED
     failed = judge.judge(question, Decision(Ending.INFRASTRUCTURE)).outcome
     assert failed is Outcome.INFRASTRUCTURE
     assert failed.repeated

@@ -37,6 +37,18 @@ def lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+def test_a_run_goes_on_once_its_damaged_line_is_mended(folder: Path) -> None:
+    """In the same process, too: what could not be opened does not stay locked."""
+    whole = (folder / "results.jsonl").read_bytes()
+    (folder / "results.jsonl").write_bytes(b"{\n" + whole)
+    with pytest.raises(ParseError, match=r"results\.jsonl:1"):
+        RunStore(folder, run_record(), resume=True)
+    (folder / "results.jsonl").write_bytes(whole)
+    store = RunStore(folder, run_record(), resume=True)
+    assert len(store.results) == 6
+    store.close()
+
+
 def test_results_and_traces_are_json_lines(folder: Path) -> None:
     """A result says what it is worth; its trace has the evidence and the times."""
     results, traces = lines(folder / "results.jsonl"), lines(folder / "traces.jsonl")

@@ -40,6 +40,21 @@ def test_every_decision_is_read_back(folder: Path) -> None:
     assert (first.database, first.kind, first.decider) == ("sqlite", "relational", "one")
 
 
+@pytest.mark.parametrize("name", ["locating/1", 'locating/"é"'])
+def test_of_one_question_the_traces_alone_are_read(folder: Path, name: str) -> None:
+    """However its line is spelt; a run of thousands has gigabytes of them."""
+    path = folder / TRACES
+    first, *others = map(json.loads, path.read_text("utf-8").splitlines())
+    renamed = [
+        json.dumps(first | {"question": name}, ensure_ascii=escaped) for escaped in (False, True)
+    ]
+    told = json.dumps(first | {"question": "locating/other", "answer": name})
+    kept = [json.dumps(other) for other in others if other["question"] != name]
+    path.write_text("\n".join([*renamed, told, *kept, ""]), "utf-8")
+    assert [trace.question for trace in read_traces(folder, name)] == [name]
+    assert read_traces(folder, "locating/none") == []
+
+
 def test_of_a_decision_made_twice_the_last_counts(folder: Path) -> None:
     """A resumed run asks again what a failing server ended."""
     path = folder / TRACES

@@ -101,7 +101,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_server_is_no_namespace_in_memory() -> None:
     """Loading needs a URL."""
-    with pytest.raises(UsageError, match="name its URL"):
+    with pytest.raises(UsageError, match="name where it is, as bolt://"):
         BACKEND.load(small_situation())
 
 

@@ -15,6 +15,7 @@ from openai._utils import maybe_transform
 from openai.resources.chat.completions import completions
 
 from dqa.core.errors import ModelUnavailableError, UnparsableReplyError
+from dqa.models import openai_chat
 from dqa.models.calling import call_model
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import Fault, FaultKind
@@ -285,3 +286,13 @@ def test_the_client_has_no_conversation_to_rewrite(monkeypatch: pytest.MonkeyPat
     (body,) = rewritten
     assert isinstance(body, dict)
     assert (body["messages"], body["tools"]) == ([], [])
+
+
+def test_no_connection_is_left_open_at_the_end() -> None:
+    """LangChain keeps its clients for the whole process; Python may warn of their sockets then."""
+    with server() as served:
+        model = model_at(served)
+        assert model.invoke("?").text == TEXT
+        assert not model.root_client.is_closed()
+        openai_chat.close_clients()
+        assert model.root_client.is_closed()

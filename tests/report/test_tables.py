@@ -147,11 +147,11 @@ def test_shortcuts_are_told_by_difficulty() -> None:
     first, nearest, largest = shortcut_lines(given)
     assert first == "Shortcuts, one query each. Only the official label counts as right."
     assert nearest == (
-        "locating: shortcut nearest is right in 30.0 (3/10); by steps to the answer 1: 3/8, "
+        "locating: shortcut nearest is right in 30.0 % (3/10); by steps to the answer 1: 3/8, "
         "no way: 0/2"
     )
     assert largest == (
-        "locating: shortcut largest is right in 80.0 (8/10), with every tie of the best in "
-        "90.0 (9/10)"
+        "locating: shortcut largest is right in 80.0 % (8/10), with every tie of the best in "
+        "90.0 % (9/10)"
     )
     assert shortcut_lines([]) == []

@@ -149,7 +149,9 @@ def test_a_target_has_the_types_of_its_parameters(database: Database, suppliers:
         ask_scenario(suppliers, database, {**target, "pieces": "many"})
     with pytest.raises(UnknownNameError, match=r"no part in .* 'bold'.*Did you mean 'bolt'"):
         ask_scenario(suppliers, database, {**target, "part": "bold"})
-    with pytest.raises(UnknownNameError, match=r"target of the scenario 'suppliers' 'warehouse'"):
+    with pytest.raises(
+        UnknownNameError, match=r"target of scenario 'suppliers' called 'warehouse'"
+    ):
         ask_scenario(suppliers, database, {**target, "warehouse": "north"})
     with pytest.raises(UsageError, match=r'--target pieces="\.\.\." --target days="\.\.\."'):
         ask_scenario(suppliers, database, {"part": "bolt"})

@@ -190,7 +190,8 @@ class Briefing:
 
 
 def _warning(compared: int, total: int, cut: int) -> WarningEvent:
-    why, mend = "as no row of the context names the others", "select what names them (--context)"
+    why = "as no row of the context names the others"
+    mend = "select what names them (--context, or 'context' of a file's question)"
     if cut:
         why = "as the rows of the context that name the others were cut by a limit"
         mend = "narrow the candidates or the rows, or raise --row-limit"
@@ -221,7 +222,7 @@ def check_question(question: Question) -> None:
 def _without_actions(question: Question) -> UsageError:
     return UsageError(
         f"Question '{question.key}' has no action to choose from, and DeLLMa compares actions: "
-        "list them with --candidates."
+        "list them (--candidates, or 'candidates' of a file's question)."
     )
 
 

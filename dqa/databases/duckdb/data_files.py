@@ -2,7 +2,7 @@
 
 Parquet is read where it lies, as a view: its engine reads the columns and row groups that a
 statement needs, and a file may be larger than memory. CSV is loaded once, with the types of all of
-its rows, for every statement would parse it anew; a large one is a view as well. Before the first
+its rows, for every statement would parse it anew; what is large is a view as well. Before the first
 statement the engine is locked: it reaches the files that views read, and no other.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 _LOADED_BYTES = 128_000_000
-"""The largest CSV file that is loaded; compressed ones are counted as they lie there."""
+"""How much of CSV is loaded, the smallest files first."""
+_UNPACKED = 8
+"""How much larger a compressed one may be than it lies there."""
 _GLOB = re.compile(r"[*?\[]")
 _MAIN = "main"
 
@@ -108,7 +111,10 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
     """Return a locked database in memory that has the files as tables and views."""
     connection = duckdb.connect(":memory:", config=FILLING)
     try:
-        viewed = [path for name, path in tables.items() if not _added(connection, name, path)]
+        loaded = _loaded(tables)
+        for name, path in tables.items():
+            _add(connection, name, path, loads=name in loaded)
+        viewed = [path for name, path in tables.items() if name not in loaded]
         # The engine asks for the pattern that the reader was told, then for the file it matches.
         asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
         listed = ", ".join(map(_text, asked))
@@ -122,10 +128,26 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
     return connection
 
 
-def _added(connection: DuckDBPyConnection, name: str, path: Path) -> bool:
-    """Add a file as a table, and return whether it is loaded; otherwise it is a view."""
-    reader = SUFFIXES[suffix_of(path.name) or ""]
-    loads = reader == "csv" and path.stat().st_size <= _LOADED_BYTES
+def _loaded(tables: Mapping[str, Path]) -> frozenset[str]:
+    """Return the names of the tables that are loaded."""
+    sizes = sorted(
+        (path.stat().st_size * (_UNPACKED if path.name.lower().endswith(".gz") else 1), name)
+        for name, path in tables.items()
+        if _reader(path) == "csv"
+    )
+    totals = accumulate(size for size, _ in sizes)
+    return frozenset(
+        name for (_, name), total in zip(sizes, totals, strict=True) if total <= _LOADED_BYTES
+    )
+
+
+def _reader(path: Path) -> str:
+    return SUFFIXES[suffix_of(path.name) or ""]
+
+
+def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) -> None:
+    """Add a file as a table, or as a view."""
+    reader = _reader(path)
     types = ", sample_size = -1" if loads else ""
     try:
         connection.execute(
@@ -136,7 +158,6 @@ def _added(connection: DuckDBPyConnection, name: str, path: Path) -> bool:
         raise DataError(
             f"'{path}' cannot be read as {reader.upper()}: {visible(first_line(error))}."
         ) from error
-    return loads
 
 
 def _pattern(path: Path) -> str:

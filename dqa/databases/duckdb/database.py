@@ -65,6 +65,10 @@ class DuckdbDatabase(GuardedDatabase):
         self._store = store
         self._namespace = namespace
 
+    def default_schema(self) -> str | None:
+        """Return the schema's name."""
+        return self._namespace
+
     def close(self) -> None:
         """Leave the file to others; a database in memory is gone."""
         if not self._closed:
@@ -89,9 +93,9 @@ class DuckdbDatabase(GuardedDatabase):
                     cursor, limits, started, duckdb.Error, _is_json, stop=cursor.interrupt
                 )
         except duckdb.Error as error:
-            raise self._translate(error, limits) from error
+            raise self._translate(error, statement, limits) from error
 
-    def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
+    def _translate(self, error: duckdb.Error, statement: str, limits: Limits) -> DqaError:
         problem = first_line(error)
         unknown = _UNKNOWN.match(problem)
         if isinstance(error, duckdb.InterruptException):
@@ -101,7 +105,9 @@ class DuckdbDatabase(GuardedDatabase):
         if isinstance(error, (duckdb.IOException, duckdb.FatalException, duckdb.InternalException)):
             return failed(self.name, problem)
         if unknown is not None:
-            return unknown_name(problem, unknown["table"] or unknown["column"], self.schema())
+            return unknown_name(
+                problem, unknown["table"] or unknown["column"], self.schema(), statement
+            )
         not_understood = isinstance(error, (duckdb.ParserException, duckdb.CatalogException)) or (
             isinstance(error, duckdb.BinderException) and "No function matches" in problem
         )

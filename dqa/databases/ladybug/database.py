@@ -106,7 +106,7 @@ class LadybugDatabase(GuardedDatabase):
                 prepared = ladybug.PreparedStatement(connection, statement)
                 result = connection.execute(prepared)
             except RuntimeError as error:
-                raise self._translate(error, limits) from error
+                raise self._translate(error, statement, limits) from error
             # A list comes back for several statements only, which cannot be prepared.
             with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
                 names = rows.get_column_names()
@@ -145,7 +145,7 @@ class LadybugDatabase(GuardedDatabase):
         except IndexError:
             return None
 
-    def _translate(self, error: RuntimeError, limits: Limits) -> DqaError:
+    def _translate(self, error: RuntimeError, statement: str, limits: Limits) -> DqaError:
         problem = " ".join(str(error).split()).rstrip(".")
         if problem == "Interrupted":
             return timed_out(limits, self.kind)
@@ -159,7 +159,7 @@ class LadybugDatabase(GuardedDatabase):
         unknown = _UNKNOWN.search(problem)
         if unknown is not None:
             name = unknown["property"] or unknown["table"]
-            return unknown_name(problem, name, self.schema())
+            return unknown_name(problem, name, self.schema(), statement)
         return StatementError(f"{problem}.")
 
     def _described(self, statement: str) -> tuple[tuple[Any, ...], ...]:

@@ -126,7 +126,7 @@ class MysqlDatabase(PooledDatabase):
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error) in _LOST or super()._is_lost(error, connection)
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
         code, problem = code_of(error), one_line(error)
         unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
         if code in _TIMED_OUT:
@@ -138,7 +138,7 @@ class MysqlDatabase(PooledDatabase):
         if code in _NOT_UNDERSTOOD:
             return NotUnderstoodError(f"{problem}.")
         if unknown is not None:
-            return unknown_name(problem, unknown[1], self.schema())
+            return unknown_name(problem, unknown[1], self.schema(), statement)
         return StatementError(f"{problem}.")
 
 

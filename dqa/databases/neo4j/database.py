@@ -112,11 +112,11 @@ class Neo4jDatabase(GuardedDatabase):
         owners = {name for known in facts.owners for name in known or ()}
         owners |= {name for _, name in facts.tested if name is not None}
         for name in sorted(owners - self._names[0]):
-            raise unknown_name(f"There is no label or type {name}", name, schema)
+            raise unknown_name(f"There is no label or type {name}", name, schema, statement)
         for trace, name in facts.reads:
             is_element = trace & ITSELF and not trace & IN_MAP
             if is_element and name not in self._names[1]:
-                raise unknown_name(f"Cannot find property {name}", name, schema)
+                raise unknown_name(f"Cannot find property {name}", name, schema, statement)
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -128,7 +128,7 @@ class PostgresDatabase(PooledDatabase):
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error).startswith("57P") or super()._is_lost(error, connection)
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
         code, problem = code_of(error), message_of(error)
         unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
         if code == _TIMED_OUT:
@@ -140,7 +140,9 @@ class PostgresDatabase(PooledDatabase):
         if code in _NOT_UNDERSTOOD:
             return NotUnderstoodError(f"{problem}.")
         if unknown is not None:
-            return unknown_name(problem, unknown["column"] or unknown["table"], self.schema())
+            return unknown_name(
+                problem, unknown["column"] or unknown["table"], self.schema(), statement
+            )
         return StatementError(f"{problem}.")
 
 

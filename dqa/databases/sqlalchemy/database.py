@@ -56,7 +56,7 @@ class SqlalchemyDatabase(PooledDatabase):
 
         return fire
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:  # noqa: ARG002
+    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:  # noqa: ARG002
         # Whatever the driver complains of, it may be the dialect.
         problem = f"{one_line(error)}."
         dbapi = self._engine.dialect.loaded_dbapi

@@ -100,7 +100,7 @@ class SqliteDatabase(PooledDatabase):
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
         return cast("sqlite3.Connection", connection.driver_connection).interrupt
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
         problem = str(error).rstrip(".")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # what the driver itself says has none
         unknown = _UNKNOWN.fullmatch(problem)
@@ -111,7 +111,7 @@ class SqliteDatabase(PooledDatabase):
         if code in _UNAVAILABLE:
             return failed(self.name, problem)
         if unknown is not None:
-            return unknown_name(problem, unknown[1], self.schema())
+            return unknown_name(problem, unknown[1], self.schema(), statement)
         not_understood = _NOT_UNDERSTOOD.search(problem) is not None
         return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
 

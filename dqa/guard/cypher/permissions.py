@@ -103,6 +103,8 @@ def _require_names(facts: Facts, permissions: GraphPermissions) -> None:
         )
         if names is None:
             continue
+        if not names:
+            raise NotAllowedError(f"no {what} may be read; leave out the {kind}")
         if owners is None:
             raise NotAllowedError(
                 f"every {kind} needs a {what}, because not all may be read: one of "

@@ -64,7 +64,8 @@ def refuse_unless_in_scope(
     for source in sources:
         if not policy.allows_table(source.name, source.node.db):
             allowed = ", ".join(sorted(policy.tables or policy.schemas or ()))
-            raise Refusal(f"the table {source.name} may not be read; there is {allowed}")
+            written = ".".join(filter(None, (source.node.db, source.name)))
+            raise Refusal(f"the table {written} may not be read; there is {allowed}")
     _refuse_sources_of_functions(tree)
     if not policy.limits_columns:
         return

@@ -9,6 +9,7 @@ depends on a setting (backslashes, mostly), every reading that is possible must 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ _BACKTICK = r"`(?:[^`]++|``)*+`"
 _BRACKETED = r"\[[^\]]*+\]"
 _E_STRING = r"(?<![\w$])[eE]'(?:[^'\\]++|\\.|'')*+'"
 _DASHES = r"--[^\n]*+"
-_DASHES_SPACE = r"--(?=[\x00-\x20\x7f]|\Z)[^\n]*+"
+_DASHES_SPACE = r"--(?=[\t-\r ]|\Z)[^\n]*+"
+"""Behind the dashes a blank: a server takes any control character for one, its client does not."""
 _HASH = r"\#[^\n]*+"
 _BLOCK = r"/\*.*?\*/"
 _BLOCK_TO_END = r"/\*.*?(?:\*/|\Z)"
@@ -72,6 +74,7 @@ _LEXERS: dict[str, tuple[re.Pattern[str], ...]] = {
 }
 _LEXERS["mariadb"] = _LEXERS["mysql"]
 
+_RETURN = "it has a carriage return without a line feed; write plain line breaks"
 _OPENED = "a quote or a comment is left open; close it, and write ' in text as ''"
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ODD = re.compile(r"[^\w\x20-\x7e\t\n\r]")
@@ -126,7 +129,7 @@ def read(statement: str, dialect: str) -> StatementText:
     """Return a statement's text; `Refusal` where it is none, or more than one way to read it."""
     lexers = _LEXERS[dialect]
     if _LONE_RETURN.search(statement):
-        raise Refusal("it has a carriage return without a line feed; write plain line breaks")
+        raise Refusal(_RETURN)
     found = _quoted_and_comments(statement, lexers[0])
     quoted, comments, opened = found
     if opened is not None:
@@ -179,6 +182,11 @@ def read_script(script: str, dialect: str) -> ScriptText:
     """Return where the statements of a script end, by the lexer that reads each of them."""
     found = _quoted_and_comments(script, _LEXERS[dialect][0])
     problem, place = (_OPENED, found.opened) if found.opened is not None else ("", len(script))
+    for start, end in found.comments:
+        # Some servers end a comment there, and what follows it would be no part of a statement.
+        if _LONE_RETURN.search(script[start:end].removesuffix("\r")):  # that of a line break
+            problem, place = _RETURN, start
+            break
     doubtful = [at for at in map(script.find, "\\[" if dialect == "ansi" else "\\") if at >= 0]
     if doubtful:
         try:
@@ -187,7 +195,8 @@ def read_script(script: str, dialect: str) -> ScriptText:
         except Refusal as refusal:
             problem, place = str(refusal), min(doubtful)
     # What a server may run in a comment belongs to the statement that it stands in.
-    idle = tuple(span for span in found.comments if _is_idle(script[slice(*span)], dialect))
+    certain = (span for span in found.comments if span[0] < place)
+    idle = tuple(span for span in certain if _is_idle(script[slice(*span)], dialect))
     _, code = _blanked(script, found.quoted, found.comments)
     ends = (match.start() for match in re.finditer(";", code[:place]))
     return ScriptText(_blanked(script, (), idle)[0], tuple(ends), problem, place)
@@ -254,19 +263,29 @@ def _blanked(
 
 
 def _refuse_other_readings(statement: str, dialect: str, found: _Found) -> None:
+    _, code = _blanked(statement, found.quoted, found.comments)
+    known = {(start, code[start:end]) for start, end in _parts(code, found.opened)}
     for lexer in _LEXERS[dialect][1:]:
         other = _quoted_and_comments(statement, lexer)
-        if other.opened is not None:
-            continue
-        quoted = tuple(part for part in other.quoted if statement[part.start] != "[")
-        if (quoted, other.comments) == (found.quoted, found.comments):
-            continue
         _, code = _blanked(statement, other.quoted, other.comments)
-        if "\\" not in code:  # otherwise the server could not read it this way either
-            raise Refusal(
-                "a backslash or bracket stands before a quote, which servers read in two ways; "
-                "write a quote inside text twice ('it''s')"
-            )
+        quoted = tuple(part for part in other.quoted if statement[part.start] != "[")
+        _, same = _blanked(statement, quoted, other.comments)
+        for start, end in _parts(code, other.opened):
+            # With a backslash in its code, the server could not read it this way either.
+            if "\\" not in code[start:end] and (start, same[start:end]) not in known:
+                raise Refusal(
+                    "a backslash or bracket stands before a quote, which servers read in two ways; "
+                    "write a quote inside text twice ('it''s')"
+                )
+
+
+def _parts(code: str, opened: int | None) -> Iterator[tuple[int, int]]:
+    """Yield where there are statements: a server may run those before a quote that is left open."""
+    start = 0
+    for match in re.finditer(";" if opened is not None else r";|\Z", code[:opened]):
+        if code[start : match.start()].strip():
+            yield start, match.start()
+        start = match.end()
 
 
 def _check_comment(comment: str, dialect: str) -> None:

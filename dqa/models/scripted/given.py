@@ -13,6 +13,7 @@ from pydantic import PrivateAttr
 
 from dqa import plugins
 from dqa.core.errors import UsageError
+from dqa.core.text import counted
 from dqa.models.scripted.model import ProgramModel
 from dqa.models.scripted.responder import Wording
 from dqa.models.scripted.steps import Answer, ScriptTurn, Step
@@ -118,8 +119,8 @@ class GivenReplies(ProgramModel):
         if self._left:
             return self._left[0]
         raise UsageError(
-            f"The scripted model has {_counted(self._given)}, and is asked for one more. Give "
-            f"another one; it was asked:\n{_shortened(request.last)}"
+            f"The scripted model has {counted(self._given, 'reply', 'replies')}, and is asked for "
+            f"one more. Give another one; it was asked:\n{_shortened(request.last)}"
         )
 
     def _said(
@@ -170,7 +171,3 @@ def _worded(request: Request, words: Wording | None, turn: ScriptTurn) -> AIMess
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def _counted(number: int) -> str:
-    return "1 reply" if number == 1 else f"{number} replies"

@@ -210,12 +210,11 @@ def _chosen(
 
 def _without_repeats(table: TableSchema, sink: RowSink, findings: Findings) -> list[int] | None:
     """Return the rows to keep, or None where all are."""
-    columns = sink.columns[table.name]
-    keys = list(zip(*(columns[name] for name in table.key), strict=True))
-    first: dict[tuple[Any, ...], int] = {}
-    if len(set(keys)) == len(keys):
+    keys = [sink.columns[table.name][name] for name in table.key]
+    if len(set(zip(*keys, strict=True) if len(keys) > 1 else keys[0])) == len(keys[0]):
         return None
-    for row, key in enumerate(keys):
+    first: dict[tuple[Any, ...], int] = {}
+    for row, key in enumerate(zip(*keys, strict=True)):
         if first.setdefault(key, row) != row and sink.lines is not None:
             findings.add(
                 sink.lines[table.name][row],

@@ -281,7 +281,7 @@ class _Reader:
         values = entry.values
         number = str(values["question_num"])
         for key, table, column in layout.references:
-            if values[key] not in situation[table][column]:
+            if values[key] not in situation[table][column].tolist():
                 self._report(
                     entry.file,
                     entry.line,

@@ -1,15 +1,17 @@
 """Situations from and to SQL scripts of the kind the DQA release holds.
 
 A script is data: ``CREATE TABLE`` and ``INSERT INTO ... VALUES`` are read by the scenario's
-schema, and nothing is executed. Scripts whose rows stand one ``INSERT`` a line are read by one
-regular expression a table; every other spelling, and every fault, by the tokenizer.
+schema, and nothing is executed. Scripts whose rows stand one ``INSERT`` a line are read table by
+table, at C speed; every other spelling, and every fault, by the tokenizer.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,8 @@ from dqa.loaders.columns import ColumnReader
 from dqa.loaders.tokens import SQL, Cursor
 
 _PASSED_OVER = ("SET", "USE", "START", "BEGIN", "COMMIT", "LOCK", "UNLOCK", "DROP")
-_FIRST_INSERT = re.compile(r"\nINSERT ")
-_BLANK_LINE = re.compile(r"\n\s*?(?=\n)")
+_VALUES = " VALUES ("
+_HEAD = re.compile(r"INSERT INTO `?([^`()\"']+?)`? ?\([^()\"']*\)")
 
 
 def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
@@ -51,93 +53,107 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
     return parsed or _tolerant(text, schema, file)
 
 
-# --- one regular expression a table ---------------------------------------------------------
+# --- rows of one line each ------------------------------------------------------------------
 
 
 def _fast(text: str, schema: Schema, file: Path) -> Parsed | None:
     """Read a script that is wholly of the release's form, or return None."""
     body = f"\n{text}\n".replace("\r\n", "\n") if "\r" in text else f"\n{text}\n"
-    first = _FIRST_INSERT.search(body)
-    if first is None:
+    first = body.find("\nINSERT ") + 1
+    if not first:
+        return None
+    declared = _declared(body[:first])
+    written = _rows_by_table(body[first:])
+    if written is None or not written.keys() <= {table.name for table in schema.tables}:
         return None
     findings = Findings(file)
-    reader = _SqlReader(Cursor(body[1 : first.start() + 1], SQL, file), schema, findings)
-    reader.read()
-    if any(reader.rows.values()):
-        return None
     sink = RowSink({})
-    read = 0
     for table in schema.tables:
-        rows = _fast_table(body, first.start(), table, sink, findings)
+        if table.name in written:
+            rows = _read_rows(body, table, *written[table.name], findings)
+        elif table.name in declared:
+            rows = dict.fromkeys(table.column_names, ())
+        else:
+            return None
         if rows is None:
             return None
-        if not rows and table.name not in reader.declared:
-            return None
-        read += rows
-    # Every row is one whole line, so equal counts mean that nothing was passed over.
-    lines = body.count("\n", first.start()) - 1
-    if read != lines and read != lines - len(_BLANK_LINE.findall(body, first.start())):
-        return None
+        sink.columns[table.name] = rows
     return assemble(schema, sink, findings)
 
 
-def _fast_table(
-    body: str, start: int, table: TableSchema, sink: RowSink, findings: Findings
-) -> int | None:
-    """Read a table's rows into `sink` and count them; None where it takes the tokenizer."""
-    sample = re.compile(
-        rf"\n(INSERT INTO `?{re.escape(table.name)}`? ?\(([^()\n'\"]*)\) VALUES )\(([^\n]*)"  # noqa: S608 (it reads a script, and runs nothing)
-    ).search(body, start)
-    if sample is None:
-        sink.columns[table.name] = dict.fromkeys(table.column_names, ())
-        return 0
-    names = [name.strip(" `") for name in sample[2].split(",")]
-    line = body.count("\n", 0, sample.start()) + 1
+@lru_cache(maxsize=16)
+def _declared(head: str) -> frozenset[str]:
+    """Return the tables that a script makes before its first row: many begin alike.
+
+    Raises
+    ------
+    ParseError
+        The tokenizer has to read it, as it holds rows or is at fault.
+    """
+    reader = _SqlReader(Cursor(head, SQL, Path()), Schema("", ()), Findings(Path()))
+    reader.read()
+    if reader.findings.defects():
+        raise ParseError(Path(), None, "rows stand among what makes the tables")
+    return frozenset(reader.declared)
+
+
+def _rows_by_table(lines: str) -> dict[str, tuple[str, list[str]]] | None:
+    """Return what stands before each table's rows and the rows, to their lines' ends.
+
+    None where a line holds anything else, or a table's rows do not all begin alike.
+    """
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for line in lines.split("\n"):
+        head, _, row = line.partition(_VALUES)
+        found[head].append(row)
+    by_table: dict[str, tuple[str, list[str]]] = {}
+    for head, rows in found.items():
+        if not head.strip():
+            continue
+        match = _HEAD.fullmatch(head)
+        if match is None or match[1] in by_table:
+            return None
+        by_table[match[1]] = (head, rows)
+    return by_table
+
+
+def _read_rows(
+    body: str, table: TableSchema, head: str, rows: list[str], findings: Findings
+) -> Mapping[str, Sequence[Any]] | None:
+    """Return the columns of a table's rows; None where it takes the tokenizer."""
+    names = [name.strip(" `") for name in head[head.index("(") + 1 : -1].split(",")]
+    line = body.count("\n", 0, body.index(f"\n{head}{_VALUES}")) + 1
     aligned = align(names, table.column_names, f"table '{table.name}'", line, findings)
     if None in aligned or len(aligned) != len(table.columns):
         return None
     columns = [table.column(name) for name in aligned if name is not None]
     if len(columns) == 1:
         return None
-    quote = '"' if '"' in sample[3] and sample[3].find("'") < 0 else "'"
+    quote = '"' if '"' in rows[0] and "'" not in rows[0] else "'"
     reader = ColumnReader(SQL, quote, findings)
-    rows = _rows_alike(body, sample, columns, reader) or _rows_by_pattern(
-        body, sample, columns, reader
-    )
-    if rows is None:
-        return None
-    sink.columns[table.name] = rows
-    return len(next(iter(rows.values())))
+    read = _rows_alike(rows, columns, reader) or _rows_by_pattern(body, head, columns, reader)
+    return read if read and len(next(iter(read.values()))) == len(rows) else None
 
 
 def _rows_alike(
-    body: str, sample: re.Match[str], columns: Sequence[Column], reader: ColumnReader
+    rows: list[str], columns: Sequence[Column], reader: ColumnReader
 ) -> dict[str, Sequence[Any]] | None:
     """Read rows that are written like the first one, cell by cell at C speed; None for others.
 
     What stands between two rows becomes a cell that no other can be, so a row of too few or too
     many cells moves it from where it has to be.
     """
-    opening, start = f"\n{sample[1]}(", sample.start()
-    begin = start + len(opening)
-    end = body.find(");\n", body.rfind(opening))
-    if end < 0:
+    lines = "\n".join(rows) + "\n"
+    if lines.count(");\n") != len(rows):
         return None
-    block = body[begin:end]
-    between = ", " if ", " in sample[3] else ","
-    mark = f"{between}\n{between}"
-    if block.count("\n") == block.count(f");{opening}"):
-        rows = block.replace(f");{opening}", mark)
-    else:  # other tables' rows stand among them
-        rows = mark.join(re.findall(rf"{re.escape(opening)}(.*)\);(?=\n)", body[start:]))
-    cells = rows.split(between)
+    between = ", " if ", " in rows[0] else ","
+    cells = lines.replace(");\n", f"{between}\n{between}").split(between)
     width = len(columns) + 1
-    count, left = divmod(len(cells) + 1, width)
-    if left or cells[width - 1 :: width] != ["\n"] * (count - 1):
+    if len(cells) != len(rows) * width + 1 or cells[width - 1 :: width] != ["\n"] * len(rows):
         return None
     converted: dict[str, Sequence[Any]] = {}
     for place, column in enumerate(columns):
-        values = reader.convert_cells(cells[place::width], column)
+        values = reader.convert_cells(cells[place:-1:width], column)
         if values is None:
             return None
         converted[column.name] = values
@@ -145,18 +161,17 @@ def _rows_alike(
 
 
 def _rows_by_pattern(
-    body: str, sample: re.Match[str], columns: Sequence[Column], reader: ColumnReader
+    body: str, head: str, columns: Sequence[Column], reader: ColumnReader
 ) -> dict[str, Sequence[Any]] | None:
     """Read rows by one regular expression; None where it takes the tokenizer."""
-    start = sample.start()
     cells = ", *".join(map(reader.pattern, columns))
-    pattern = re.compile(rf"\n{re.escape(sample[1])}\( *{cells} *\);(?=\n)")
-    rows = pattern.findall(body, start)
+    pattern = re.compile(rf"\n{re.escape(head + _VALUES)} *{cells} *\);(?=\n)")
+    rows = pattern.findall(body)
     if not rows:
         return None
 
     def line_of(row: int) -> int:
-        match = next(islice(pattern.finditer(body, start), row, None))
+        match = next(islice(pattern.finditer(body), row, None))
         return body.count("\n", 0, match.start()) + 1
 
     converted: dict[str, Sequence[Any]] = {}

@@ -49,9 +49,11 @@ def test_values_are_read_in_their_columns_types() -> None:
         SQL.replace("INSERT INTO flow(source, dest, flow)", "INSERT INTO flow"),
         SQL.replace('(source, dest, flow) VALUES ("krakow", "baltic", 0.25)',
                     '(flow, dest, source) VALUES (0.25, "baltic", "krakow")'),
+        SQL.replace("INSERT INTO country", "  INSERT INTO country"),
+        SQL.replace(");\n", ");  \n"),
     ],
     ids=["crlf", "quotes", "one-line", "split", "0/1", "backticks", "comments", "session",
-         "no-last-semicolon", "no-columns", "column-order"],
+         "no-last-semicolon", "no-columns", "column-order", "row-among-tables", "blank-ends"],
 )  # fmt: skip
 def test_other_spellings_of_a_script_are_the_same_situation(text: str) -> None:
     """Line ends, quotes, comments and statements over lines do not change what is read."""

@@ -14,13 +14,15 @@ never raised, needs only those, and makes what buildings without inputs keep mak
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from dqa_simulators.building.economy import CYCLES, Economy, prices
 from dqa_simulators.checks import FloatArray, IntArray, sums
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _BLOCK = 100_000
 """Most cells of a (goods, candidates) array: 0.8 MB, of which a handful stay in the cache."""
@@ -28,7 +30,7 @@ _BLOCK = 100_000
 _DENSE = 100_000
 """Matrices of up to so many cells are multiplied faster in full than by their entries."""
 
-_Matrix: TypeAlias = FloatArray | sparse.csc_array
+_Matrix: TypeAlias = "FloatArray | sparse.csc_array"
 
 
 def screen(economy: Economy, goods: IntArray, rules: str) -> FloatArray:
@@ -121,6 +123,8 @@ def _matrix(
 ) -> _Matrix:
     """Return the matrix with these entries, each of which stands once."""
     if shape[0] * shape[1] > _DENSE:
+        from scipy import sparse  # few economies are so large that they are worth its import
+
         return sparse.csc_array((values, (rows, columns)), shape)
     matrix = np.zeros(shape)
     matrix[rows, columns] = values
@@ -129,4 +133,4 @@ def _matrix(
 
 def _columns(matrix: _Matrix, block: slice) -> FloatArray:
     part = matrix[:, block]
-    return part.toarray() if sparse.issparse(part) else part
+    return part if isinstance(part, np.ndarray) else part.toarray()

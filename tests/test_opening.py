@@ -63,7 +63,7 @@ def test_policy_and_audit_may_be_given_as_they_are(location: str) -> None:
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
     """A location nobody knows, and files that are not there."""
-    with pytest.raises(UsageError, match="does not exist, and is no URL"):
+    with pytest.raises(UsageError, match="does not exist, and its name does not say"):
         open_database("nonsense")
     with pytest.raises(UsageError, match="There is no database file"):
         open_database(tmp_path / "missing.db")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,3 +52,18 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
     write_generated(generate(count=2, seed=11, sizes=sizes), folder, seed=11)
     return folder
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A database of a user's own: suppliers, and 300 tables that nobody asked about."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE supplier (id INTEGER PRIMARY KEY, name TEXT, cost REAL)")
+        connection.execute("INSERT INTO supplier VALUES (1, 'Nord, West', 2.5), (2, 'Süd', 1.0)")
+        connection.execute("CREATE TABLE salary (name TEXT, pay REAL)")
+        columns = ", ".join(f"measure_{number} REAL" for number in range(12))
+        for number in range(300):
+            connection.execute(f"CREATE TABLE archive_{number:03} (id INTEGER, {columns})")
+        connection.commit()
+    return path

@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-__all__ = ["MADE_UP", "ModelServer", "Program", "Trouble"]
+__all__ = ["MADE_UP", "ModelServer", "Program", "Trouble", "answering"]
 
 Request: TypeAlias = dict[str, Any]
 """The body of one request, as the protocol has it."""
@@ -341,3 +341,9 @@ def _events(completion: dict[str, Any], request: Request) -> Iterator[str]:
     if "usage" in completion and (request.get("stream_options") or {}).get("include_usage"):
         yield json.dumps({**shared, "choices": [], "usage": completion["usage"]})
     yield "[DONE]"
+
+
+def answering(*replies: str) -> ModelServer:
+    """Return a server that gives these replies one after another, and the last ever after."""
+    left = list(replies)
+    return ModelServer(lambda _: left.pop(0) if len(left) > 1 else left[0])

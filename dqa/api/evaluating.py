@@ -20,7 +20,7 @@ from dqa.core.errors import (
     PluginError,
     UsageError,
 )
-from dqa.core.events import Event, FaultEvent
+from dqa.core.events import Event, FaultEvent, WarningEvent
 from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
@@ -42,8 +42,8 @@ Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
 
 
-class _Faults(DecisionWatcher):
-    """Hands on what failed of the calls of models, and nothing else, from all threads."""
+class _Told(DecisionWatcher):
+    """Hands on, from all threads, which calls of models failed and what decisions leave out."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
@@ -54,6 +54,9 @@ class _Faults(DecisionWatcher):
         if isinstance(event, FaultEvent):
             with self._lock:
                 self._watcher.faulted(event)
+        elif isinstance(event, WarningEvent):
+            with self._lock:
+                self._watcher.warned(event)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -146,7 +149,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
                 built.connected.check_reachable()
             results = make_decisions(
                 *(built.setup, built.judge, store, options, watching.decided),
-                watcher=_Faults(watching),
+                watcher=_Told(watching),
             )
         except (DataError, ModelUnavailableError, PluginError, UsageError):
             store.discard()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dqa.core.events import FaultEvent
+    from dqa.core.events import FaultEvent, WarningEvent
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.results import Result
 
@@ -21,3 +21,6 @@ class Watcher:
 
     def faulted(self, fault: FaultEvent) -> None:
         """Take note of a call of a model that failed; called by one thread at a time."""
+
+    def warned(self, warning: WarningEvent) -> None:
+        """Take note of what a decision leaves out of account; called by one thread at a time."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-    from dqa.core.events import FaultEvent
+    from dqa.core.events import FaultEvent, WarningEvent
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.results import Result
 
@@ -53,7 +53,7 @@ class Progress(Watcher):
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._correct = 0
-        self._faults: set[str] = set()
+        self._said: set[str] = set()
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -83,10 +83,18 @@ class Progress(Watcher):
 
     def faulted(self, fault: FaultEvent) -> None:
         """Say the first failure of each kind at once: what follows waits, and is in the traces."""
-        if fault.fault in self._faults or fault.fault in _MENDED:
+        if fault.fault not in _MENDED:
+            self._say_once(fault.fault, fault_line(fault))
+
+    def warned(self, warning: WarningEvent) -> None:
+        """Say the first of each kind that a decision leaves out of account."""
+        self._say_once(warning.about, warning.text)
+
+    def _say_once(self, kind: str, told: str) -> None:
+        if kind in self._said:
             return
-        self._faults.add(fault.fault)
-        line = f"warning: {visible(fault_line(fault))} (more of this kind is in the traces)"
+        self._said.add(kind)
+        line = f"warning: {visible(told)} (more of this kind is in the traces)"
         if self._bar is None:
             typer.echo(line, err=True)
         else:

@@ -322,6 +322,22 @@ def test_a_schema_that_is_cut_is_said_in_the_decision(dqa: Command, shop: Path) 
     assert all(name in task for name in event["left_out"])
 
 
+def test_a_run_says_once_that_a_schema_is_cut(dqa: Command, shop: Path, tmp_path: Path) -> None:
+    """Every decision of it has the warning in its trace; the terminal has it once."""
+    lines = [{"question": f"Which supplier is {word}?", "answer": "Süd"} for word in ("1st", "2nd")]
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    with answering(ANSWER) as server:
+        ran = dqa(
+            *("eval", "--questions", questions, "--database", shop, "--out", tmp_path / "run"),
+            *("--deciders", "iterrag", "--model", "openai:test", "--base-url", server.url),
+        )
+    assert ran.code == 0, ran.err
+    assert ran.err.count("warning: The schema is too long for the prompt: of 302 tables") == 1
+    traces = api.read_run(tmp_path / "run").traces
+    assert [len(trace.warnings) for trace in traces] == [1, 1]
+
+
 def test_the_documented_calls_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

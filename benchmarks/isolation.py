@@ -89,7 +89,7 @@ def _evaluated(questions: dqa.QuestionSet, isolation: Isolation) -> float:
         questions,
         deciders=_DECIDERS,
         databases=("sqlite", "ladybug"),
-        model="scripted",
+        model="scripted:analyst",
         options=dqa.RunOptions(isolation=isolation),
     )
     return perf_counter() - started

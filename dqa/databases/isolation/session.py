@@ -18,10 +18,10 @@ from dqa.databases.isolation.pool import GoneError, OpenWorker, WorkerPool
 from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
 from dqa.databases.opening import Opening
 
-GRACE = 0.4
+GRACE = 0.3
 """Seconds beyond its limit after which a statement's worker is killed: what stops a statement by
 itself has done so by then."""
-_ENDING = 0.4
+_ENDING = 0.6
 """Seconds more in which a server has to say that it has ended what the worker ran there."""
 _DESCRIBING = 600.0
 """Seconds that reading a schema may take."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dqa.core.session import Session
     from dqa.core.situation import Situation
     from dqa.guard import Audit, GuardedDatabase, Policy
+    from dqa.guard.walls import Walls
 
 _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
@@ -105,8 +106,10 @@ class Backend:
             The server cannot be reached, or another process keeps the file to itself.
         """
         with self._started().connect(location) as namespaces:
-            session = namespaces.open(namespaces.select())
-        return self._guarded(session, policy, audit, limits, checked=True)
+            selected = namespaces.select()
+            walls = namespaces.walls(selected)
+            session = namespaces.open(selected)
+        return self._guarded(session, walls, policy, audit, limits, checked=True)
 
     def load(  # noqa: PLR0913
         self,
@@ -144,14 +147,16 @@ class Backend:
         """
         if location is None:
             session = self._in_memory().load_in_memory(situation)
+            walls = self._in_memory().walls_in_memory(session.namespace)
         else:
             with self._started().connect(location) as namespaces:
                 tag = tag_of(situation, namespaces.name_for(situation))
                 if not hold_same(namespaces.read(tag.namespace), tag):
                     with namespaces.locked(tag.namespace):
                         _fill(namespaces, situation, tag, replace)
+                walls = namespaces.walls(tag.namespace)
                 session = namespaces.open(tag.namespace)
-        return self._guarded(session, policy, audit, limits)
+        return self._guarded(session, walls, policy, audit, limits)
 
     @contextmanager
     def scratch(
@@ -185,7 +190,8 @@ class Backend:
         """
         if location is None:
             made = self._in_memory().run_script(script)
-            database = self._guarded(made, policy, audit, limits, checked=True)
+            walls = self._in_memory().walls_in_memory(made.namespace)
+            database = self._guarded(made, walls, policy, audit, limits, checked=True)
             try:
                 yield database
             finally:
@@ -254,9 +260,10 @@ class Backend:
                 _STARTED[self.namespaces] = found
             return found
 
-    def _guarded(
+    def _guarded(  # noqa: PLR0913  (what `open` takes)
         self,
         session: Session,
+        walls: Walls | None,
         policy: Policy | None,
         audit: Audit | None,
         limits: Limits | None,
@@ -266,7 +273,8 @@ class Backend:
         """Return a session behind the guard; closed where the policy does not fit it."""
         try:
             front: type[GuardedDatabase] = _found(self.front)
-            return front(session).restrict(policy, audit, limits, checked=checked)
+            database = front(session)
+            return database.restrict(policy, audit, limits, walls=walls, checked=checked)
         except BaseException:
             session.close()
             raise

@@ -28,6 +28,7 @@ from dqa.guard.translation import from_mysql
 from dqa.guard.unknown import unknown_name
 from dqa.guard.verdict import GuardVerdict
 from dqa.guard.visible import visible_schema
+from dqa.guard.walls import Walls
 
 
 class GuardedDatabase:
@@ -86,6 +87,7 @@ class GuardedDatabase:
         audit: Audit | None = None,
         limits: Limits | None = None,
         *,
+        walls: Walls | None = None,
         checked: bool = False,
     ) -> Self:
         """Set what may be read, who watches and what a statement may cost; return the database.
@@ -97,6 +99,9 @@ class GuardedDatabase:
         ----------
         policy, audit, limits
             See the attributes; None for the usual.
+        walls
+            Which schemas are its own, where statements can name others; None for those that were
+            given before.
         checked
             Whether every name of the policy has to be in the database.
 
@@ -109,11 +114,14 @@ class GuardedDatabase:
         """
         if checked and policy is not None and policy.names_anything:
             policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
+        walls = self.policy.walls if walls is None else walls
         self.policy = DEFAULT if policy is None else policy
+        if walls is not None:
+            self.policy = replace(self.policy, walls=walls)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
-        if self.policy.limits_columns and self.policy.schema is None:
+        if self.policy.needs_schema and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._session.read_schema())
         return self
 

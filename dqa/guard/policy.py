@@ -113,6 +113,12 @@ class Policy:
         return None if ANY_SCHEMA in (self.schemas or ()) else self.walls
 
     @cached_property
+    def needs_schema(self) -> bool:
+        """Whether the tables and columns that there are have to be known."""
+        finds_others = self.closed is not None and self.closed.finds_others
+        return self.limits_columns or finds_others
+
+    @cached_property
     def limits_columns(self) -> bool:
         """Whether there are columns that may not be read."""
         return bool(self.columns) or bool(self.denied_columns)

@@ -156,8 +156,8 @@ class _Inside:
                 self.check_owner(owner, "table", node.name)
         elif self._is_catalogue(name, known) and self._policy.columns_of(name) is None:
             raise Refusal(
-                f"{name} is a catalogue, and tells of more than {self.own}; {_DESCRIBED}, or let "
-                f"the policy's schemas have '*'"
+                f"{name} is a catalogue, and tells of more than {self.own}; {_DESCRIBED} (or let "
+                f"the policy's schemas have '*')"
             )
 
     def _is_catalogue(self, name: str, known: AllowLists) -> bool:
@@ -189,11 +189,11 @@ class _Inside:
         if schema.casefold() in lists(self._dialect).system_schemas:
             raise Refusal(
                 f"the {written} is of a catalogue, which tells of more than {self.own}; "
-                f"{_DESCRIBED}, or let the policy's schemas name '{schema}'"
+                f"{_DESCRIBED} (or let the policy's schemas name '{schema}')"
             )
         raise Refusal(
-            f"the {written} lies outside of {self.own}; write tables of that without a schema, or "
-            f"let the policy's schemas name '{schema}'"
+            f"the {written} lies outside of {self.own}, whose tables are written without a schema; "
+            f"it may be read where the policy's schemas name '{schema}'"
         )
 
     def _is_named(self, owner: Sequence[_Name]) -> bool:
@@ -215,8 +215,8 @@ class _Inside:
         if is_own or not self._walls.finds_own_first:
             full = f"{next(iter(sorted(self._walls.schemas)), 'SCHEMA')}.{name}"
             raise Refusal(f"the table {name} could be found outside of {self.own}; write {full}")
-        hint = closest(name, [table.name for table in own]) or ". Name one that is described"
-        raise Refusal(f"the table {name} is no table of {self.own}{hint}".rstrip(".?"))
+        hint = closest(name, [table.name for table in own]) or " Name one that is described"
+        raise Refusal(f"the table {name} is no table of {self.own}.{hint}".rstrip(".?"))
 
 
 def _refuse_lookups(text: StatementText, known: AllowLists, policy: Policy) -> None:

@@ -171,7 +171,7 @@ class GuardedDatabase:
         if verdict.allowed:
             self._require_approval(statement, verdict)
             try:
-                return self._run(statement, self._confined(statement), limits)
+                return self._run(statement, limits)
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
         else:
@@ -183,18 +183,18 @@ class GuardedDatabase:
             raise _public(problem) from problem.__cause__
         self._require_approval(translated, check(translated, self.dialect, self.policy))
         try:
-            return replace(self._run(translated, translated, limits), translated=translated)
+            return replace(self._run(translated, limits), translated=translated)
         except NotUnderstoodError:
             # Its author knows what was written and not what became of it.
             raise _public(problem) from problem.__cause__
 
-    def _run(self, written: str, statement: str, limits: Limits) -> Rows:
-        """Run a statement, which is what became of what its author has written."""
+    def _run(self, statement: str, limits: Limits) -> Rows:
+        """Run an allowed statement; a name that is not known is told with what there is."""
         self._refuse_if_closed()
         try:
-            return self._session.run(statement, limits)
+            return self._session.run(self._confined(statement), limits)
         except UnknownReferenceError as error:
-            raise unknown_name(error.problem, error.name, self.schema(), written) from error
+            raise unknown_name(error.problem, error.name, self.schema(), statement) from error
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

@@ -33,6 +33,7 @@ class Facts(NamedTuple):
     name: str
     namespace: str | None
     file: str | None
+    walls: Any
 
 
 class WorkerBugError(Exception):

@@ -1,7 +1,7 @@
-"""Run ``python -m tests.hostile --engine sqlite duckdb``: every hostile statement, and what it did.
+"""Run ``python -m tests.hostile --engine sqlite duckdb``: hostile statements, and what they did.
 
-Servers are found by ``DQA_TEST_MYSQL_URL``, ``DQA_TEST_POSTGRES_URL`` and ``DQA_TEST_NEO4J_URL``, as
-the integration tests find them. Exit code 1 where a promise was broken.
+Servers are found by ``DQA_TEST_MYSQL_URL``, ``DQA_TEST_POSTGRES_URL`` and ``DQA_TEST_NEO4J_URL``,
+as the integration tests find them. Exit code 1 where a promise was broken.
 """
 
 from __future__ import annotations

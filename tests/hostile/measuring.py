@@ -203,10 +203,10 @@ def main() -> None:
     with opened(engine, Limits(seconds=seconds), os.environ.get("DQA_HOSTILE_URL")) as database:
         database.query(_HARMLESS[database.kind])
         start = resident()
-        print("ready", file=replies, flush=True)  # noqa: T201
+        print("ready", file=replies, flush=True)
         for line in sys.stdin:
             found = measure(database, json.loads(line), start)
-            print(json.dumps(asdict(found)), file=replies, flush=True)  # noqa: T201
+            print(json.dumps(asdict(found)), file=replies, flush=True)
 
 
 if __name__ == "__main__":

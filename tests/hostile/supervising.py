@@ -14,9 +14,10 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from time import perf_counter
 
+from tests.hostile.corpus import read_statements
 from tests.hostile.measuring import Measurement
 
-__all__ = ["Measurer", "measurer"]
+__all__ = ["Measurer", "broken_promises", "measurer"]
 
 ROOT = Path(__file__).parents[2]
 _STARTING = 120.0
@@ -25,6 +26,8 @@ _PATIENCE = 40.0
 """Seconds after its limit when a statement is given up."""
 _LARGEST = 6_000
 """Megabytes at which a process is ended, before the machine is."""
+_BUSY = 4.0
+"""Seconds after its limit within which a statement is back on a machine that does much else."""
 _LOOKS = 0.05
 
 
@@ -44,7 +47,7 @@ class Measurer:
     def __init__(self, engine: str, seconds: float, url: str | None = None) -> None:
         self._command = [sys.executable, "-m", "tests.hostile.measuring", engine, str(seconds)]
         self._environment = dict(os.environ, **({"DQA_HOSTILE_URL": url} if url else {}))
-        self._seconds = seconds
+        self.seconds = seconds
         self._process: subprocess.Popen[str] | None = None
         self._lines: SimpleQueue[str] = SimpleQueue()
 
@@ -55,7 +58,7 @@ class Measurer:
         began = perf_counter()
         process.stdin.write(json.dumps(statement) + "\n")
         process.stdin.flush()
-        line, why = self._line(process, self._seconds + _PATIENCE)
+        line, why = self._line(process, self.seconds + _PATIENCE)
         if line is not None:
             return Measurement(**json.loads(line))
         seconds = perf_counter() - began
@@ -140,3 +143,15 @@ def resident_of(number: int) -> float:
         pages = int(Path(f"/proc/{number}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
     return 0.0
+
+
+def broken_promises(process: Measurer, engine: str, *, first: int) -> list[str]:
+    """Run the first statements of each file of an engine and return what they break.
+
+    A machine that does much else may be late by more than a second without the fault of anybody.
+    """
+    return [
+        f"{given.name}: {problem}"
+        for given in read_statements(engine, first=first)
+        for problem in process.measure(given.text).problems(process.seconds, grace=_BUSY)
+    ]

@@ -36,6 +36,8 @@ _PATIENCE = 20.0
 _STARTING = 120.0
 _LARGEST = 6_000
 """Megabytes at which a process is ended, before the machine is."""
+_MOST_ALIKE = 3
+"""Findings of one problem that are kept."""
 _MOST_FOUND = 200
 """Findings after which a stretch ends: the engine has to be mended first."""
 
@@ -135,25 +137,26 @@ def _pump(process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
 
 
 def keep(findings: list[Finding]) -> int:
-    """Write what was found into the engines' files, without what is there; return how many."""
+    """Write what was found into the engines' files; return how many were not there.
+
+    Of one problem a few are enough: who mends it finds the others mended, too.
+    """
     kept = 0
     for finding in findings:
         graph = finding.engine in {"neo4j", "ladybug"}
         ending, mark = ("cypher", "//") if graph else ("sql", "--")
         file = STATEMENTS / finding.engine / f"{FOUND}.{ending}"
         before = file.read_text("utf-8") if file.exists() else ""
-        statement = finding.statement.rstrip("; ")
-        if f"\n{statement};\n" not in before:
-            said = " ".join(finding.problem.split())[:150]
+        said = f"{mark} {' '.join(finding.problem.split())[:150]}\n"
+        statement = f"{finding.statement.rstrip('; ')};\n"
+        if statement not in before and before.count(said) < _MOST_ALIKE:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{before}{mark} {said}\n{statement};\n", "utf-8")
+            file.write_text(before + said + statement, "utf-8")
             kept += 1
     return kept
 
 
-def _jobs(
-    count: int, seed: int, engines: list[str], piece: int
-) -> Iterator[tuple[str, int, int]]:
+def _jobs(count: int, seed: int, engines: list[str], piece: int) -> Iterator[tuple[str, int, int]]:
     share = -(-count // len(engines))
     for start in range(0, share, piece):
         for engine in engines:
@@ -180,7 +183,11 @@ def main() -> int:
 
     def run(job: tuple[str, int, int]) -> tuple[str, int, Stretch]:
         engine, seed, count = job
-        return engine, count, fuzz(engine, seed, count, seconds=options.seconds, url=urls.get(engine))
+        return (
+            engine,
+            count,
+            fuzz(engine, seed, count, seconds=options.seconds, url=urls.get(engine)),
+        )
 
     jobs = _jobs(options.count, options.seed, engines, 5_000)
     with ThreadPoolExecutor(options.processes) as pool:

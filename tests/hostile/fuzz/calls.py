@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 from tests.guard.fuzz.mutate import Mutator
-from tests.hostile.fuzz.arguments import COLUMNS, TYPES, VALUES, kind_of
+from tests.hostile.fuzz.arguments import COLUMNS, kind_of, types_of, values_of
 from tests.hostile.fuzz.functions import Function
 
 __all__ = ["CallMaker"]
@@ -37,9 +37,9 @@ class CallMaker:
     ) -> None:
         self._engine = engine
         self._is_graph = engine in _GRAPHS
-        self._values = VALUES[engine]
+        self._values = values_of(engine)
         self._columns = COLUMNS["cypher" if self._is_graph else "sql"]
-        self._types = [name for name in TYPES.get(engine, "").split("; ") if name]
+        self._types = types_of(engine)
         self._names = sorted({function.name for function in functions})
         self._by_name: dict[str, list[Function]] = {}
         for function in functions:
@@ -118,7 +118,7 @@ class CallMaker:
     def _value(self, kind: str | None) -> str:
         if self._chance(0.05):
             return "NULL"
-        if kind not in self._values:
+        if kind is None or kind not in self._values:
             kind = self._random.choice(sorted(self._values))
         return self._random.choice(self._values[kind])
 

@@ -21,8 +21,8 @@ _EVERYTHING = Limits(rows=100_000, bytes=1 << 28, seconds=60)
 _MOST_PARAMETERS = 8
 _OPERATORS = {
     "sqlite": "|| * / % + - & | << >> < <= > >= = != IS -> ->> LIKE GLOB REGEXP AND OR",
-    "duckdb": "|| * / // % + - ** ^ & | << >> < <= > >= = != -> ->> LIKE ILIKE GLOB ~ !~ ^@ @> <@ && "
-    "<-> <=> AND OR",
+    "duckdb": "|| * / // % + - ** ^ & | << >> < <= > >= = != -> ->> LIKE ILIKE GLOB ~ !~ ^@ @> <@ "
+    "&& <-> <=> AND OR",
     "ladybug": "+ - * / % ^ = <> < <= > >= AND OR XOR IN CONTAINS =~",
     "mariadb": "|| * / DIV % + - & | ^ << >> < <= > >= = != <=> LIKE REGEXP AND OR XOR",
     "neo4j": "+ - * / % ^ = <> < <= > >= AND OR XOR IN CONTAINS =~",
@@ -67,7 +67,7 @@ def read_operators(engine: str, url: str | None = None) -> list[str]:
     """Return the infix operators of an engine."""
     if engine == "postgres":
         rows = _asked(engine, url, "SELECT DISTINCT oprname FROM pg_catalog.pg_operator")
-        return sorted(str(row[0]) for row in rows) + ["AND", "OR", "LIKE", "SIMILAR TO"]
+        return [*sorted(str(row[0]) for row in rows), "AND", "OR", "LIKE", "SIMILAR TO"]
     return _OPERATORS[engine].split()
 
 
@@ -83,7 +83,9 @@ def _asked(engine: str, url: str | None, statement: str) -> tuple[tuple[object, 
     """Ask the engine itself; a server for all of it."""
     backend = BACKENDS.get(engine, engine)
     if url is None:
-        tables = "CREATE NODE TABLE t(a INT64 PRIMARY KEY)" if engine == "ladybug" else {"t": {"a": [1]}}
+        tables = (
+            "CREATE NODE TABLE t(a INT64 PRIMARY KEY)" if engine == "ladybug" else {"t": {"a": [1]}}
+        )
         with dqa.temporary_database(tables, backend, limits=_EVERYTHING) as database:
             return database.query(statement).rows
     database = dqa.open_database(url, limits=_EVERYTHING)
@@ -121,8 +123,9 @@ def _postgres(url: str | None) -> list[Function]:
     rows = _asked(
         "postgres",
         url,
-        "SELECT DISTINCT proname, prokind::text, proretset, (SELECT string_agg(format_type(t, NULL), "
-        "';') FROM unnest(proargtypes) t) FROM pg_catalog.pg_proc",
+        "SELECT DISTINCT proname, prokind::text, proretset, "
+        "(SELECT string_agg(format_type(t, NULL), ';') FROM unnest(proargtypes) t) "
+        "FROM pg_catalog.pg_proc",
     )
     return [
         Function(
@@ -145,9 +148,7 @@ def _neo4j(url: str | None) -> list[Function]:
         Function(
             str(name),
             "aggregate" if aggregating else "scalar",
-            tuple(
-                part.partition("::")[2].strip() for part in _between(str(signature)).split(", ")
-            )
+            tuple(part.partition("::")[2].strip() for part in _between(str(signature)).split(", "))
             if _between(str(signature))
             else (),
         )

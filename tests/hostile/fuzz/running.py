@@ -124,8 +124,8 @@ def main() -> None:
                 continue
             problem = runner.run(number, statement)
             if problem is not None:
-                print(json.dumps([number, statement, problem]), file=replies, flush=True)  # noqa: T201
-        print(json.dumps({"allowed": runner.allowed, "ended": runner.ended}), file=replies)  # noqa: T201
+                print(json.dumps([number, statement, problem]), file=replies, flush=True)
+        print(json.dumps({"allowed": runner.allowed, "ended": runner.ended}), file=replies)
         replies.flush()
 
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from dqa import plugins
 from dqa.api.figures import Evaluation, RunCounts, count_decisions
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.files import DATA_BYTES, parse_json, read_text
 from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.question_set import Defect
 from dqa.core.records import problem_of
@@ -397,7 +398,7 @@ def _read_asked(file: Path) -> Trace:
     """Read what ``dqa ask --trace`` wrote."""
     problem = "not written by 'dqa ask --trace' of this version"
     try:
-        written = json.loads(file.read_text("utf-8"))
+        written = parse_json(read_text(file, most=DATA_BYTES))
         # What a file of the first form does not tell is not shown either.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except OSError as error:
@@ -408,5 +409,5 @@ def _read_asked(file: Path) -> Trace:
         raise ParseError(file, error.lineno, f"{problem}: it is no JSON ({error.msg})") from error
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ParseError(file, None, f"{problem}: {error!r}") from error

@@ -13,6 +13,8 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.resources.abc import Traversable
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any
@@ -120,11 +122,11 @@ def read_bytes(
 
 
 def read_text(
-    file: Path | str, *, home: Path | str | None = None, most: int = DOCUMENT_BYTES
+    file: Traversable | str, *, home: Path | str | None = None, most: int = DOCUMENT_BYTES
 ) -> str:
     """Return the text of a file, without a byte order mark.
 
-    The parameters are those of `open_regular`.
+    The parameters are those of `open_regular`; a file may be a part of an installed package, too.
 
     Raises
     ------
@@ -133,6 +135,8 @@ def read_text(
     UnicodeDecodeError
         It is no UTF-8 text.
     """
+    if not isinstance(file, Path | str):
+        return file.read_text("utf-8-sig")  # in an archive
     return read_bytes(file, home=home, most=most).decode("utf-8-sig")
 
 
@@ -281,6 +285,36 @@ _DECODER = json.JSONDecoder(parse_int=_whole_number)
 def open_private(file: Path | str, flags: int) -> int:
     """Open a file that, where it is new, its owner alone may read: an ``opener`` of `open`."""
     return os.open(file, flags, 0o600)
+
+
+def add_line(opened: FileIO, line: str) -> None:
+    """Add a whole line to a file that is open for that, unbuffered, or nothing of it.
+
+    Raises
+    ------
+    OSError
+        It could not be written, as on a full disk; what had been was taken away again, unless
+        somebody else has added to the file.
+    """
+    rest = memoryview(f"{line}\n".encode())
+    began, whole = os.fstat(opened.fileno()).st_size, len(rest)
+    try:
+        while rest:  # of a line for which there is no room, the system may take a part
+            rest = rest[opened.write(rest) :]
+    except OSError:
+        with suppress(OSError):
+            if os.fstat(opened.fileno()).st_size == began + whole - len(rest):
+                os.ftruncate(opened.fileno(), began)
+        raise
+
+
+def open_to_add(file: Path, *, new: bool = False) -> FileIO:
+    """Open a file for `add_line`, which `new` says must not be there; made, it is its owner's."""
+    return FileIO(file, "x" if new else "a", opener=_open_to_append)
+
+
+def _open_to_append(file: str, flags: int) -> int:
+    return open_private(file, flags | os.O_APPEND)
 
 
 def write_private(file: Path, content: str | bytes) -> None:

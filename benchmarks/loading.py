@@ -177,7 +177,7 @@ def literal(cell: Cell) -> str:
 def compare_queries(situation: Situation) -> None:
     """Print what a small query costs here and on the bare driver, and what the guard adds."""
     with closing(SQLITE.load(situation)) as database:
-        raw = database._engine.raw_connection().driver_connection  # type: ignore[attr-defined]  # noqa: SLF001
+        raw = database._session._engine.raw_connection().driver_connection  # type: ignore[attr-defined]  # noqa: SLF001
         report_query(
             "sqlite",
             SMALL_SQL,
@@ -185,7 +185,7 @@ def compare_queries(situation: Situation) -> None:
             lambda: raw.execute(SMALL_SQL).fetchall(),
         )
     with closing(LADYBUG.load(situation)) as graph:
-        connection = ladybug.Connection(graph._database)  # type: ignore[attr-defined]  # noqa: SLF001
+        connection = ladybug.Connection(graph._session._database)  # type: ignore[attr-defined]  # noqa: SLF001
 
         def bare() -> object:
             result = connection.execute(SMALL_CYPHER)

@@ -22,7 +22,7 @@ from dqa.core.database import Limits
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import namespace_for
 from dqa.databases.neo4j.backend import BACKEND
-from dqa.databases.neo4j.hiding import confined
+from dqa.databases.neo4j.confined import confined
 from dqa.databases.neo4j.server import Address, Server
 
 _QUERIES = 300

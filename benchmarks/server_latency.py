@@ -58,7 +58,7 @@ def compare(name: str, url: str, rounds: int) -> None:
 
         medians = measured(
             {
-                "without guard": lambda: database._run(SMALL_SQL, DEFAULT_LIMITS),  # noqa: SLF001
+                "without guard": lambda: database._session.run(SMALL_SQL, DEFAULT_LIMITS),  # noqa: SLF001
                 "Core": lambda: connection.execute(statement).fetchall(),
                 "guard, first time": first_check,
                 "guard, again": lambda: guard.check(SMALL_SQL, database.dialect),

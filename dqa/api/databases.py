@@ -67,7 +67,7 @@ def open_database(
         shown = opened.schema()  # the server tells its default schema with it
         chosen = (given or Policy()).only(
             *(tables, shown),
-            default_schema=opened.default_schema(),
+            default_schema=opened.namespace if opened.kind == "relational" else None,
             fold=opened.dialect == "ladybug",
         )
         return opened.restrict(chosen, watched, limits)

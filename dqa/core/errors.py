@@ -14,6 +14,8 @@
     ├── QueryError               what a model (or person) wrote cannot run; shown to the model
     │   ├── RefusedStatementError    the guard will not let it run
     │   ├── StatementError           the database refused it
+    │   │   ├── NotUnderstoodError       it may be of another dialect
+    │   │   └── UnknownReferenceError    it names what is not there
     │   └── StatementTimeoutError    it took longer than its limit
     ├── ModelError               a chat model gave no usable reply
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
@@ -52,6 +54,7 @@ __all__ = [
     "MissingKeyError",
     "ModelError",
     "ModelUnavailableError",
+    "NotUnderstoodError",
     "ParseError",
     "PluginError",
     "QueryError",
@@ -61,6 +64,7 @@ __all__ = [
     "StatementError",
     "StatementTimeoutError",
     "UnknownNameError",
+    "UnknownReferenceError",
     "UnparsableReplyError",
     "UnrecordedRequestError",
     "UsageError",
@@ -156,6 +160,29 @@ class RefusedStatementError(QueryError):
 
 class StatementError(QueryError):
     """The database could not run the statement."""
+
+
+class NotUnderstoodError(StatementError):
+    """The database cannot read the statement or knows no such function; it may be of another."""
+
+
+class UnknownReferenceError(StatementError):
+    """The statement names what the database does not have.
+
+    A session raises it; whoever asked is told what was most likely meant, of what may be read.
+
+    Parameters
+    ----------
+    problem
+        What the database said.
+    name
+        The name that it does not know.
+    """
+
+    def __init__(self, problem: str, name: str) -> None:
+        super().__init__(f"{problem}.")
+        self.problem = problem
+        self.name = name
 
 
 class StatementTimeoutError(QueryError):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from dqa.core.distribution import install_command
@@ -31,6 +31,7 @@ from dqa.databases.namespaces import (
 
 if TYPE_CHECKING:
     from dqa.core.database import Database, Kind, Limits
+    from dqa.core.session import Session
     from dqa.core.situation import Situation
     from dqa.guard import Audit, GuardedDatabase, Policy
 
@@ -65,6 +66,9 @@ class Backend:
         The extra that installs the driver; by default what the backend is called.
     example
         A location, for who gives none to a server.
+    front
+        The subclass of `GuardedDatabase` that its sessions are put behind, where it needs one of
+        its own; written as `namespaces` is.
     """
 
     name: str
@@ -76,6 +80,7 @@ class Backend:
     driver: str | None = None
     extra: str | None = None
     example: str = "scheme://user:password@host/database"
+    front: str = "dqa.guard:GuardedDatabase"
 
     def open(
         self,
@@ -100,8 +105,8 @@ class Backend:
             The server cannot be reached, or another process keeps the file to itself.
         """
         with self._started().connect(location) as namespaces:
-            database = namespaces.open(namespaces.select())
-        return _restricted(database, policy, audit, limits, checked=True)
+            session = namespaces.open(namespaces.select())
+        return self._guarded(session, policy, audit, limits, checked=True)
 
     def load(  # noqa: PLR0913
         self,
@@ -138,15 +143,15 @@ class Backend:
             As `open`, or the disk is full.
         """
         if location is None:
-            database = self._in_memory().load_in_memory(situation)
+            session = self._in_memory().load_in_memory(situation)
         else:
             with self._started().connect(location) as namespaces:
                 tag = tag_of(situation, namespaces.name_for(situation))
                 if not hold_same(namespaces.read(tag.namespace), tag):
                     with namespaces.locked(tag.namespace):
                         _fill(namespaces, situation, tag, replace)
-                database = namespaces.open(tag.namespace)
-        return _restricted(database, policy, audit, limits)
+                session = namespaces.open(tag.namespace)
+        return self._guarded(session, policy, audit, limits)
 
     @contextmanager
     def scratch(
@@ -180,7 +185,7 @@ class Backend:
         """
         if location is None:
             made = self._in_memory().run_script(script)
-            database = _restricted(made, policy, audit, limits, checked=True)
+            database = self._guarded(made, policy, audit, limits, checked=True)
             try:
                 yield database
             finally:
@@ -244,11 +249,27 @@ class Backend:
         with _STARTING:
             found = _STARTED.get(self.namespaces)
             if found is None:
-                module, _, name = self.namespaces.partition(":")
-                found = vars(import_module(module))[name]
+                found = _found(self.namespaces)
                 found.start()
                 _STARTED[self.namespaces] = found
             return found
+
+    def _guarded(
+        self,
+        session: Session,
+        policy: Policy | None,
+        audit: Audit | None,
+        limits: Limits | None,
+        *,
+        checked: bool = False,
+    ) -> GuardedDatabase:
+        """Return a session behind the guard; closed where the policy does not fit it."""
+        try:
+            front: type[GuardedDatabase] = _found(self.front)
+            return front(session).restrict(policy, audit, limits, checked=checked)
+        except BaseException:
+            session.close()
+            raise
 
     def _in_memory(self) -> type[Namespaces]:
         if not self.embedded:
@@ -256,6 +277,12 @@ class Backend:
                 f"A {self.name} database is not in memory: name where it is, as {self.example}."
             )
         return self._started()
+
+
+def _found(reference: str) -> Any:  # noqa: ANN401  (whatever has that name)
+    """Return what ``package.module:Name`` names."""
+    module, _, name = reference.partition(":")
+    return vars(import_module(module))[name]
 
 
 def _fill(
@@ -272,18 +299,3 @@ def _fill(
     if not is_named and not is_left_over(content, situation):
         raise in_the_way(tag.namespace, content)
     namespaces.replace(situation, tag)
-
-
-def _restricted(
-    database: GuardedDatabase,
-    policy: Policy | None,
-    audit: Audit | None,
-    limits: Limits | None,
-    *,
-    checked: bool = False,
-) -> GuardedDatabase:
-    try:
-        return database.restrict(policy, audit, limits, checked=checked)
-    except BaseException:
-        database.close()
-        raise

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from dqa.core.session import Session
     from dqa.core.situation import Situation
-    from dqa.guard import GuardedDatabase
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
@@ -110,12 +110,12 @@ class Namespaces(ABC):
         """Open an embedded engine for the first time; nobody else does meanwhile."""
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> GuardedDatabase:
+    def load_in_memory(cls, situation: Situation) -> Session:
         """Write a situation into memory, for embedded engines, and return that."""
         raise NotImplementedError
 
     @classmethod
-    def run_script(cls, script: str) -> GuardedDatabase:
+    def run_script(cls, script: str) -> Session:
         """Run a script in a new database in memory, for embedded engines, and return that.
 
         Raises
@@ -177,8 +177,8 @@ class Namespaces(ABC):
         """
 
     @abstractmethod
-    def open(self, namespace: str | None) -> GuardedDatabase:
-        """Return a namespace that is there as a read-only database; None for all that there is."""
+    def open(self, namespace: str | None) -> Session:
+        """Return a read-only session of a namespace that is there; None for all that there is."""
 
     @abstractmethod
     def examine(self) -> Examination:

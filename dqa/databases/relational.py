@@ -23,20 +23,20 @@ from sqlalchemy.types import NullType
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.session import Session
 from dqa.databases.failures import one_line, timed_out
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
 from dqa.databases.servers import GRACE
 from dqa.databases.tables import REFERENCES, ROW_COLUMN
 from dqa.databases.watchdog import WATCHDOG
-from dqa.guard import GuardedDatabase
 
 
 class LostConnectionError(DatabaseUnavailableError):
     """The connection broke; another one may hold."""
 
 
-class PooledDatabase(GuardedDatabase):
+class PooledSession(Session):
     """A relational database over an SQLAlchemy engine whose connections can only read.
 
     Parameters
@@ -56,10 +56,10 @@ class PooledDatabase(GuardedDatabase):
     def __init__(
         self, engine: Engine, dialect: str, name: str, namespace: str | None = None
     ) -> None:
-        super().__init__(name)
+        self.name = name
         self.dialect = dialect
         self._engine = engine
-        self._namespace = namespace
+        self._shown = namespace
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
 
     @abstractmethod
@@ -73,7 +73,7 @@ class PooledDatabase(GuardedDatabase):
         """Return what ends, from another thread, what `connection` runs, and leaves it usable."""
 
     @abstractmethod
-    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
         """Return what a driver's error means."""
 
     @contextmanager
@@ -92,18 +92,17 @@ class PooledDatabase(GuardedDatabase):
                 if timer.has_fired:
                     connection.invalidate()
 
-    def default_schema(self) -> str | None:
-        """Return the schema's name, which the server told when it was first connected to."""
-        return self._namespace or self._engine.dialect.default_schema_name
+    @property
+    def namespace(self) -> str | None:  # type: ignore[override]
+        """The schema's name, which the server told when it was first connected to."""
+        return self._shown or self._engine.dialect.default_schema_name
 
     def close(self) -> None:
         """Close all connections."""
-        super().close()
         self._engine.dispose()
 
-    def _run(self, statement: str, limits: Limits) -> Rows:
+    def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement, and once again where its connection breaks: reading twice is safe."""
-        self._refuse_if_closed()
         started = perf_counter()
         try:
             return self._run_once(statement, limits, started)
@@ -122,12 +121,12 @@ class PooledDatabase(GuardedDatabase):
             with self._limit(connection, limits):
                 return self._rows(connection, statement, limits, started)
         except self._driver_error as error:
-            failure = error
             if self._is_lost(error, connection):
                 connection.invalidate(error)
                 raise LostConnectionError(
                     f"Database '{self.name}' broke the connection: {one_line(error)}."
                 ) from error
+            raise self._translate(error, limits) from error
         except DqaError:
             raise
         except BaseException:
@@ -139,8 +138,6 @@ class PooledDatabase(GuardedDatabase):
                 # Disposed of meanwhile: the old pool would take it back and never close it.
                 connection.invalidate()
             connection.close()
-        # Only now: what it means may take a look at the schema, on a connection of its own.
-        raise self._translate(failure, statement, limits) from failure
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
@@ -165,14 +162,15 @@ class PooledDatabase(GuardedDatabase):
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
 
-    def _read_schema(self) -> DatabaseSchema:
+    def read_schema(self) -> DatabaseSchema:
+        """Read the tables and views of the schema that is shown."""
         try:
-            return _reflect(self._engine, self._namespace)
+            return _reflect(self._engine, self._shown)
         except (SQLAlchemyError, self._driver_error) as error:
             # The first one may have met a connection that an earlier server left behind.
             self._engine.dispose()
             try:
-                return _reflect(self._engine, self._namespace)
+                return _reflect(self._engine, self._shown)
             except (SQLAlchemyError, self._driver_error):
                 raise DatabaseUnavailableError(
                     f"The schema of database '{self.name}' cannot be read: {one_line(error)}."

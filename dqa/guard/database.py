@@ -1,12 +1,11 @@
-"""A database behind the guard: what every backend's database is, and the way of every statement.
+"""A database behind the guard: what whoever asks is given, and the way of every statement.
 
-There is no other way to the driver: a statement is checked, approved if somebody wants to be
-asked, run within its limits, and written down.
+There is no other way to a session: a statement is checked, approved if somebody wants to be asked,
+run within its limits, and written down.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -15,34 +14,34 @@ from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
+    NotUnderstoodError,
     RefusedStatementError,
     StatementError,
+    UnknownReferenceError,
 )
 from dqa.core.schema import DatabaseSchema
+from dqa.core.session import Session
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.translation import from_mysql
+from dqa.guard.unknown import unknown_name
 from dqa.guard.verdict import GuardVerdict
 from dqa.guard.visible import visible_schema
 
 
-class NotUnderstoodError(StatementError):
-    """The database cannot read the statement or knows no such function; it may be of another."""
-
-
-class GuardedDatabase(ABC):
-    """A `Database` that runs what the guard allows; a backend says how, and reads the schema.
+class GuardedDatabase:
+    """A `Database` that runs what the guard allows.
 
     Parameters
     ----------
-    name
-        What to call the database; never holds a password.
+    session
+        Runs statements and reads the schema; it belongs to this object from now on.
 
     Attributes
     ----------
-    kind, dialect, language
-        As `dqa.core.database.Database` has them; `dialect` is one of `guard.DIALECTS`.
+    kind, dialect, language, name
+        As `dqa.core.database.Database` has them; the session's.
     policy
         What of the database may be called and read.
     audit
@@ -55,41 +54,31 @@ class GuardedDatabase(ABC):
     dialect: str
     language: str
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
+
+    def __init__(self, session: Session) -> None:
+        self.kind, self.dialect = session.kind, session.dialect
+        self.language, self.name = session.language, session.name
+        self._session = session
         self.policy = DEFAULT
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
         self._closed = False
 
-    @abstractmethod
-    def _run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has let through.
-
-        Raises
-        ------
-        NotUnderstoodError
-            The statement may be of another dialect.
-        QueryError, DatabaseUnavailableError
-            As `query` does.
-        """
-
-    @abstractmethod
-    def _read_schema(self) -> DatabaseSchema:
-        """Read the whole schema; `DatabaseUnavailableError` where that fails."""
-
     def _confined(self, statement: str) -> str:
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
         return statement
 
-    def default_schema(self) -> str | None:
-        """Return the schema that `schema` shows, as statements may name it; None without one."""
-        return None
+    @property
+    def namespace(self) -> str | None:
+        """The schema that `schema` shows, as statements may name it; see `Session`."""
+        return self._session.namespace
 
-    def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
+    def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
-        return None
+        self._refuse_if_closed()
+        return self._session.row_order(table)
 
     def restrict(
         self,
@@ -119,20 +108,20 @@ class GuardedDatabase(ABC):
             The schema cannot be read.
         """
         if checked and policy is not None and policy.names_anything:
-            policy.check([self._read_schema()], fold=self.dialect == "ladybug")
+            policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
         self.policy = DEFAULT if policy is None else policy
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         if self.policy.limits_columns and self.policy.schema is None:
-            self.policy = replace(self.policy, schema=self._read_schema())
+            self.policy = replace(self.policy, schema=self._session.read_schema())
         return self
 
     def schema(self) -> DatabaseSchema:
         """Return what may be read, as the database describes itself; read once."""
         if self._schema is None:
             self._refuse_if_closed()
-            self._schema = visible_schema(self._read_schema(), self.dialect, self.policy)
+            self._schema = visible_schema(self._session.read_schema(), self.dialect, self.policy)
         return self._schema
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
@@ -164,7 +153,9 @@ class GuardedDatabase(ABC):
 
     def close(self) -> None:
         """Release connections; the database cannot be used afterwards."""
-        self._closed = True
+        if not self._closed:
+            self._closed = True
+            self._session.close()
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
         verdict = check(statement, self.dialect, self.policy)
@@ -172,7 +163,7 @@ class GuardedDatabase(ABC):
         if verdict.allowed:
             self._require_approval(statement, verdict)
             try:
-                return self._run(self._confined(statement), limits)
+                return self._run(statement, self._confined(statement), limits)
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
         else:
@@ -184,10 +175,18 @@ class GuardedDatabase(ABC):
             raise _public(problem) from problem.__cause__
         self._require_approval(translated, check(translated, self.dialect, self.policy))
         try:
-            return replace(self._run(translated, limits), translated=translated)
+            return replace(self._run(translated, translated, limits), translated=translated)
         except NotUnderstoodError:
             # Its author knows what was written and not what became of it.
             raise _public(problem) from problem.__cause__
+
+    def _run(self, written: str, statement: str, limits: Limits) -> Rows:
+        """Run a statement, which is what became of what its author has written."""
+        self._refuse_if_closed()
+        try:
+            return self._session.run(statement, limits)
+        except UnknownReferenceError as error:
+            raise unknown_name(error.problem, error.name, self.schema(), written) from error
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UnknownNameError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
 from dqa.databases.row_order import restore_order
 from dqa.databases.tables import quote
 from dqa.guard import GuardedDatabase
-from dqa.guard.cypher import quote_name
 
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 

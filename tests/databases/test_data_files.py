@@ -100,7 +100,7 @@ def test_no_other_file_can_be_read(folder: Path, statement: str) -> None:
     with closing(dqa.open_database(folder)) as database:
         with pytest.raises(RefusedStatementError):
             database.query(text)
-        store: Any = database._store  # type: ignore[attr-defined]
+        store: Any = database._session._store  # type: ignore[attr-defined]
         with store.reading() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             with pytest.raises(duckdb.Error):

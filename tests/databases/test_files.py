@@ -31,7 +31,7 @@ def test_a_loaded_file_can_be_opened_again(
             "sqlite": "DELETE FROM flow",
         }
         with pytest.raises(QueryError):
-            database._run(write[backend.name], Limits())
+            database._session.run(write[backend.name], Limits())
         database.close()
 
 

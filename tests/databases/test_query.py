@@ -170,7 +170,7 @@ def test_writing_fails_without_the_guard(database: Any) -> None:
     before = database.query(NODES[database.dialect]).rows
     for statement in WRITES[database.dialect]:
         with pytest.raises(QueryError):
-            database._run(statement, Limits())
+            database._session.run(statement, Limits())
     assert database.query(NODES[database.dialect]).rows == before
 
 

@@ -315,7 +315,7 @@ def test_writing_fails_without_the_guard(small: Any) -> None:
         "CALL { CREATE (:X) } IN TRANSACTIONS",
     ):
         with pytest.raises((RefusedStatementError, StatementError)):
-            small._run(statement, Limits())
+            small._session.run(statement, Limits())
     assert small.query("MATCH (n) RETURN count(*)").rows == ((5,),)
 
 

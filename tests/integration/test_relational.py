@@ -267,10 +267,10 @@ def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
     for opening in ("BEGIN", "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
                     "SET SESSION TRANSACTION READ WRITE"):  # fmt: skip
         with pytest.raises((StatementError, RefusedStatementError)):
-            database._run(opening, Limits())
+            database._session.run(opening, Limits())
         for statement in WRITES:
             with pytest.raises((StatementError, RefusedStatementError)):
-                database._run(statement, Limits())
+                database._session.run(statement, Limits())
     assert read_back(database, situation) == situation
 
 

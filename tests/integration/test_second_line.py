@@ -99,7 +99,7 @@ class Attacked:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         statement = statement.replace("/tmp/", f"{self.folder}/")  # noqa: S108  (theirs)
         try:
-            self.database._run(statement, LIMITS)
+            self.database._session.run(statement, LIMITS)
         except DqaError as error:
             return NO_ROWS in str(error)  # it ran, and there was nothing to show
         return True
@@ -147,14 +147,14 @@ def prepare(database: Any) -> None:
                 database._keeper.execute(statement)
             database._keeper.commit()
         case "duckdb":
-            with database._store.reading() as cursor:
+            with database._session._store.reading() as cursor:
                 cursor.execute(f'USE "{database._namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)
         case "ladybug":
             import ladybug
 
-            with ladybug.Connection(database._database) as connection:
+            with ladybug.Connection(database._session._database) as connection:
                 for statement in GRAPH:
                     connection.execute(statement)
 
@@ -175,7 +175,7 @@ def test_a_relational_server_keeps_its_data(
     """No attack changes it though its user may do everything; only what is known passes."""
     with closing(own_server.backend.load(world, own_server.url)) as database:
         pooled: Any = database
-        connection = pooled._engine.raw_connection()
+        connection = pooled._session._engine.raw_connection()
         with closing(connection.cursor()) as cursor:
             if own_server.name == "postgres":
                 cursor.execute(f'SET search_path TO "{pooled._namespace}"')
@@ -203,7 +203,7 @@ def test_neo4j_keeps_its_data(own_neo4j: OwnServer, world: Situation, folder: Pa
                     "CALL db.labels() YIELD label RETURN label ORDER BY label",
                     "SHOW USERS YIELD user RETURN user ORDER BY user",
                 )
-                return [everything._server.rows(statement) for statement in statements]
+                return [everything._session._server.rows(statement) for statement in statements]
 
             attacked = Attacked("neo4j", database, world, content, folder)
             assert attacked.through() <= known("neo4j", "through")

@@ -20,8 +20,8 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DataError, UsageError
 from dqa.core.text import visible
-from dqa.databases.duckdb.database import DuckdbDatabase
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
+from dqa.databases.duckdb.session import DuckdbSession
 from dqa.databases.duckdb.store import FILLING, Store, first_line
 from dqa.databases.namespaces import Examination, LoadedSituation, NamespaceContent, Namespaces
 from dqa.databases.tables import quote
@@ -86,16 +86,16 @@ class DataFiles(Namespaces):
         tables_at(self.location)
         return _MAIN
 
-    def open(self, namespace: str | None) -> DuckdbDatabase:
+    def open(self, namespace: str | None) -> DuckdbSession:
         """Read the files into a database that nobody else has."""
         store = Store.of(_connected(tables_at(self.location)))
-        return DuckdbDatabase(store, namespace or _MAIN, self.location)
+        return DuckdbSession(store, namespace or _MAIN, self.location)
 
     def examine(self) -> Examination:
         """Read the files and look."""
         database = self.open(self.select())
         try:
-            database.schema()
+            database.read_schema()
         finally:
             database.close()
         return Examination(self.engine_version(), may_write=False)

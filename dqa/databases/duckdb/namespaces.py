@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
-from dqa.databases.duckdb.database import DuckdbDatabase
+from dqa.databases.duckdb.session import DuckdbSession
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
 from dqa.databases.duckdb.writer import write
 from dqa.databases.failures import refused_script
@@ -84,17 +84,17 @@ class DuckdbNamespaces(Namespaces):
         return f"DuckDB {duckdb.__version__}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> DuckdbDatabase:
+    def load_in_memory(cls, situation: Situation) -> DuckdbSession:
         """Write a situation into memory that all threads share."""
         memory = Store(None)
         memory.users = 1
         tag = tag_of(situation, namespace_for(situation))
         with memory.writing() as connection:
             write(connection, tag, situation)
-        return DuckdbDatabase(memory, tag.namespace, situation.name)
+        return DuckdbSession(memory, tag.namespace, situation.name)
 
     @classmethod
-    def run_script(cls, script: str) -> DuckdbDatabase:
+    def run_script(cls, script: str) -> DuckdbSession:
         """Run a script in memory that all threads share."""
         memory = Store(None)
         memory.users = 1
@@ -103,7 +103,7 @@ class DuckdbNamespaces(Namespaces):
                 connection.execute(script)
         except duckdb.Error as error:
             raise refused_script("DuckDB", error) from error
-        return DuckdbDatabase(memory, _MAIN, "temporary")
+        return DuckdbSession(memory, _MAIN, "temporary")
 
     def names(self) -> Iterable[str]:
         """Return the schemas that have a tag."""
@@ -157,11 +157,11 @@ class DuckdbNamespaces(Namespaces):
             )
         return schemas[0]
 
-    def open(self, namespace: str | None) -> DuckdbDatabase:
+    def open(self, namespace: str | None) -> DuckdbSession:
         """Return a schema; its own user of the file, which stays open as long as it is."""
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
-        return DuckdbDatabase(acquire_store(self._path), schema, name)
+        return DuckdbSession(acquire_store(self._path), schema, name)
 
     def examine(self) -> Examination:
         """Open the file and look."""

@@ -10,7 +10,7 @@ from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces, existing_file
-from dqa.databases.ladybug.database import LadybugDatabase
+from dqa.databases.ladybug.session import LadybugSession
 from dqa.databases.ladybug.writer import read_tag, size, write
 from dqa.databases.namespaces import LoadedSituation
 
@@ -41,7 +41,7 @@ class LadybugFile(FileNamespaces):
         return f"LadybugDB {ladybug.__version__}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> LadybugDatabase:
+    def load_in_memory(cls, situation: Situation) -> LadybugSession:
         """Write a situation into memory."""
         database = _new_database(":memory:", situation)
         try:
@@ -49,10 +49,10 @@ class LadybugFile(FileNamespaces):
         except BaseException:
             database.close()
             raise
-        return LadybugDatabase(database, situation.name)
+        return LadybugSession(database, situation.name)
 
     @classmethod
-    def run_script(cls, script: str) -> LadybugDatabase:
+    def run_script(cls, script: str) -> LadybugSession:
         """Run a script in memory."""
         database = ladybug.Database(":memory:", buffer_pool_size=_POOL, max_db_size=_ADDRESSES)
         try:
@@ -61,11 +61,11 @@ class LadybugFile(FileNamespaces):
         except RuntimeError as error:
             database.close()
             raise refused_script("LadybugDB", error) from error
-        return LadybugDatabase(database, "temporary")
+        return LadybugSession(database, "temporary")
 
-    def open(self, namespace: str | None) -> LadybugDatabase:  # noqa: ARG002
+    def open(self, namespace: str | None) -> LadybugSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
-        return LadybugDatabase(self._open_engine(), str(self._path))
+        return LadybugSession(self._open_engine(), str(self._path))
 
     def _open_engine(self) -> ladybug.Database:
         path = existing_file(self._path, "ladybug")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 import ladybug
 import pyarrow as pa
 
+from dqa.core.cypher import quote_name, quote_text
 from dqa.core.errors import DataError
 from dqa.core.situation import ColumnType, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
 from dqa.databases.graphs import require_graph
 from dqa.databases.namespaces import LoadedSituation, tag_from_json, tag_to_json
-from dqa.guard.cypher import quote_name, quote_text
 
 _TAG = "dqa_situation "
 """What the comment that tags a database begins with."""

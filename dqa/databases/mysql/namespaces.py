@@ -15,7 +15,6 @@ from sqlalchemy import URL
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
 from dqa.databases.failures import one_line, refused_script
-from dqa.databases.mysql.database import MysqlDatabase
 from dqa.databases.mysql.server import (
     FULL,
     Flavour,
@@ -24,6 +23,7 @@ from dqa.databases.mysql.server import (
     find_flavour,
     new_connection,
 )
+from dqa.databases.mysql.session import MysqlSession
 from dqa.databases.mysql.writer import write
 from dqa.databases.namespaces import (
     TAG_TABLE,
@@ -155,9 +155,9 @@ class MysqlNamespaces(Namespaces):
             raise UsageError(f"'{name}' is {content.description}; load it again.")
         return name
 
-    def open(self, namespace: str | None) -> MysqlDatabase:
+    def open(self, namespace: str | None) -> MysqlSession:
         """Return a database of the server."""
-        return MysqlDatabase(self._url.set(database=namespace), self._flavour)
+        return MysqlSession(self._url.set(database=namespace), self._flavour)
 
     def examine(self) -> Examination:
         """Return the version, and whether the user's grants let more than read."""

@@ -19,6 +19,7 @@ BACKEND = Backend(
     name="neo4j",
     kind="graph",
     dialect="neo4j",
+    front="dqa.databases.neo4j.confined:ConfinedGraph",
     namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
     accepts=lambda location: has_scheme(location, "bolt", "neo4j"),
     driver="neo4j",

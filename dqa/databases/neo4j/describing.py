@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from dqa.core.cypher import quote_name
 from dqa.core.errors import StatementTimeoutError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.databases.neo4j.writer import TAG
-from dqa.guard.cypher import quote_name
 
 _SECONDS = 10.0
 """Seconds for reading every node, or every relationship; then a sample has to do."""

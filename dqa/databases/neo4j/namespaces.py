@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from neo4j.exceptions import DriverError, Neo4jError
 
+from dqa.core.cypher import quote_name
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import (
@@ -18,10 +19,9 @@ from dqa.databases.namespaces import (
     NamespaceContent,
     Namespaces,
 )
-from dqa.databases.neo4j.database import GraphNamespace, Neo4jDatabase
 from dqa.databases.neo4j.server import Address, Server
+from dqa.databases.neo4j.session import GraphNamespace, Neo4jSession
 from dqa.databases.neo4j.writer import TAG, drop, prepare, write
-from dqa.guard.cypher import quote_name
 
 _READERS = frozenset({"PUBLIC", "reader"})
 """Roles, of editions that have any, that cannot write."""
@@ -104,7 +104,7 @@ class Neo4jNamespaces(Namespaces):
             raise UsageError(f"'{name}' in {self.location} holds no situation; load it first.")
         return name
 
-    def open(self, namespace: str | None) -> Neo4jDatabase:
+    def open(self, namespace: str | None) -> Neo4jSession:
         """Return a situation, or the whole database; the server belongs to it from now on."""
         opened = None
         if namespace is None:
@@ -118,7 +118,7 @@ class Neo4jNamespaces(Namespaces):
             }
             opened = GraphNamespace(tag["place"], json.loads(tag["schema"]), orders)
         self.is_handed_over = True
-        return Neo4jDatabase(self._server, opened)
+        return Neo4jSession(self._server, opened)
 
     def examine(self) -> Examination:
         """Return version and edition, and whether the user's roles could write."""

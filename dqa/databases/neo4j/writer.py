@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dqa.core.cypher import quote_name
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, ColumnType, EdgeSchema, NodeSchema, Situation
 from dqa.databases.graphs import require_graph
 from dqa.databases.row_order import pack_order
-from dqa.guard.cypher import quote_name
 
 if TYPE_CHECKING:
     import neo4j

@@ -22,10 +22,10 @@ from dqa.databases.namespaces import (
     Namespaces,
     tag_from_json,
 )
-from dqa.databases.postgres.database import (
+from dqa.databases.postgres.session import (
     CONNECT_SECONDS,
     REFUSED,
-    PostgresDatabase,
+    PostgresSession,
     code_of,
     message_of,
 )
@@ -127,9 +127,9 @@ class PostgresNamespaces(Namespaces):
             )
         return self._wanted
 
-    def open(self, namespace: str | None) -> PostgresDatabase:
+    def open(self, namespace: str | None) -> PostgresSession:
         """Return a schema, or what the user's own search path names."""
-        return PostgresDatabase(self._url, namespace)
+        return PostgresSession(self._url, namespace)
 
     def examine(self) -> Examination:
         """Return the version, and whether the user could write."""

@@ -30,7 +30,7 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.servers import POOL, display_name, parse_url, split_namespace
-from dqa.databases.sqlalchemy.database import SqlalchemyDatabase
+from dqa.databases.sqlalchemy.session import SqlalchemySession
 from dqa.databases.tables import ROW_COLUMN, define_tables, define_tag, tag_row
 
 _WITHOUT_SCHEMAS = frozenset({"sqlite"})
@@ -126,10 +126,10 @@ class SqlalchemyNamespaces(Namespaces):
             raise UsageError(f"{self.location} has no schema '{self._wanted}'.")
         return self._wanted
 
-    def open(self, namespace: str | None) -> SqlalchemyDatabase:
+    def open(self, namespace: str | None) -> SqlalchemySession:
         """Return a schema, or the user's own; the engine belongs to it from now on."""
         self.is_handed_over = True
-        return SqlalchemyDatabase(self._connection.engine, self._schema(namespace or _EVERYTHING))
+        return SqlalchemySession(self._connection.engine, self._schema(namespace or _EVERYTHING))
 
     def examine(self) -> Examination:
         """Return the version; what a user may do in such a server nobody knows."""

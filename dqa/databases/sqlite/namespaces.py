@@ -12,7 +12,7 @@ from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
-from dqa.databases.sqlite.database import SqliteDatabase
+from dqa.databases.sqlite.session import SqliteSession
 from dqa.databases.sqlite.writer import write
 from dqa.databases.tables import TAG_COLUMNS
 
@@ -30,7 +30,7 @@ class SqliteFile(FileNamespaces):
         return f"SQLite {sqlite3.sqlite_version}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> SqliteDatabase:
+    def load_in_memory(cls, situation: Situation) -> SqliteSession:
         """Write a situation into memory that all connections of this process share."""
         # The memdb file system shares a database without the locks of SQLite's shared cache; a name
         # is used once.
@@ -41,10 +41,10 @@ class SqliteFile(FileNamespaces):
         except DataError:
             keeper.close()
             raise
-        return SqliteDatabase(f"{uri}&mode=ro", situation.name, keeper)
+        return SqliteSession(f"{uri}&mode=ro", situation.name, keeper)
 
     @classmethod
-    def run_script(cls, script: str) -> SqliteDatabase:
+    def run_script(cls, script: str) -> SqliteSession:
         """Run a script in memory that all connections of this process share."""
         uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
         keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
@@ -54,13 +54,13 @@ class SqliteFile(FileNamespaces):
         except sqlite3.Error as error:
             keeper.close()
             raise refused_script("SQLite", error) from error
-        return SqliteDatabase(f"{uri}&mode=ro", "temporary", keeper)
+        return SqliteSession(f"{uri}&mode=ro", "temporary", keeper)
 
-    def open(self, namespace: str | None) -> SqliteDatabase:  # noqa: ARG002
+    def open(self, namespace: str | None) -> SqliteSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged."""
-        database = SqliteDatabase(_uri(self._path), str(self._path))
+        database = SqliteSession(_uri(self._path), str(self._path))
         try:
-            database.schema()
+            database.read_schema()
         except DatabaseUnavailableError as error:
             database.close()
             raise DataError(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dqa.guard.cypher.checking import check, parsed
 from dqa.guard.cypher.lexer import spans
-from dqa.guard.cypher.quoting import quote_name, quote_text
 from dqa.guard.cypher.scope import scoped
 
-__all__ = ["check", "parsed", "quote_name", "quote_text", "scoped", "spans"]
+__all__ = ["check", "parsed", "scoped", "spans"]

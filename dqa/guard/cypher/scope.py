@@ -6,11 +6,11 @@ the situation's label reaches nothing of another: paths cannot leave it.
 
 from __future__ import annotations
 
+from dqa.core.cypher import quote_name
 from dqa.core.errors import RefusedStatementError
 from dqa.guard.cypher.checking import parsed
 from dqa.guard.cypher.facts import NodeSpot
 from dqa.guard.cypher.failure import NotAllowedError
-from dqa.guard.cypher.quoting import quote_name
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.policy import DEFAULT, Policy
 

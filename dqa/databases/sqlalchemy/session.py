@@ -9,15 +9,14 @@ from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
-from dqa.core.errors import DqaError, StatementError
+from dqa.core.errors import DqaError, NotUnderstoodError, StatementError
 from dqa.databases.failures import one_line, timed_out
-from dqa.databases.relational import PooledDatabase
+from dqa.databases.relational import PooledSession
 from dqa.databases.servers import display_name
 from dqa.databases.watchdog import WATCHDOG
-from dqa.guard import NotUnderstoodError
 
 
-class SqlalchemyDatabase(PooledDatabase):
+class SqlalchemySession(PooledSession):
     """A database, or one schema of it, whose statements are all rolled back.
 
     Parameters
@@ -56,7 +55,7 @@ class SqlalchemyDatabase(PooledDatabase):
 
         return fire
 
-    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:  # noqa: ARG002
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:  # noqa: ARG002
         # Whatever the driver complains of, it may be the dialect.
         problem = f"{one_line(error)}."
         dbapi = self._engine.dialect.loaded_dbapi

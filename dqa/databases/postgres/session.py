@@ -27,13 +27,17 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import DqaError, StatementError
-from dqa.databases.failures import failed, one_line, refused, timed_out, unknown_name
-from dqa.databases.relational import PooledDatabase
+from dqa.core.errors import (
+    DqaError,
+    NotUnderstoodError,
+    StatementError,
+    UnknownReferenceError,
+)
+from dqa.databases.failures import failed, one_line, refused, timed_out
+from dqa.databases.relational import PooledSession
 from dqa.databases.rows import collect
 from dqa.databases.servers import POOL, display_name
 from dqa.databases.tables import quote
-from dqa.guard import NotUnderstoodError
 
 CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2.0
@@ -55,7 +59,7 @@ _CANNOT_GO_ON = frozenset({"53", "58", "XX"})
 """Classes of errors: no room, the system's, the server's own."""
 
 
-class PostgresDatabase(PooledDatabase):
+class PostgresSession(PooledSession):
     """A read-only PostgreSQL database, or one schema of it.
 
     Parameters
@@ -93,7 +97,7 @@ class PostgresDatabase(PooledDatabase):
         if driver.info.parameter_status("default_transaction_read_only") != "on" or (
             "limit" not in info
         ):
-            path = quote("postgres", self._namespace) if self._namespace else '"$user", public'
+            path = quote("postgres", self._shown) if self._shown else '"$user", public'
             settings.append(_SESSION.format(path))
         limit = max(round(limits.seconds * 1_000), 1)
         if info.get("limit") != limit:
@@ -128,7 +132,7 @@ class PostgresDatabase(PooledDatabase):
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error).startswith("57P") or super()._is_lost(error, connection)
 
-    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
         code, problem = code_of(error), message_of(error)
         unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
         if code == _TIMED_OUT:
@@ -140,9 +144,7 @@ class PostgresDatabase(PooledDatabase):
         if code in _NOT_UNDERSTOOD:
             return NotUnderstoodError(f"{problem}.")
         if unknown is not None:
-            return unknown_name(
-                problem, unknown["column"] or unknown["table"], self.schema(), statement
-            )
+            return UnknownReferenceError(problem, unknown["column"] or unknown["table"])
         return StatementError(f"{problem}.")
 
 

@@ -20,10 +20,14 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
-from dqa.core.errors import DqaError, StatementError
-from dqa.databases.failures import failed, refused, timed_out, unknown_name
-from dqa.databases.relational import PooledDatabase
-from dqa.guard import NotUnderstoodError
+from dqa.core.errors import (
+    DqaError,
+    NotUnderstoodError,
+    StatementError,
+    UnknownReferenceError,
+)
+from dqa.databases.failures import failed, refused, timed_out
+from dqa.databases.relational import PooledSession
 
 _STEPS = 20_000
 """Virtual machine steps between two looks at the clock: a fraction of a millisecond."""
@@ -59,7 +63,7 @@ _DECLARE_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
 authorizer cannot tell from a change of the schema, so they have to be there before it is."""
 
 
-class SqliteDatabase(PooledDatabase):
+class SqliteSession(PooledSession):
     """A read-only SQLite database.
 
     Parameters
@@ -100,7 +104,7 @@ class SqliteDatabase(PooledDatabase):
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
         return cast("sqlite3.Connection", connection.driver_connection).interrupt
 
-    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
         problem = str(error).rstrip(".")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # what the driver itself says has none
         unknown = _UNKNOWN.fullmatch(problem)
@@ -111,7 +115,7 @@ class SqliteDatabase(PooledDatabase):
         if code in _UNAVAILABLE:
             return failed(self.name, problem)
         if unknown is not None:
-            return unknown_name(problem, unknown[1], self.schema(), statement)
+            return UnknownReferenceError(problem, unknown[1])
         not_understood = _NOT_UNDERSTOOD.search(problem) is not None
         return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
 

@@ -16,16 +16,22 @@ from typing import Any
 import duckdb
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementError
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    NotUnderstoodError,
+    StatementError,
+    UnknownReferenceError,
+)
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.session import Session
 from dqa.databases.duckdb.store import Store, first_line, release_store
-from dqa.databases.failures import failed, refused, timed_out, unknown_name
+from dqa.databases.failures import failed, refused, timed_out
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.relational import commented_reference
 from dqa.databases.rows import fetch_rows
 from dqa.databases.tables import quote
 from dqa.databases.watchdog import WATCHDOG
-from dqa.guard import GuardedDatabase, NotUnderstoodError
 
 _COLUMNS = (
     "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() "
@@ -43,7 +49,7 @@ _UNKNOWN = re.compile(
 )
 
 
-class DuckdbDatabase(GuardedDatabase):
+class DuckdbSession(Session):
     """A read-only schema of a DuckDB database.
 
     Parameters
@@ -61,22 +67,19 @@ class DuckdbDatabase(GuardedDatabase):
     language = "SQL (DuckDB)"
 
     def __init__(self, store: Store, namespace: str, name: str) -> None:
-        super().__init__(name)
+        self.name = name
+        self.namespace: str = namespace
         self._store = store
-        self._namespace = namespace
-
-    def default_schema(self) -> str | None:
-        """Return the schema's name."""
-        return self._namespace
+        self._closed = False
 
     def close(self) -> None:
         """Leave the file to others; a database in memory is gone."""
         if not self._closed:
-            super().close()
+            self._closed = True
             release_store(self._store)
 
-    def _run(self, statement: str, limits: Limits) -> Rows:
-        self._refuse_if_closed()
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Run a query in a read-only transaction."""
         started = perf_counter()
         try:
             with (
@@ -87,15 +90,15 @@ class DuckdbDatabase(GuardedDatabase):
                 if len(parsed) != 1 or not _is_query(parsed[0]):
                     raise refused("it is not one query, and this database can only be read")
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
-                cursor.execute(f"USE {quote('duckdb', self._namespace)}")
+                cursor.execute(f"USE {quote('duckdb', self.namespace)}")
                 cursor.execute(parsed[0])
                 return fetch_rows(
                     cursor, limits, started, duckdb.Error, _is_json, stop=cursor.interrupt
                 )
         except duckdb.Error as error:
-            raise self._translate(error, statement, limits) from error
+            raise self._translate(error, limits) from error
 
-    def _translate(self, error: duckdb.Error, statement: str, limits: Limits) -> DqaError:
+    def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
         problem = first_line(error)
         unknown = _UNKNOWN.match(problem)
         if isinstance(error, duckdb.InterruptException):
@@ -105,19 +108,18 @@ class DuckdbDatabase(GuardedDatabase):
         if isinstance(error, (duckdb.IOException, duckdb.FatalException, duckdb.InternalException)):
             return failed(self.name, problem)
         if unknown is not None:
-            return unknown_name(
-                problem, unknown["table"] or unknown["column"], self.schema(), statement
-            )
+            return UnknownReferenceError(problem, unknown["table"] or unknown["column"])
         not_understood = isinstance(error, (duckdb.ParserException, duckdb.CatalogException)) or (
             isinstance(error, duckdb.BinderException) and "No function matches" in problem
         )
         return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
 
-    def _read_schema(self) -> DatabaseSchema:
+    def read_schema(self) -> DatabaseSchema:
+        """Read the schema's tables."""
         try:
             with self._store.reading() as cursor:
-                columns = cursor.execute(_COLUMNS, [self._namespace]).fetchall()
-                constraints = cursor.execute(_CONSTRAINTS, [self._namespace]).fetchall()
+                columns = cursor.execute(_COLUMNS, [self.namespace]).fetchall()
+                constraints = cursor.execute(_CONSTRAINTS, [self.namespace]).fetchall()
         except duckdb.Error as error:
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {first_line(error)}."

@@ -22,8 +22,13 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import DqaError, StatementError
-from dqa.databases.failures import failed, one_line, refused, timed_out, unknown_name
+from dqa.core.errors import (
+    DqaError,
+    NotUnderstoodError,
+    StatementError,
+    UnknownReferenceError,
+)
+from dqa.databases.failures import failed, one_line, refused, timed_out
 from dqa.databases.mysql.server import (
     CONNECT_SECONDS,
     FULL,
@@ -32,10 +37,9 @@ from dqa.databases.mysql.server import (
     encryption,
     new_connection,
 )
-from dqa.databases.relational import PooledDatabase
+from dqa.databases.relational import PooledSession
 from dqa.databases.rows import fetch_rows
 from dqa.databases.servers import POOL, display_name
-from dqa.guard import NotUnderstoodError
 
 _TIMED_OUT = frozenset({1317, 1969, 3024})
 _LOST = frozenset({1053, 1927, 2006, 2013, 2014, 2055, 4031})
@@ -45,7 +49,7 @@ _UNKNOWN_NAMES = frozenset({1054, 1146, 1109})
 _NOT_UNDERSTOOD = frozenset({1064, 1305, 1128, 1630})
 
 
-class MysqlDatabase(PooledDatabase):
+class MysqlSession(PooledSession):
     """A read-only database of a MySQL or MariaDB server.
 
     Parameters
@@ -126,7 +130,7 @@ class MysqlDatabase(PooledDatabase):
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error) in _LOST or super()._is_lost(error, connection)
 
-    def _translate(self, error: Exception, statement: str, limits: Limits) -> DqaError:
+    def _translate(self, error: Exception, limits: Limits) -> DqaError:
         code, problem = code_of(error), one_line(error)
         unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
         if code in _TIMED_OUT:
@@ -138,7 +142,7 @@ class MysqlDatabase(PooledDatabase):
         if code in _NOT_UNDERSTOOD:
             return NotUnderstoodError(f"{problem}.")
         if unknown is not None:
-            return unknown_name(problem, unknown[1], self.schema(), statement)
+            return UnknownReferenceError(problem, unknown[1])
         return StatementError(f"{problem}.")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -17,16 +16,14 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DataError, DqaError, StatementError
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
-from dqa.databases.failures import out_of_memory, refused, timed_out, unknown_name
+from dqa.core.schema import DatabaseSchema
+from dqa.core.session import Session
+from dqa.databases.failures import out_of_memory, refused, timed_out
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
-from dqa.databases.neo4j.hiding import confined, namer
+from dqa.databases.neo4j.hiding import namer
 from dqa.databases.neo4j.server import Server, first_line, is_timeout
 from dqa.databases.neo4j.values import converter
 from dqa.databases.rows import collect
-from dqa.guard import GuardedDatabase
-from dqa.guard.cypher import parsed
-from dqa.guard.cypher.facts import IN_MAP, ITSELF
 
 _PAGE = 1_000
 """Most rows fetched at a time."""
@@ -46,7 +43,7 @@ class GraphNamespace:
     orders: Mapping[str, bytes]
 
 
-class Neo4jDatabase(GuardedDatabase):
+class Neo4jSession(Session):
     """A read-only Neo4j database.
 
     Parameters
@@ -63,17 +60,18 @@ class Neo4jDatabase(GuardedDatabase):
 
     def __init__(self, server: Server, namespace: GraphNamespace | None = None) -> None:
         label = namespace.label if namespace else None
-        super().__init__(server.address.named(label))
+        self.name = server.address.named(label)
+        self.namespace = label
         self._server = server
-        self._namespace = namespace
+        self._situation = namespace
         self._convert = converter(label)
         self._named: Callable[[str], str] = namer(label) if label else str
-        self._rewritten: dict[str, str] = {}
         self._reading: set[str] = set()
 
-    def _read_schema(self) -> DatabaseSchema:
-        if self._namespace is not None:
-            return schema_of_tag(self._namespace.schema)
+    def read_schema(self) -> DatabaseSchema:
+        """Return what the tag says of a situation, or what the whole database has."""
+        if self._situation is not None:
+            return schema_of_tag(self._situation.schema)
         return read_schema(self._server.rows)
 
     def row_order(self, table: str) -> bytes:
@@ -84,57 +82,20 @@ class Neo4jDatabase(GuardedDatabase):
         DataError
             This is no loaded situation, or it has no such table.
         """
-        if self._namespace is None or table not in self._namespace.orders:
+        if self._situation is None or table not in self._situation.orders:
             raise DataError(f"Database '{self.name}' keeps no order of the rows of '{table}'.")
-        return self._namespace.orders[table]
+        return self._situation.orders[table]
 
     def close(self) -> None:
         """Close all connections."""
-        super().close()
         self._server.close()
 
-    def _confined(self, statement: str) -> str:
-        """Return a statement on a situation kept to its nodes."""
-        if self._namespace is None:
-            return statement
-        rewritten = self._rewritten.get(statement)
-        if rewritten is None:
-            rewritten = confined(statement, self._namespace.label, self.policy)
-            self._require_known(statement)
-            if len(self._rewritten) >= _KEPT:
-                self._rewritten.clear()
-            self._rewritten[statement] = rewritten
-        return rewritten
-
-    def _require_known(self, statement: str) -> None:
-        """Refuse names that a situation's graph does not have: the server would find nothing."""
-        facts, schema = parsed(statement, self.dialect, self.policy), self.schema()
-        owners = {name for known in facts.owners for name in known or ()}
-        owners |= {name for _, name in facts.tested if name is not None}
-        for name in sorted(owners - self._names[0]):
-            raise unknown_name(f"There is no label or type {name}", name, schema, statement)
-        for trace, name in facts.reads:
-            is_element = trace & ITSELF and not trace & IN_MAP
-            if is_element and name not in self._names[1]:
-                raise unknown_name(f"Cannot find property {name}", name, schema, statement)
-
-    @cached_property
-    def _names(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Labels and types; properties."""
-        schema = self.schema()
-        parts: tuple[NodeInfo | EdgeInfo, ...] = (*schema.nodes, *schema.edges)
-        return (
-            frozenset(part.label for part in parts),
-            frozenset(field.name for part in parts for field in part.properties),
-        )
-
-    def _run(self, statement: str, limits: Limits) -> Rows:
+    def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement that the guard has let through; once more where the server was away.
 
         Reading may be repeated. After a failure the driver has dropped the connections of before,
         so the second time is on a new one.
         """
-        self._refuse_if_closed()
         try:
             return self._run_once(statement, limits)
         except _FAILURES as error:
@@ -179,8 +140,8 @@ class Neo4jDatabase(GuardedDatabase):
     def _translate(self, error: Exception, limits: Limits) -> DqaError:
         code = (error.code or "") if isinstance(error, Neo4jError) else ""
         problem = first_line(error)
-        if self._namespace is not None:
-            problem = problem.replace(self._namespace.label, "…")
+        if self._situation is not None:
+            problem = problem.replace(self._situation.label, "…")
         if is_timeout(error):
             return timed_out(limits, self.kind)
         if code.endswith(_NO_MEMORY):

@@ -19,14 +19,19 @@ from typing import Any
 
 import ladybug
 
+from dqa.core.cypher import quote_text
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementError
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    StatementError,
+    UnknownReferenceError,
+)
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
-from dqa.databases.failures import failed, out_of_memory, refused, timed_out, unknown_name
+from dqa.core.session import Session
+from dqa.databases.failures import failed, out_of_memory, refused, timed_out
 from dqa.databases.locks import ReadersWriterLock
 from dqa.databases.rows import collect
-from dqa.guard import GuardedDatabase
-from dqa.guard.cypher import quote_text
 
 _DESCRIBING = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
 
@@ -45,7 +50,7 @@ class _OutOfMemoryError(StatementError):
     """The buffer pool had no room left."""
 
 
-class LadybugDatabase(GuardedDatabase):
+class LadybugSession(Session):
     """A read-only LadybugDB database.
 
     Parameters
@@ -61,12 +66,13 @@ class LadybugDatabase(GuardedDatabase):
     language = "Cypher (LadybugDB)"
 
     def __init__(self, database: ladybug.Database, name: str) -> None:
-        super().__init__(name)
+        self.name = name
         self._database = database
         self._lock = ReadersWriterLock()
         self._idle: deque[ladybug.Connection] = deque()
 
-    def _read_schema(self) -> DatabaseSchema:
+    def read_schema(self) -> DatabaseSchema:
+        """Read labels and types, in the order in which they were made."""
         # In the order in which they were made, which a file does not list them in.
         tables = self._described("CALL show_tables() RETURN name, type ORDER BY id")
         names = {kind: [str(n) for n, k in tables if k == kind] for kind in ("NODE", "REL")}
@@ -77,12 +83,11 @@ class LadybugDatabase(GuardedDatabase):
 
     def close(self) -> None:
         """Close all connections; a database in memory is gone."""
-        super().close()
         while self._idle:
             self._idle.pop().close()
         self._database.close()
 
-    def _run(self, statement: str, limits: Limits) -> Rows:
+    def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement that the guard has let through.
 
         All statements share one buffer pool, so one may fail for what its neighbours hold. Such a
@@ -106,7 +111,7 @@ class LadybugDatabase(GuardedDatabase):
                 prepared = ladybug.PreparedStatement(connection, statement)
                 result = connection.execute(prepared)
             except RuntimeError as error:
-                raise self._translate(error, statement, limits) from error
+                raise self._translate(error, limits) from error
             # A list comes back for several statements only, which cannot be prepared.
             with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
                 names = rows.get_column_names()
@@ -120,7 +125,6 @@ class LadybugDatabase(GuardedDatabase):
     @contextmanager
     def _connection(self) -> Iterator[ladybug.Connection]:
         """Lend a connection to one thread, in a read-only transaction where memory needs one."""
-        self._refuse_if_closed()
         in_memory = not self._database.read_only
         try:
             connection = self._take_idle() or ladybug.Connection(self._database)
@@ -145,7 +149,7 @@ class LadybugDatabase(GuardedDatabase):
         except IndexError:
             return None
 
-    def _translate(self, error: RuntimeError, statement: str, limits: Limits) -> DqaError:
+    def _translate(self, error: RuntimeError, limits: Limits) -> DqaError:
         problem = " ".join(str(error).split()).rstrip(".")
         if problem == "Interrupted":
             return timed_out(limits, self.kind)
@@ -158,12 +162,10 @@ class LadybugDatabase(GuardedDatabase):
         problem = problem.removeprefix("Binder exception: ")
         unknown = _UNKNOWN.search(problem)
         if unknown is not None:
-            name = unknown["property"] or unknown["table"]
-            return unknown_name(problem, name, self.schema(), statement)
+            return UnknownReferenceError(problem, unknown["property"] or unknown["table"])
         return StatementError(f"{problem}.")
 
     def _described(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        # Without the lock: error messages ask for the schema while their thread holds it.
         return self._run_once(statement, _DESCRIBING).rows
 
     def _node(self, label: str) -> NodeInfo:

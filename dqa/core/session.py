@@ -1,0 +1,56 @@
+"""What a backend gives: an opened database that runs statements, with no guard before it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from dqa.core.database import Kind, Limits, Rows
+from dqa.core.schema import DatabaseSchema
+
+
+class Session(ABC):
+    """An opened database as its engine or server gives it.
+
+    Nothing but the guard's front and a worker process calls one: whoever asks a database asks a
+    `dqa.guard.GuardedDatabase`, which holds a session. Safe to use from several threads.
+
+    Attributes
+    ----------
+    kind, dialect, language, name
+        As `dqa.core.database.Database` has them; `dialect` is one of `guard.DIALECTS`.
+    namespace
+        The schema, database or label that it shows, as statements may name it; None for all that
+        there is, or where statements have no name for it.
+    """
+
+    kind: Kind
+    dialect: str
+    language: str
+    name: str
+    namespace: str | None = None
+
+    @abstractmethod
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Run a statement that the guard has let through.
+
+        Raises
+        ------
+        NotUnderstoodError
+            The statement may be of another dialect.
+        UnknownReferenceError
+            It names what is not there.
+        QueryError, DatabaseUnavailableError
+            As `dqa.core.database.Database.query` does.
+        """
+
+    @abstractmethod
+    def read_schema(self) -> DatabaseSchema:
+        """Read the whole schema; `DatabaseUnavailableError` where that fails."""
+
+    def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
+        """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
+        return None
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release connections; a database in memory is gone."""

@@ -69,7 +69,7 @@ def _watch(step: Callable[[], None]) -> None:
         step()
         fsync(descriptor)
 
-    store.add_line = stepping_add
+    vars(store)["add_line"] = stepping_add
     Path.replace = stepping_replace  # type: ignore[assignment,method-assign]
     os.fsync = stepping_sync  # type: ignore[assignment]
 

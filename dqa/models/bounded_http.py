@@ -27,7 +27,7 @@ else:
 _PACKED = frozenset({"", "identity", "gzip", "deflate"})
 """What a reply may be packed as: each piece that comes unpacks to a bounded one."""
 
-_EVENTS = 32
+_EVENTS = 16
 """How many times as large a stream of events may be: each has a frame around its few letters."""
 
 _PATIENCE = 10.0
@@ -93,16 +93,15 @@ class _Bounds:
         most = self._most
         if response.headers.get("content-type", "").startswith("text/event-stream"):
             most *= _EVENTS
+        silent = response.is_error  # whose words are as good without their end
         unpacking = httpx.Response(
             response.status_code,
             headers=response.headers,
-            stream=_Counted(response.stream, most, self._seconds, silent=False),
+            stream=_Counted(response.stream, most, self._seconds, silent=silent),
             request=response.request,
         )
         # From here on it is as if the server had sent it unpacked.
         response.headers.pop("content-encoding", None)
-        # The words of an error are as good without their end.
-        silent = response.is_error
         response.stream = _Counted(_Unpacked(unpacking), most, self._seconds, silent=silent)
 
 

@@ -236,7 +236,7 @@ class _PendingCall:
             hint = " Check --base-url." if fault.kind is FaultKind.MALFORMED else ""
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
             error = ModelUnavailableError(
-                f"The model failed {times}, the last time with {fault.message}.{hint}"
+                f"The model failed {times}, the last time with {fault.message.rstrip('.')}.{hint}"
             )
         recorded = layer_of(self.model, RecordedModel)
         if recorded is not None and isinstance(error, ModelUnavailableError):

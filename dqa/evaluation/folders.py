@@ -12,7 +12,6 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -255,7 +254,18 @@ def usage_so_far(folder: Path) -> Usage:
     # A process that was killed while it settled the folder may have left a line in both files.
     abandoned = set(whole_lines(folder / ABANDONED, home=folder))
     made = _lines(folder / TRACES, "trace", _usage, lambda line: line not in abandoned)
-    return sum(chain(_lines(folder / ABANDONED, "trace", _usage), made), Usage())
+    return sum(made, usage_abandoned(folder))
+
+
+def usage_abandoned(folder: Path) -> Usage:
+    """Return what those decisions of a run have used that were made again.
+
+    Raises
+    ------
+    ParseError
+        A whole line of their traces is damaged.
+    """
+    return sum(_lines(folder / ABANDONED, "trace", _usage), Usage())
 
 
 def _usage(line: Mapping[str, Any]) -> Usage:

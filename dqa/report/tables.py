@@ -287,9 +287,13 @@ class Spending(Record):
         return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
 
 
-def spending(results: Iterable[Result], prices: Prices | None = None) -> Spending:
-    """Return what results have used."""
-    used = sum((result.usage for result in results), Usage())
+def spending(
+    results: Iterable[Result],
+    prices: Prices | None = None,
+    more: Usage = Usage(),  # noqa: B008  (frozen)
+) -> Spending:
+    """Return what results have used, and `more` that was used for none of them."""
+    used = sum((result.usage for result in results), more)
     return Spending.of(used, None if prices is None else prices.cost(used))
 
 

@@ -15,14 +15,14 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
 from dqa.core.files import open_to_add, write_private
 from dqa.core.paths import problem_of_path, require_new_file
-from dqa.core.text import counted, visible
+from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
@@ -242,9 +242,9 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         if as_json:
             echo_json(written)
         else:
-            typer.echo(_as_text(decided))
+            echo(*_as_text(decided).split("\n"))
         for warning in decided.warnings:
-            typer.echo(f"warning: {visible(warning)}", err=True)
+            echo(f"warning: {warning}", err=True)
         if trace is not None:  # after the answer, which was paid for, has been told
             _write_trace(trace, written)
     _fail(decided, trace)
@@ -267,7 +267,7 @@ def _fail(decided: Trace, trace: Path | None) -> None:
         )
     if decided.ending is not Ending.ANSWERED:
         if trace is None:
-            typer.echo(
+            echo(
                 "To see what was replied, ask again with --trace FILE; "
                 f"'{own_command()} trace FILE' shows it.",
                 err=True,
@@ -319,4 +319,4 @@ def _as_text(decided: Trace) -> str:
             lines.append(f"    -> {counted(evidence.row_count, 'row')}{cut}")
     lines.append(model_line(decided.model))
     lines.append(str(Spending.of(decided.usage, decided.cost)))
-    return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))
+    return "\n".join(lines)

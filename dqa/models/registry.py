@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
@@ -58,12 +59,21 @@ class Connection:
 
     def __post_init__(self) -> None:
         """Refuse an address that no request could be made to."""
-        if self.base_url is not None and not _HTTP.match(self.base_url):
+        if self.base_url is not None and not _is_http(self.base_url):
             rest = re.sub(r"^[a-z+]*:?/+", "", self.base_url, flags=re.IGNORECASE)
             raise UsageError(
                 f"The base URL '{redact(self.base_url)}' is no HTTP address: write it with its "
                 f"scheme, --base-url http://{redact(rest) or 'localhost:8000/v1'} (or https://)."
             )
+
+
+def _is_http(url: str) -> bool:
+    """Whether a request could be made to a URL."""
+    try:
+        urlsplit(url).port  # noqa: B018  (raises)
+    except ValueError:
+        return False
+    return url.isprintable() and _HTTP.match(url) is not None
 
 
 _DIRECT = Connection()

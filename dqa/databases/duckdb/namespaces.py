@@ -161,7 +161,9 @@ class DuckdbNamespaces(Namespaces):
         """Return a schema; its own user of the file, which stays open as long as it is."""
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
-        return DuckdbSession(acquire_store(self._path), schema, name)
+        session = DuckdbSession(acquire_store(self._path), schema, name)
+        session.file = self._path
+        return session
 
     def examine(self) -> Examination:
         """Open the file and look."""

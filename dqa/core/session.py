@@ -21,6 +21,8 @@ class Session(ABC):
     namespace
         The schema, database or label that it shows, as statements may name it; None for all that
         there is, or where statements have no name for it.
+    is_broken
+        Whether it should be opened anew before another statement runs.
     """
 
     kind: Kind
@@ -28,6 +30,7 @@ class Session(ABC):
     language: str
     name: str
     namespace: str | None = None
+    is_broken: bool = False
 
     @abstractmethod
     def run(self, statement: str, limits: Limits) -> Rows:

@@ -45,6 +45,10 @@ class Worker(Protocol):
         """End it if it still runs, and return how it ended: a code, or minus a signal's number."""
         ...
 
+    def drop(self) -> None:
+        """Kill it and wait for nothing: what has much memory takes its time to go."""
+        ...
+
     def leave(self) -> None:
         """Let it end by itself, which it does where nobody talks to it."""
         ...
@@ -83,6 +87,10 @@ class _Spawned:
         self.wire.close()
         self.process.kill()
         return self.process.wait(_ENDING)
+
+    def drop(self) -> None:
+        self.wire.close()
+        self.process.kill()
 
     def leave(self) -> None:
         self.wire.close()
@@ -153,6 +161,11 @@ class _Forked:
         self.wire.close()
         return self._server.end(self._number)
 
+    def drop(self) -> None:
+        self.wire.close()
+        self._server.kill(self._number)
+        self._server.forget(self._number)
+
     def leave(self) -> None:
         self.wire.close()
         self._server.forget(self._number)
@@ -189,16 +202,21 @@ class _ForkServer:
 
     def end(self, number: int) -> int:
         """Kill a child and return how it has ended; 0 where the server is gone, and it with it."""
-        if self._process.poll() is not None:
-            return 0
+        self.kill(number)
         with suppress(ClosedError, OSError):
-            # Nobody else has its number: the server keeps what is left of it until it is asked.
-            os.kill(number, signal.SIGKILL)
             status: int = self._ask(["ended", number], _ENDING)
             return status
         return 0
 
+    def kill(self, number: int) -> None:
+        """Kill a child; where the server is gone, the child is."""
+        if self._process.poll() is None:
+            # Nobody else has its number: the server keeps what is left of it until it is asked.
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+
     def forget(self, number: int) -> None:
+        """Let the server clear away what is left of a child, once it has ended."""
         with suppress(ClosedError, OSError):
             self._ask(["forget", number], _ENDING)
 

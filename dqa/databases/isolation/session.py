@@ -70,9 +70,8 @@ class IsolatedSession(Session):
         started = monotonic()
         until = started + limits.seconds
         while True:
-            # A database that is opened anew takes as long as it took before; that is not counted.
-            with self._pool.lease(until + 2 * self._pool.opening_seconds) as worker:
-                if worker.mark is None:
+            with self._pool.lease(until) as worker:
+                if worker.mark is None:  # its opening, where it had to be, is not counted
                     until = monotonic() + limits.seconds
                 try:
                     return self._run_on(worker, statement, limits, until + GRACE)
@@ -104,13 +103,17 @@ class IsolatedSession(Session):
                 self._pool.replace(worker.mark)
             raise
         except BaseException:
-            worker.kill()  # nobody waits for it any more
+            worker.drop()  # nobody waits for it any more
             raise
         return unpack_rows(packed)
 
     def _tell_end(self, worker: OpenWorker, error: Exception, limits: Limits) -> NoReturn:
         """End a worker that did not answer, and raise what that means."""
-        code = worker.kill()
+        code = 0
+        if isinstance(error, ClosedError):
+            code = worker.kill()
+        else:
+            worker.drop()
         ended = self._pool.replace(worker.mark)
         name = signal.Signals(-code).name if code < 0 else ""
         if isinstance(error, TooLongError):

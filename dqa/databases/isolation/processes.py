@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Protocol
 
@@ -91,6 +91,7 @@ class _Spawned:
     def drop(self) -> None:
         self.wire.close()
         self.process.kill()
+        Thread(target=self.process.wait, name="dqa-worker", daemon=True).start()
 
     def leave(self) -> None:
         self.wire.close()

@@ -86,7 +86,7 @@ def _real_tables(tree: exp.Expr) -> Iterator[_Source]:
             for node, source in scope.selected_sources.values()
             if isinstance(source, Scope) and isinstance(node, exp.Table) and not node.db
         }
-    except (SqlglotError, RecursionError) as error:
+    except SqlglotError as error:
         raise Refusal(f"what it reads cannot be told: {str(error).splitlines()[0]}") from error
     for node in tree.find_all(exp.Table):
         if id(node) not in parts and isinstance(node.this, exp.Identifier):

@@ -54,6 +54,7 @@ class PooledSession(Session):
     def __init__(
         self, engine: Engine, dialect: str, name: str, namespace: str | None = None
     ) -> None:
+        super().__init__()
         self.name = name
         self.dialect = dialect
         self._engine = engine
@@ -192,6 +193,8 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
 
     def references(table: tuple[str | None, str]) -> Iterator[tuple[str, str, str]]:
         for link in links.get(table, []):
+            if link["referred_schema"] not in {None, namespace}:
+                continue  # a table outside, which is not shown
             pairs = zip(link["constrained_columns"], link["referred_columns"], strict=True)
             yield from ((column, link["referred_table"], other) for column, other in pairs)
         for column in columns[table]:

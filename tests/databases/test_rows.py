@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.database import Limits
-from dqa.databases.rows import collect, fetch_rows, plain
+from dqa.databases.rows import collect, fetch_rows
+from dqa.databases.values import plain
 
 
 def test_rows_beyond_the_limit_are_not_fetched() -> None:

@@ -63,6 +63,7 @@ class DuckdbSession(Session):
     language = "SQL (DuckDB)"
 
     def __init__(self, store: Store, namespace: str, name: str) -> None:
+        super().__init__()
         self.name = name
         self.namespace: str = namespace
         self._store = store

@@ -73,6 +73,8 @@ class Store:
             is_new = self.path is not None and not self.path.exists()
             connection = _connected(self.path, read_only=False)
             try:
+                if is_new and self.path is not None:
+                    self.path.chmod(0o600)  # before anything is in it
                 connection.execute("BEGIN")
                 yield connection
                 connection.execute("COMMIT")

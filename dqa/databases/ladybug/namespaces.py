@@ -25,6 +25,7 @@ class LadybugFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
 
     kind = "ladybug"
+    imported_late = ("ladybug._lbug", "numpy.ma")
 
     @classmethod
     def start(cls) -> None:
@@ -65,7 +66,9 @@ class LadybugFile(FileNamespaces):
 
     def open(self, namespace: str | None) -> LadybugSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
-        return LadybugSession(self._open_engine(), str(self._path))
+        session = LadybugSession(self._open_engine(), str(self._path))
+        session.file = self._path
+        return session
 
     def _open_engine(self) -> ladybug.Database:
         path = existing_file(self._path, "ladybug")

@@ -13,6 +13,7 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
+from dqa.core.walls import Walls
 from dqa.databases.failures import one_line, refused_script
 from dqa.databases.faults import Fault
 from dqa.databases.namespaces import (
@@ -131,6 +132,13 @@ class PostgresNamespaces(Namespaces):
     def open(self, namespace: str | None) -> PostgresSession:
         """Return a schema, or what the user's own search path names."""
         return PostgresSession(self._url, namespace)
+
+    def walls(self, namespace: str | None) -> Walls:
+        """Return the one schema, or those that the user's search path names."""
+        if namespace is not None:
+            return Walls.around([namespace])
+        ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
+        return Walls.around(name for name in path if name != "pg_catalog")
 
     def examine(self) -> Examination:
         """Return the version, and whether the user could write."""

@@ -94,7 +94,7 @@ class PostgresSession(PooledSession):
         if driver.info.parameter_status("default_transaction_read_only") != "on" or (
             "limit" not in info
         ):
-            path = quote("postgres", self._shown) if self._shown else '"$user", public'
+            path = quote("postgres", self._shown) if self._shown else "DEFAULT"
             settings.append(_SESSION.format(path))
         limit = max(round(limits.seconds * 1_000), 1)
         if info.get("limit") != limit:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from dqa import plugins
 from dqa.api.databases import audit_of, open_database, policy_of
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
@@ -30,6 +30,7 @@ class _Restrictions(TypedDict):
     policy: Policy | None
     audit: Audit | None
     limits: Limits
+    isolation: Isolation
 
 
 @contextmanager
@@ -41,6 +42,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     limits: Limits = DEFAULT_LIMITS,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
+    isolation: Isolation = "process",
 ) -> Iterator[Database]:
     """Make a database, open it read-only behind the guard, and drop it when the block ends.
 
@@ -59,7 +61,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         The backend's name: embedded ones hold it in memory.
     location
         The URL of a server, whose user may make databases there; for embedded engines None.
-    limits, policy, audit
+    limits, policy, audit, isolation
         As `open_database` takes them.
 
     Raises
@@ -75,7 +77,9 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     """
     place = _place(content)
     if place is not None:
-        opened = open_database(place, limits=limits, policy=policy, audit=audit)
+        opened = open_database(
+            place, limits=limits, policy=policy, audit=audit, isolation=isolation
+        )
         try:
             yield opened
         finally:
@@ -87,6 +91,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         "policy": policy_of(policy),
         "audit": audit_of(audit),
         "limits": limits,
+        "isolation": isolation,
     }
     if isinstance(content, Situation):
         made = _loaded(content, backend, where, **given)

@@ -38,6 +38,14 @@ def out_of_memory() -> StatementError:
     )
 
 
+def crashed(how: str) -> StatementError:
+    """Return the error of a statement that ended the engine; `how` says what the system saw."""
+    return StatementError(
+        f"The statement made the database engine crash ({how}). Write it in another way: leave out "
+        "odd arguments and conversions, and keep values small."
+    )
+
+
 def refused(problem: str) -> RefusedStatementError:
     """Return the error of a statement that the session may not run."""
     return RefusedStatementError(f"The statement was not run: {problem}.")

@@ -56,6 +56,7 @@ class PooledSession(Session):
     def __init__(
         self, engine: Engine, dialect: str, name: str, namespace: str | None = None
     ) -> None:
+        super().__init__()
         self.name = name
         self.dialect = dialect
         self._engine = engine

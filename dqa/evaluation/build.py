@@ -186,10 +186,10 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {}, chats=chats)
     policy = _policy(spec)
     audit = None if options.audit is None else Audit.to_file(options.audit)
-    targets = targets_of(spec.databases, policy, audit)
+    targets = targets_of(spec.databases, policy, audit, options.isolation)
     if questions is None:
         questions = spec.questions.read(policy, audit)
-    places = places_of(questions.places, policy, audit)
+    places = places_of(questions.places, policy, audit, options.isolation)
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:

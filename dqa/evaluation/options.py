@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from dqa.core.database import Isolation
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
@@ -36,6 +37,9 @@ class RunOptions(Record):
         Whether the first crash stops the run.
     audit
         A file to which every statement is appended, with what came of it; None for none.
+    isolation
+        Where statements run: in worker processes, or with ``"none"`` in this one, which is for data
+        and deciders of one's own.
     """
 
     workers: Annotated[int, Field(ge=1, description="Threads that decide.")] = 4
@@ -48,6 +52,10 @@ class RunOptions(Record):
         AfterValidator(_absolute),
         Field(description="File to append every statement to, with what came of it."),
     ] = None
+    isolation: Annotated[
+        Isolation,
+        Field(description="Where statements run: in worker processes, or none: in this one."),
+    ] = "process"
 
 
 class CallOptions(Record):

@@ -30,7 +30,6 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.tables import TAG_COLUMNS, quote
-from dqa.guard.walls import Walls
 
 _MAIN = "main"
 _TABLES = (
@@ -46,7 +45,7 @@ _IN_MAIN = (
     "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
-"""What a statement could name there."""
+"""How much a statement could name there, whatever its own schema is."""
 
 
 class DuckdbNamespaces(Namespaces):
@@ -171,19 +170,13 @@ class DuckdbNamespaces(Namespaces):
         """Return a schema; its own user of the file, which stays open as long as it is."""
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
-        return DuckdbSession(acquire_store(self._path), schema, name)
-
-    def walls(self, namespace: str | None) -> Walls:
-        """Return the one schema; behind it the engine looks into the file's `_MAIN`."""
-        own = namespace or _MAIN
+        session = DuckdbSession(acquire_store(self._path), schema, name)
+        session.file = self._path
         with self._connection() as connection:
             ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
-        return Walls.around([own], [own, _MAIN] if in_main else [own])
-
-    @classmethod
-    def walls_in_memory(cls, namespace: str | None) -> Walls:
-        """Return the one schema."""
-        return Walls.around([namespace or _MAIN])
+        if in_main and schema != _MAIN:
+            session.search_path = (schema, _MAIN)  # whatever the session sets
+        return session
 
     def examine(self) -> Examination:
         """Open the file and look."""

@@ -67,8 +67,10 @@ class DuckdbSession(Session):
     language = "SQL (DuckDB)"
 
     def __init__(self, store: Store, namespace: str, name: str) -> None:
+        super().__init__()
         self.name = name
         self.namespace: str = namespace
+        self.schemas = self.search_path = (namespace,)
         self._store = store
         self._closed = False
 

@@ -65,7 +65,9 @@ class LadybugFile(FileNamespaces):
 
     def open(self, namespace: str | None) -> LadybugSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
-        return LadybugSession(self._open_engine(), str(self._path))
+        session = LadybugSession(self._open_engine(), str(self._path))
+        session.file = self._path
+        return session
 
     def _open_engine(self) -> ladybug.Database:
         path = existing_file(self._path, "ladybug")

@@ -66,6 +66,7 @@ class LadybugSession(Session):
     language = "Cypher (LadybugDB)"
 
     def __init__(self, database: ladybug.Database, name: str) -> None:
+        super().__init__()
         self.name = name
         self._database = database
         self._lock = ReadersWriterLock()

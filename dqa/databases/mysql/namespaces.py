@@ -36,7 +36,6 @@ from dqa.databases.namespaces import (
 )
 from dqa.databases.servers import display_name, failed_load, parse_url
 from dqa.databases.tables import TAG_COLUMNS, quote
-from dqa.guard.walls import Walls
 
 _LOCK_SECONDS = 120
 _NO_RIGHTS = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
@@ -159,10 +158,6 @@ class MysqlNamespaces(Namespaces):
     def open(self, namespace: str | None) -> MysqlSession:
         """Return a database of the server."""
         return MysqlSession(self._url.set(database=namespace), self._flavour)
-
-    def walls(self, namespace: str | None) -> Walls:
-        """Return the one database."""
-        return Walls.around([namespace] if namespace else [])
 
     def examine(self) -> Examination:
         """Return the version, and whether the user's grants let more than read."""

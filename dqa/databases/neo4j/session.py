@@ -60,6 +60,7 @@ class Neo4jSession(Session):
 
     def __init__(self, server: Server, namespace: GraphNamespace | None = None) -> None:
         label = namespace.label if namespace else None
+        super().__init__()
         self.name = server.address.named(label)
         self.namespace = label
         self._server = server

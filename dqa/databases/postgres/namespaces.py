@@ -32,7 +32,6 @@ from dqa.databases.postgres.session import (
 from dqa.databases.postgres.writer import write
 from dqa.databases.servers import display_name, failed_load, parse_url, split_namespace
 from dqa.databases.tables import quote, spell
-from dqa.guard.walls import Walls
 
 _LOCK_SECONDS = 120
 _OLDEST = 14
@@ -130,14 +129,11 @@ class PostgresNamespaces(Namespaces):
 
     def open(self, namespace: str | None) -> PostgresSession:
         """Return a schema, or what the user's own search path names."""
-        return PostgresSession(self._url, namespace)
-
-    def walls(self, namespace: str | None) -> Walls:
-        """Return the one schema, or those that the user's search path names."""
-        if namespace is not None:
-            return Walls.around([namespace])
-        ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
-        return Walls.around(name for name in path if name != "pg_catalog")
+        session = PostgresSession(self._url, namespace)
+        if namespace is None:
+            ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
+            session.schemas = session.search_path = tuple(n for n in path if n != "pg_catalog")
+        return session
 
     def examine(self) -> Examination:
         """Return the version, and whether the user could write."""

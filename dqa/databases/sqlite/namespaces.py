@@ -59,6 +59,7 @@ class SqliteFile(FileNamespaces):
     def open(self, namespace: str | None) -> SqliteSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged."""
         database = SqliteSession(_uri(self._path), str(self._path))
+        database.file = self._path
         try:
             database.read_schema()
         except DatabaseUnavailableError as error:

@@ -32,7 +32,7 @@ from dqa.core.situation import Situation
 from dqa.databases.isolation import processes
 from dqa.databases.isolation.pool import WorkerPool
 from dqa.databases.isolation.wire import ClosedError, TooLongError, Wire
-from dqa.guard import GuardedDatabase
+from dqa.guard import GuardedDatabase, Policy
 
 SHORT = Limits(seconds=1.0)
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
@@ -345,7 +345,8 @@ def test_situations_are_loaded_into_a_file_that_is_open(
 
     backend = plugins.backend("duckdb")
     where = f"duckdb:///{tmp_path}/both.duckdb"
-    with closing(backend.load(situation, where)) as one:
+    whole = Policy(schemas=frozenset({"*"}))
+    with closing(backend.load(situation, where, policy=whole)) as one:
         before = one.query("SELECT count(*) FROM duckdb_tables()").rows
         with closing(backend.load(replace(situation, name="other"), where)) as other:
             assert other.schema() == one.schema()

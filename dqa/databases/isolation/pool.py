@@ -32,8 +32,9 @@ class Facts(NamedTuple):
     language: str
     name: str
     namespace: str | None
+    schemas: tuple[str, ...] | None
+    search_path: tuple[str, ...]
     file: str | None
-    walls: Any
 
 
 class WorkerBugError(Exception):

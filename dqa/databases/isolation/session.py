@@ -15,7 +15,7 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import crashed, out_of_memory, timed_out
 from dqa.databases.isolation.pool import GoneError, OpenWorker, WorkerPool
-from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows, unpack_walls
+from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
 from dqa.databases.opening import Opening
 
 GRACE = 0.3
@@ -60,8 +60,8 @@ class IsolatedSession(Session):
         facts = self._pool.facts
         self.kind, self.dialect, self.language, self.name = facts[:4]
         self.namespace = facts.namespace
+        self.schemas, self.search_path = facts.schemas, facts.search_path
         self.file = None if facts.file is None else Path(facts.file)
-        self.walls = unpack_walls(facts.walls)
         self._identity = None if self.file is None else _identity(self.file)
 
     def run(self, statement: str, limits: Limits) -> Rows:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from dqa.core.walls import Walls
 from dqa.guard.names import closest
 from dqa.guard.policy import Policy
 from dqa.guard.sql.calls import calls
@@ -21,6 +20,7 @@ from dqa.guard.sql.lists import AllowLists, lists
 from dqa.guard.sql.scope import real_tables
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
+from dqa.guard.walls import Walls
 
 _NAME = r"(?:[\w$]+|\"\s*\"|`\s*`)"
 _DESCRIBES = re.compile(

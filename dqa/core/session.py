@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.schema import DatabaseSchema
+from dqa.core.walls import Walls
 
 
 class Session(ABC):
@@ -23,6 +24,8 @@ class Session(ABC):
     namespace
         The schema, database or label that it shows, as statements may name it; None for all that
         there is, or where statements have no name for it.
+    walls
+        Which schemas are its own, where statements can name others.
     file
         The file that it reads; None where it reads none, or several.
     is_broken
@@ -37,6 +40,7 @@ class Session(ABC):
     language: str
     name: str
     namespace: str | None = None
+    walls: Walls | None = None
     file: Path | None = None
     is_broken: bool = False
 

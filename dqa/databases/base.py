@@ -296,7 +296,8 @@ class Backend:
         """Return a session behind the guard; closed where the policy does not fit it."""
         try:
             front: type[GuardedDatabase] = find_named(self.front)
-            return front(session).restrict(policy, audit, limits, checked=checked)
+            database = front(session)
+            return database.restrict(policy, audit, limits, walls=session.walls, checked=checked)
         except BaseException:
             session.close()
             raise

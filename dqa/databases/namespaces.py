@@ -15,13 +15,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.core.session import Session
     from dqa.core.situation import Situation
+    from dqa.core.walls import Walls
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
@@ -96,9 +97,12 @@ class Namespaces(ABC):
     ----------
     location
         What to call where they are; never holds a password.
+    imported_late
+        Modules that opening imports, for whoever prepares a process that is to open databases.
     """
 
     location: str
+    imported_late: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @abstractmethod
@@ -179,6 +183,15 @@ class Namespaces(ABC):
     @abstractmethod
     def open(self, namespace: str | None) -> Session:
         """Return a read-only session of a namespace that is there; None for all that there is."""
+
+    def walls(self, namespace: str | None) -> Walls | None:  # noqa: ARG002
+        """Return which schemas a namespace has of its own; None where no other can be named."""
+        return None
+
+    @classmethod
+    def walls_in_memory(cls, namespace: str | None) -> Walls | None:  # noqa: ARG003
+        """Return `walls` of what was made in memory."""
+        return None
 
     @abstractmethod
     def examine(self) -> Examination:

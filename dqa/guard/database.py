@@ -21,6 +21,7 @@ from dqa.core.errors import (
 )
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
+from dqa.core.walls import Walls
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
@@ -86,6 +87,7 @@ class GuardedDatabase:
         audit: Audit | None = None,
         limits: Limits | None = None,
         *,
+        walls: Walls | None = None,
         checked: bool = False,
     ) -> Self:
         """Set what may be read, who watches and what a statement may cost; return the database.
@@ -97,6 +99,9 @@ class GuardedDatabase:
         ----------
         policy, audit, limits
             See the attributes; None for the usual.
+        walls
+            Which schemas are its own, where statements can name others; None for those that were
+            given before.
         checked
             Whether every name of the policy has to be in the database.
 
@@ -109,11 +114,14 @@ class GuardedDatabase:
         """
         if checked and policy is not None and policy.names_anything:
             policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
+        walls = self.policy.walls if walls is None else walls
         self.policy = DEFAULT if policy is None else policy
+        if walls is not None:
+            self.policy = replace(self.policy, walls=walls)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
-        if self.policy.limits_columns and self.policy.schema is None:
+        if self.policy.needs_schema and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._session.read_schema())
         return self
 
@@ -163,7 +171,7 @@ class GuardedDatabase:
         if verdict.allowed:
             self._require_approval(statement, verdict)
             try:
-                return self._run(statement, self._confined(statement), limits)
+                return self._run(statement, limits)
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
         else:
@@ -175,18 +183,18 @@ class GuardedDatabase:
             raise _public(problem) from problem.__cause__
         self._require_approval(translated, check(translated, self.dialect, self.policy))
         try:
-            return replace(self._run(translated, translated, limits), translated=translated)
+            return replace(self._run(translated, limits), translated=translated)
         except NotUnderstoodError:
             # Its author knows what was written and not what became of it.
             raise _public(problem) from problem.__cause__
 
-    def _run(self, written: str, statement: str, limits: Limits) -> Rows:
-        """Run a statement, which is what became of what its author has written."""
+    def _run(self, statement: str, limits: Limits) -> Rows:
+        """Run an allowed statement; a name that is not known is told with what there is."""
         self._refuse_if_closed()
         try:
-            return self._session.run(statement, limits)
+            return self._session.run(self._confined(statement), limits)
         except UnknownReferenceError as error:
-            raise unknown_name(error.problem, error.name, self.schema(), written) from error
+            raise unknown_name(error.problem, error.name, self.schema(), statement) from error
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

@@ -346,10 +346,11 @@ def test_situations_are_loaded_into_a_file_that_is_open(
     backend = plugins.backend("duckdb")
     where = f"duckdb:///{tmp_path}/both.duckdb"
     with closing(backend.load(situation, where)) as one:
-        before = one.query("SELECT count(*) FROM duckdb_tables()").rows
+        count = "SELECT count(*) FROM duckdb_tables()"
+        before = one._session.run(count, SHORT).rows
         with closing(backend.load(replace(situation, name="other"), where)) as other:
             assert other.schema() == one.schema()
-            assert one.query("SELECT count(*) FROM duckdb_tables()").rows != before
+            assert one._session.run(count, SHORT).rows != before
 
 
 def test_what_a_worker_says_is_plain_data() -> None:

@@ -14,6 +14,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
+from dqa.core.walls import Walls
 from dqa.databases.duckdb.session import DuckdbSession
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
 from dqa.databases.duckdb.writer import write
@@ -39,6 +40,15 @@ _TABLES = (
 )
 
 
+_IN_MAIN = (
+    "SELECT count(*) FROM (SELECT database_name, schema_name, internal FROM duckdb_tables() "
+    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_views() "
+    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
+    "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
+)
+"""What a statement could name there."""
+
+
 class DuckdbNamespaces(Namespaces):
     """The schemas of a file.
 
@@ -51,6 +61,8 @@ class DuckdbNamespaces(Namespaces):
     wanted
         The schema that the location names.
     """
+
+    imported_late = ("numpy.ma",)
 
     def __init__(self, store: Store, path: Path, wanted: str | None) -> None:
         self.location = str(path)
@@ -164,6 +176,18 @@ class DuckdbNamespaces(Namespaces):
         session = DuckdbSession(acquire_store(self._path), schema, name)
         session.file = self._path
         return session
+
+    def walls(self, namespace: str | None) -> Walls:
+        """Return the one schema; behind it the engine looks into the file's `_MAIN`."""
+        own = namespace or _MAIN
+        with self._connection() as connection:
+            ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
+        return Walls.around([own], [own, _MAIN] if in_main else [own])
+
+    @classmethod
+    def walls_in_memory(cls, namespace: str | None) -> Walls:
+        """Return the one schema."""
+        return Walls.around([namespace or _MAIN])
 
     def examine(self) -> Examination:
         """Open the file and look."""

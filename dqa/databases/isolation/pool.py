@@ -33,6 +33,7 @@ class Facts(NamedTuple):
     name: str
     namespace: str | None
     file: str | None
+    walls: Any
 
 
 class WorkerBugError(Exception):
@@ -63,7 +64,7 @@ class OpenWorker:
         self.mark: str | None = None
         self.is_over = False
         started = monotonic()
-        self._process: Worker = start_worker(opening.module)
+        self._process: Worker = start_worker(opening.namespaces)
         try:
             self._process.wire.send((os.getcwd(), dict(os.environ), opening))  # noqa: PTH109
             self.facts = Facts(*self._received(None if until == inf else until))

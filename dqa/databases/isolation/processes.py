@@ -50,8 +50,8 @@ class Worker(Protocol):
         ...
 
 
-def start_worker(module: str) -> Worker:
-    """Start a worker that has a module imported, if that is possible before it is forked.
+def start_worker(namespaces: str) -> Worker:
+    """Start a worker that is to open databases with a class, as `Opening.namespaces` names it.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def start_worker(module: str) -> Worker:
         The operating system gives no process.
     """
     try:
-        return _forked(module) if sys.platform == "linux" else _spawned()
+        return _forked(namespaces) if sys.platform == "linux" else _spawned()
     except (OSError, ClosedError, TimeoutError) as error:
         problem = getattr(error, "strerror", None) or str(error) or "it ended at once"
         raise InfrastructureError(
@@ -174,11 +174,11 @@ class _ForkServer:
         self._lock = Lock()
         self.owner = os.getpid()
 
-    def fork(self, module: str) -> _Forked:
+    def fork(self, namespaces: str) -> _Forked:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                number, problem = self._ask(["fork", module], STARTING, [theirs.fileno()])
+                number, problem = self._ask(["fork", namespaces], STARTING, [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
@@ -223,13 +223,13 @@ _server: _ForkServer | None = None
 _serving = Lock()
 
 
-def _forked(module: str) -> _Forked:
+def _forked(namespaces: str) -> _Forked:
     try:
-        return _fork_server().fork(module)
+        return _fork_server().fork(namespaces)
     except (OSError, ClosedError, TimeoutError):
         # Somebody may have ended it; another one is as good.
         _close_fork_server()
-        return _fork_server().fork(module)
+        return _fork_server().fork(namespaces)
 
 
 def _fork_server() -> _ForkServer:

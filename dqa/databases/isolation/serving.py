@@ -14,7 +14,13 @@ from dqa.core.database import Limits
 from dqa.core.errors import DqaError
 from dqa.databases.failures import out_of_memory
 from dqa.databases.isolation.bounds import arm, disarm, harden, limit_memory
-from dqa.databases.isolation.wire import ClosedError, Wire, pack_error, pack_rows
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    Wire,
+    pack_error,
+    pack_rows,
+    pack_walls,
+)
 
 if TYPE_CHECKING:
     from dqa.core.session import Session
@@ -52,7 +58,10 @@ def _open(wire: Wire) -> Session | None:
     else:
         session.announce = lambda mark: wire.send(("announced", mark, False))
         facts = session.kind, session.dialect, session.language, session.name
-        wire.send(("done", (*facts, session.namespace, session.file and str(session.file)), False))
+        walls = pack_walls(session.walls)
+        wire.send(
+            ("done", (*facts, session.namespace, session.file and str(session.file), walls), False)
+        )
         return session
     return None
 

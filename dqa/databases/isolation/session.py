@@ -15,13 +15,13 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import crashed, out_of_memory, timed_out
 from dqa.databases.isolation.pool import GoneError, OpenWorker, WorkerPool
-from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
+from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows, unpack_walls
 from dqa.databases.opening import Opening
 
-GRACE = 0.4
+GRACE = 0.3
 """Seconds beyond its limit after which a statement's worker is killed: what stops a statement by
 itself has done so by then."""
-_ENDING = 0.4
+_ENDING = 0.6
 """Seconds more in which a server has to say that it has ended what the worker ran there."""
 _DESCRIBING = 600.0
 """Seconds that reading a schema may take."""
@@ -61,6 +61,7 @@ class IsolatedSession(Session):
         self.kind, self.dialect, self.language, self.name = facts[:4]
         self.namespace = facts.namespace
         self.file = None if facts.file is None else Path(facts.file)
+        self.walls = unpack_walls(facts.walls)
         self._identity = None if self.file is None else _identity(self.file)
 
     def run(self, statement: str, limits: Limits) -> Rows:

@@ -13,7 +13,9 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
+from dqa.core.walls import Walls
 from dqa.databases.failures import one_line, refused_script
+from dqa.databases.faults import Fault
 from dqa.databases.namespaces import (
     Examination,
     ForeignContent,
@@ -22,9 +24,9 @@ from dqa.databases.namespaces import (
     Namespaces,
     tag_from_json,
 )
+from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.session import (
     CONNECT_SECONDS,
-    REFUSED,
     PostgresSession,
     code_of,
     message_of,
@@ -76,7 +78,7 @@ class PostgresNamespaces(Namespaces):
                 code, right = code_of(error), "make schemas: GRANT CREATE ON DATABASE"
                 raise failed_load(
                     *(display_name(url), message_of(error)),
-                    missing_right=right if code in REFUSED else None,
+                    missing_right=right if fault_of(code) is Fault.REFUSED else None,
                     is_full=code == "53100",
                 ) from error
 
@@ -130,6 +132,13 @@ class PostgresNamespaces(Namespaces):
     def open(self, namespace: str | None) -> PostgresSession:
         """Return a schema, or what the user's own search path names."""
         return PostgresSession(self._url, namespace)
+
+    def walls(self, namespace: str | None) -> Walls:
+        """Return the one schema, or those that the user's search path names."""
+        if namespace is not None:
+            return Walls.around([namespace])
+        ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
+        return Walls.around(name for name in path if name != "pg_catalog")
 
     def examine(self) -> Examination:
         """Return the version, and whether the user could write."""

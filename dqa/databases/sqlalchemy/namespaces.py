@@ -19,6 +19,7 @@ from sqlalchemy.schema import CreateSchema, CreateTable, DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, MissingKeyError, UsageError
 from dqa.core.situation import Cell, Situation, Table
+from dqa.core.walls import Walls
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import (
     Examination,
@@ -130,6 +131,14 @@ class SqlalchemyNamespaces(Namespaces):
         """Return a schema, or the user's own; the engine belongs to it from now on."""
         self.is_handed_over = True
         return SqlalchemySession(self._connection.engine, self._schema(namespace or _EVERYTHING))
+
+    def walls(self, namespace: str | None) -> Walls | None:
+        """Return the one schema; names without one are the user's own schema's."""
+        if not self._has_schemas:
+            return None
+        default = self._connection.dialect.default_schema_name
+        own = self._schema(namespace or _EVERYTHING) or default
+        return Walls.around([own] if own else [], [default or ""] if own else [])
 
     def examine(self) -> Examination:
         """Return the version; what a user may do in such a server nobody knows."""

@@ -1,8 +1,9 @@
 """The guard for SQL: sqlglot parses the statement, and every part of it must be known to read.
 
-Four questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
-every name that is called known to only read (`calls`); is every part of the tree (`tree`); may what
-it reads be read (`scope`). Statements that are no queries but describe things are in `describing`.
+Five questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
+every name that is called known to only read (`calls`); is every part of the tree (`tree`); does it
+stay within the database's own schemas (`walls`); may what it reads be read (`scope`). Statements
+that are no queries but describe things are in `describing`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.script import Span
-from dqa.guard.sql import calls, describing, scope, text, tree
+from dqa.guard.sql import calls, describing, scope, text, tree, walls
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import ALLOWED, GuardVerdict, Refusal, refused
 
@@ -22,6 +23,8 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     """Return whether `statement` is one query of `dialect` with no effect."""
     try:
         read = text.read(statement, dialect)
+        if policy.closed is not None:
+            walls.refuse_outside_listing(read, dialect, policy, policy.closed)
         query = describing.query_of(read, dialect, policy)
         if query is not None:
             _check_query(query, dialect, policy)
@@ -59,5 +62,7 @@ def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None
     if not isinstance(parsed, tree.QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, or VALUES")
     tree.refuse_unless_reading(parsed, dialect, known, policy)
+    if policy.closed is not None:
+        walls.refuse_outside(parsed, read, dialect, policy, policy.closed)
     if policy.limits_tables or policy.limits_columns:
         scope.refuse_unless_in_scope(parsed, read, dialect, policy)

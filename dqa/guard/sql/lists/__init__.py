@@ -17,7 +17,8 @@ _PARENTS = {"mariadb": ("common", "mysql", "mariadb")}
 class AllowLists:
     """What a dialect may use; names in lower case but for `clauses`.
 
-    `table_functions` are empty where any function may stand in FROM.
+    `table_functions` are empty where any function may stand in FROM. `outside_functions` and
+    `outside_tables` tell of more than one schema, and are refused where a database has walls.
     """
 
     functions: frozenset[str]
@@ -34,6 +35,8 @@ class AllowLists:
     pragmas: frozenset[str]
     pragmas_with_argument: frozenset[str]
     file_endings: frozenset[str]
+    outside_functions: frozenset[str]
+    outside_tables: frozenset[str]
 
 
 @cache
@@ -62,6 +65,8 @@ def lists(dialect: str) -> AllowLists:
         pragmas=words_of("pragmas"),
         pragmas_with_argument=words_of("pragmas with an argument"),
         file_endings=words_of("file endings"),
+        outside_functions=words_of("functions that look outside"),
+        outside_tables=words_of("tables that look outside"),
     )
 
 

@@ -351,6 +351,7 @@ def test_situations_are_loaded_into_a_file_that_is_open(
     backend = plugins.backend("duckdb")
     where = f"duckdb:///{tmp_path}/both.duckdb"
     with closing(backend.load(situation, where)) as one:
+        assert isinstance(one, GuardedDatabase)
         count = "SELECT count(*) FROM duckdb_tables()"
         before = one._session.run(count, SHORT).rows
         with closing(backend.load(replace(situation, name="other"), where)) as other:

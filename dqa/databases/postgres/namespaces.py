@@ -14,6 +14,7 @@ from sqlalchemy.schema import DropSchema
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
 from dqa.databases.failures import one_line, refused_script
+from dqa.databases.faults import Fault
 from dqa.databases.namespaces import (
     Examination,
     ForeignContent,
@@ -22,9 +23,9 @@ from dqa.databases.namespaces import (
     Namespaces,
     tag_from_json,
 )
+from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.session import (
     CONNECT_SECONDS,
-    REFUSED,
     PostgresSession,
     code_of,
     message_of,
@@ -76,7 +77,7 @@ class PostgresNamespaces(Namespaces):
                 code, right = code_of(error), "make schemas: GRANT CREATE ON DATABASE"
                 raise failed_load(
                     *(display_name(url), message_of(error)),
-                    missing_right=right if code in REFUSED else None,
+                    missing_right=right if fault_of(code) is Fault.REFUSED else None,
                     is_full=code == "53100",
                 ) from error
 

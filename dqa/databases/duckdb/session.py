@@ -90,7 +90,8 @@ class DuckdbSession(Session):
                 self._store.reading() as cursor,
                 WATCHDOG.after(limits.seconds, cursor.interrupt),
             ):
-                parsed = cursor.extract_statements(statement)
+                with driver_reads():
+                    parsed = cursor.extract_statements(statement)
                 if len(parsed) != 1 or not _is_query(parsed[0]):
                     raise refused("it is not one query, and this database can only be read")
                 cursor.execute("BEGIN TRANSACTION READ ONLY")

@@ -67,6 +67,9 @@ _LEXERS: dict[str, tuple[re.Pattern[str], ...]] = {
     ),
 }
 _LEXERS["mariadb"] = _LEXERS["mysql"]
+_SPACED = frozenset({"mysql", "mariadb"})
+"""Where two dashes begin a comment only before a blank, and are two signs elsewhere."""
+_MINUSES = re.compile("--")
 
 _RETURN = "it has a carriage return without a line feed; write plain line breaks"
 _OPENED = "a quote or a comment is left open; close it, and write ' in text as ''"
@@ -123,6 +126,9 @@ def read(statement: str, dialect: str) -> StatementText:
     for start, end in comments:
         _check_comment(statement[start:end], dialect)
     _check_code(code, dialect)
+    if dialect in _SPACED and "--" in code:
+        # A minus behind a minus: any other sign is read at the same places, and begins no comment.
+        sql, code = (_put(whole, code, _MINUSES, "-+") for whole in (sql, code))
     if dialect == "ansi" and ("'''" in sql or '"""' in sql):
         raise Refusal("three quotes in a row are read in two ways; write the text differently")
     refuse_too_large(code, dialect)
@@ -132,6 +138,28 @@ def read(statement: str, dialect: str) -> StatementText:
     if ";" in code[:end]:
         raise Refusal("it is more than one statement; write one statement at a time")
     return StatementText(sql[:end], code[:end], quoted)
+
+
+def spaced(statement: str, dialect: str) -> str:
+    """Return a statement in which no signs can be taken for a comment by who reads it otherwise.
+
+    ``a--1`` is ``a - -1`` in MySQL, and nothing but ``a`` elsewhere.
+    """
+    found = _quoted_and_comments(statement, _LEXERS[dialect][0])
+    if dialect not in _SPACED or "--" not in statement:
+        return statement
+    sql, code = _blanked(statement, found.quoted, found.comments)
+    return _put(sql, code, _MINUSES, "- -")
+
+
+def _put(sql: str, code: str, pattern: re.Pattern[str], new: str) -> str:
+    """Return `sql` with `new` wherever the pattern is in its code."""
+    parts: list[str] = []
+    position = 0
+    for match in pattern.finditer(code):
+        parts += sql[position : match.start()], new
+        position = match.end()
+    return "".join((*parts, sql[position:]))
 
 
 class _Found(NamedTuple):
@@ -303,5 +331,5 @@ def _check_code(code: str, dialect: str) -> None:
         raise Refusal("it has a comment or a quote that only some databases know; write plain ones")
     if _HIDDEN_NAME.search(code):
         raise Refusal('a name is spelled with escapes (U&"..."); write it plainly')
-    if "--" in code:
+    if "--" in code and dialect not in _SPACED:
         raise Refusal("-- without a space behind it can be read in two ways; write - -, or -- text")

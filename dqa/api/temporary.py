@@ -14,6 +14,7 @@ from dqa import plugins
 from dqa.api.databases import audit_of, open_database, policy_of
 from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.errors import UsageError
+from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
@@ -113,7 +114,7 @@ def _script(content: Content, backend: Backend) -> str:
         return content
     if isinstance(content, Path):
         try:
-            return content.read_text("utf-8")
+            return read_text(content, most=DATA_BYTES)
         except OSError as error:
             raise UsageError(f"The script {content} cannot be read: {error.strerror}.") from error
     if not isinstance(content, Mapping):

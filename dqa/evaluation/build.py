@@ -322,12 +322,14 @@ def _chats(
 
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
-    chats = {
-        model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
-        if model.name not in given
-        else given_model(model.name, given[model.name], cassette)
-        for model in models
-    }
+    chats: dict[ModelSpec, BaseChatModel] = {}
+    for model in models:
+        if model.name in given:
+            connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
+            chats[model] = given_model(model.name, given[model.name], connection)
+        else:
+            connection = Connection(_address(model), calls.timeout, cassette, calls.reply_limit)
+            chats[model] = chat_model(model.name, connection, seed)
     return chats, () if cassette is None else cassette.warnings
 
 

@@ -81,6 +81,9 @@ class CallOptions(Record):
     timeout: Annotated[float, Field(ge=0.1, description="How long a provider may be silent.")] = (
         120.0
     )
+    reply_limit: Annotated[
+        int, Field(ge=1_000, description="Most bytes of one reply; a larger one is a failure.")
+    ] = 1_000_000
     max_concurrency: Annotated[int | None, Field(ge=1, description="Most model calls at once.")] = (
         None
     )
@@ -154,7 +157,7 @@ class CallOptions(Record):
         from dqa.models.policy import CallPolicy, Retry
 
         if self.replay is not None:
-            return CallPolicy()
+            return CallPolicy(reply_limit=self.reply_limit)
         limits = (self.max_concurrency, self.requests_per_minute, self.tokens_per_minute)
         return CallPolicy(
             Retry(self.retries, seed=seed),
@@ -162,6 +165,7 @@ class CallOptions(Record):
             Budget(self.budget_tokens, self.budget_cost, self.prices, spent)
             if self.limits_spending
             else None,
+            self.reply_limit,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 from dqa.guard.walls import Walls
@@ -290,8 +290,8 @@ class Policy:
             The file cannot be read, is no such object, or has a list of another name.
         """
         try:
-            given = json.loads(read_text_file(path, "--policy names a JSON file."))
-        except (RecursionError, ValueError) as error:
+            given = parse_json(read_text_file(path, "--policy names a JSON file.", pipes=False))
+        except ValueError as error:
             raise UsageError(f"The policy {path} is no JSON: {error}.") from error
         if not isinstance(given, dict):
             raise UsageError(f"The policy {path} must be a JSON object of lists of names.")

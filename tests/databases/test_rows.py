@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.database import Limits
-from dqa.databases.rows import collect, fetch_rows, plain
+from dqa.databases.rows import collect, fetch_rows
+from dqa.databases.values import plain
 
 
 def test_rows_beyond_the_limit_are_not_fetched() -> None:
@@ -189,7 +190,9 @@ def test_the_text_never_passes_its_limit(rows: list[tuple[str, int]], limit: int
         (b"\x00\xff", "0x00ff"),
         (dt.date(2020, 1, 2), "2020-01-02"),
         (dt.datetime(2020, 1, 2, 3, 4, tzinfo=dt.UTC), "2020-01-02T03:04:00+00:00"),
-        (dt.timedelta(days=1), "1 day, 0:00:00"),
+        (dt.timedelta(days=1), "1 day"),
+        (dt.timedelta(hours=-1, microseconds=5), "-00:59:59.999995"),
+        (dt.timedelta(days=-2, hours=-3), "-2 days -03:00:00"),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
         ([1, None, float("nan"), "é"], [1, None, "nan", "é"]),
         ({"b": Decimal(2), 7: (b"\x01",)}, {"b": 2, "7": ["0x01"]}),

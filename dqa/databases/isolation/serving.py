@@ -14,7 +14,12 @@ from dqa.core.database import Limits
 from dqa.core.errors import DqaError
 from dqa.databases.failures import out_of_memory
 from dqa.databases.isolation.bounds import arm, disarm, harden, limit_memory
-from dqa.databases.isolation.wire import ClosedError, Wire, pack_error, pack_rows
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    Wire,
+    pack_error,
+    pack_rows,
+)
 
 if TYPE_CHECKING:
     from dqa.core.session import Session

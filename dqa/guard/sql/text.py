@@ -14,14 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dqa.guard.sql.lists import lists
+from dqa.guard.sql.size import refuse_too_large
 from dqa.guard.verdict import Refusal
-
-_DEEPEST = 50
-"""Brackets and CASEs inside each other: a query of a person has a dozen."""
-_LONGEST_RUN = 30
-"""Prefix operators in a row."""
-_MOST_JOINS = 80
-"""sqlglot calls itself once for each that has no ON yet."""
 
 _PLAIN = r"'(?:[^']++|'')*+'"
 _ESCAPED = r"'(?:[^'\\]++|\\.|'')*+'"
@@ -84,17 +78,6 @@ _OTHER_QUOTES = re.compile(r"//|(?<![\w$])[nN]?[qQ]'")
 """Comments of Snowflake, quotes of Oracle."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _NOT_CODE = {"mysql": "\\", "mariadb": "\\", "postgres": "\\`{}", "sqlite": "\\", "ansi": "\\`#{}$"}
-_NEST = re.compile(
-    r"(?P<bracket>[(\[{])|(?P<end_bracket>[)\]}])|(?P<case>\bcase\b)|(?P<end_case>\bend\b)",
-    re.IGNORECASE,
-)
-_RUN = re.compile(
-    r"(?:(?:[-+~!@]|\b(?:not|binary|interval|distinct|all|any|some|exists|prior|case|explain|with"
-    r"|select|values|from|lateral|table|in|is|as|of|if|when|else|then|array|row)\b)\s*)"
-    rf"{{{_LONGEST_RUN}}}",
-    re.IGNORECASE,
-)
-_JOIN = re.compile(r"\bjoin\b", re.IGNORECASE)
 _HINT = re.compile(r"\b(\w++)\s*+\(")
 
 
@@ -142,7 +125,7 @@ def read(statement: str, dialect: str) -> StatementText:
     _check_code(code, dialect)
     if dialect == "ansi" and ("'''" in sql or '"""' in sql):
         raise Refusal("three quotes in a row are read in two ways; write the text differently")
-    _check_depth(code)
+    refuse_too_large(code, dialect)
     end = len(code.rstrip("; \t\r\n"))
     if not end:
         raise Refusal("it is empty; write a SELECT")
@@ -322,26 +305,3 @@ def _check_code(code: str, dialect: str) -> None:
         raise Refusal('a name is spelled with escapes (U&"..."); write it plainly')
     if "--" in code:
         raise Refusal("-- without a space behind it can be read in two ways; write - -, or -- text")
-
-
-def _check_depth(code: str) -> None:
-    """Refuse what would nest the parser's calls too deeply, before it is called."""
-    brackets = code.count("(") + code.count("[") + code.count("{")
-    if brackets + code.lower().count("case") > _DEEPEST:
-        _check_brackets(code)
-    if len(_JOIN.findall(code)) > _MOST_JOINS:
-        raise Refusal(f"it has more than {_MOST_JOINS} joins; write it in parts")
-    if _RUN.search(code):
-        raise Refusal(f"it has {_LONGEST_RUN} operators in a row; write it flatter")
-
-
-def _check_brackets(code: str) -> None:
-    depth = {"bracket": 0, "case": 0}
-    for match in _NEST.finditer(code):
-        kind = str(match.lastgroup)
-        if kind.startswith("end_"):
-            depth[kind[4:]] -= depth[kind[4:]] > 0
-        else:
-            depth[kind] += 1
-            if sum(depth.values()) > _DEEPEST:
-                raise Refusal(f"it is nested more than {_DEEPEST} deep; write it flatter with WITH")

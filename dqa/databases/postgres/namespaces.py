@@ -35,6 +35,7 @@ from dqa.databases.servers import display_name, failed_load, parse_url, split_na
 from dqa.databases.tables import quote, spell
 
 _LOCK_SECONDS = 120
+_SYSTEM = frozenset({"pg_catalog", "information_schema"})
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
 _WHO = """
@@ -133,7 +134,9 @@ class PostgresNamespaces(Namespaces):
         session = PostgresSession(self._url, namespace)
         if namespace is None:
             ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
-            session.schemas = session.search_path = tuple(n for n in path if n != "pg_catalog")
+            session.schemas = tuple(name for name in path if name not in _SYSTEM)
+            # Where it is not named, the catalogue comes first, whose names the guard knows.
+            session.search_path = tuple(name for name in path if name != "pg_catalog")
         return session
 
     def examine(self) -> Examination:

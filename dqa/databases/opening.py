@@ -32,11 +32,6 @@ class Opening:
     namespace: str | None = None
     content: Situation | str | None = None
 
-    @property
-    def module(self) -> str:
-        """The module to import."""
-        return self.namespaces.partition(":")[0]
-
     def open(self) -> Session:
         """Open the session in this process.
 

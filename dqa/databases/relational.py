@@ -11,9 +11,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from time import perf_counter
 
-from sqlalchemy import Engine, Inspector, String, inspect
+from sqlalchemy import Engine, Inspector, String, inspect, literal_column, select
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
@@ -24,16 +25,13 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
-from dqa.databases.failures import one_line, timed_out
+from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
 from dqa.databases.servers import GRACE
 from dqa.databases.tables import REFERENCES, ROW_COLUMN
 from dqa.databases.watchdog import WATCHDOG
-
-
-class LostConnectionError(DatabaseUnavailableError):
-    """The connection broke; another one may hold."""
 
 
 class PooledSession(Session):
@@ -62,6 +60,9 @@ class PooledSession(Session):
         self._engine = engine
         self._shown = namespace
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
+        # What broke one connection has most likely broken all.
+        trivial = str(select(literal_column("1")).compile(engine))
+        self._attempts = Attempts(self._run_once, trivial, renew=engine.dispose)
 
     @abstractmethod
     def _limit(
@@ -74,7 +75,7 @@ class PooledSession(Session):
         """Return what ends, from another thread, what `connection` runs, and leaves it usable."""
 
     @abstractmethod
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _failure(self, error: Exception) -> Failure:
         """Return what a driver's error means."""
 
     @contextmanager
@@ -104,30 +105,25 @@ class PooledSession(Session):
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement, and once again where its connection breaks: reading twice is safe."""
-        started = perf_counter()
-        try:
-            return self._run_once(statement, limits, started)
-        except LostConnectionError:
-            # What broke one connection has most likely broken all.
-            self._engine.dispose()
-        try:
-            return self._run_once(statement, limits, started)
-        except LostConnectionError as error:
-            raise DatabaseUnavailableError(str(error)) from error
+        return self._attempts.run(statement, limits)
 
-    def _run_once(self, statement: str, limits: Limits, started: float) -> Rows:
+    def _run_once(self, statement: str, limits: Limits) -> Rows:
+        started = perf_counter()
         pool = self._engine.pool
         connection = self._connect()
         try:
             with self._limit(connection, limits):
                 return self._rows(connection, statement, limits, started)
         except self._driver_error as error:
+            failure = self._failure(error)
             if self._is_lost(error, connection):
+                failure = replace(failure, fault=Fault.CONNECTION)
+            if failure.fault is Fault.CONNECTION:
                 connection.invalidate(error)
-                raise LostConnectionError(
-                    f"Database '{self.name}' broke the connection: {one_line(error)}."
-                ) from error
-            raise self._translate(error, limits) from error
+            raise error_of(failure, error, self.name, self.kind, limits) from error
+        except UnreadableError:
+            connection.invalidate()
+            raise
         except DqaError:
             raise
         except BaseException:
@@ -145,7 +141,8 @@ class PooledSession(Session):
     ) -> Rows:
         cursor = connection.cursor()
         try:
-            cursor.execute(statement)
+            with driver_reads():
+                cursor.execute(statement)
             return fetch_rows(
                 *(cursor, limits, started, self._driver_error), stop=self._stopper(connection)
             )
@@ -196,6 +193,8 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
 
     def references(table: tuple[str | None, str]) -> Iterator[tuple[str, str, str]]:
         for link in links.get(table, []):
+            if link["referred_schema"] not in {None, namespace}:
+                continue  # a table outside, which is not shown
             pairs = zip(link["constrained_columns"], link["referred_columns"], strict=True)
             yield from ((column, link["referred_table"], other) for column, other in pairs)
         for column in columns[table]:

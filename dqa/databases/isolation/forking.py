@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import NoReturn
 
 from dqa.databases.isolation.serving import serve, silence
+from dqa.databases.opening import find_named
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 _GONE = 1.5
@@ -45,11 +46,12 @@ def main() -> None:
 
 
 def _forked(
-    module: str, theirs: socket.socket, end: socket.socket, libc: ctypes.CDLL
+    namespaces: str, theirs: socket.socket, end: socket.socket, libc: ctypes.CDLL
 ) -> tuple[int | None, str]:
     """Fork a worker and return its number, or None and why there is none."""
-    with suppress(Exception):  # the worker imports it again, and tells its parent why it cannot
-        import_module(module)
+    with suppress(Exception):  # the worker imports them again, and tells its parent why it cannot
+        for late in find_named(namespaces).imported_late:
+            import_module(late)
     server = os.getpid()
     gc.freeze()  # what is collected in a child would be copied for it
     try:

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Protocol
 
@@ -45,13 +45,17 @@ class Worker(Protocol):
         """End it if it still runs, and return how it ended: a code, or minus a signal's number."""
         ...
 
+    def drop(self) -> None:
+        """Kill it and wait for nothing: what has much memory takes its time to go."""
+        ...
+
     def leave(self) -> None:
         """Let it end by itself, which it does where nobody talks to it."""
         ...
 
 
-def start_worker(module: str) -> Worker:
-    """Start a worker that has a module imported, if that is possible before it is forked.
+def start_worker(namespaces: str) -> Worker:
+    """Start a worker that is to open databases with a class, as `Opening.namespaces` names it.
 
     Raises
     ------
@@ -59,7 +63,7 @@ def start_worker(module: str) -> Worker:
         The operating system gives no process.
     """
     try:
-        return _forked(module) if sys.platform == "linux" else _spawned()
+        return _forked(namespaces) if sys.platform == "linux" else _spawned()
     except (OSError, ClosedError, TimeoutError) as error:
         problem = getattr(error, "strerror", None) or str(error) or "it ended at once"
         raise InfrastructureError(
@@ -83,6 +87,11 @@ class _Spawned:
         self.wire.close()
         self.process.kill()
         return self.process.wait(_ENDING)
+
+    def drop(self) -> None:
+        self.wire.close()
+        self.process.kill()
+        Thread(target=self.process.wait, name="dqa-worker", daemon=True).start()
 
     def leave(self) -> None:
         self.wire.close()
@@ -153,6 +162,11 @@ class _Forked:
         self.wire.close()
         return self._server.end(self._number)
 
+    def drop(self) -> None:
+        self.wire.close()
+        self._server.kill(self._number)
+        self._server.forget(self._number)
+
     def leave(self) -> None:
         self.wire.close()
         self._server.forget(self._number)
@@ -174,11 +188,11 @@ class _ForkServer:
         self._lock = Lock()
         self.owner = os.getpid()
 
-    def fork(self, module: str) -> _Forked:
+    def fork(self, namespaces: str) -> _Forked:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                number, problem = self._ask(["fork", module], STARTING, [theirs.fileno()])
+                number, problem = self._ask(["fork", namespaces], STARTING, [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
@@ -189,16 +203,21 @@ class _ForkServer:
 
     def end(self, number: int) -> int:
         """Kill a child and return how it has ended; 0 where the server is gone, and it with it."""
-        if self._process.poll() is not None:
-            return 0
+        self.kill(number)
         with suppress(ClosedError, OSError):
-            # Nobody else has its number: the server keeps what is left of it until it is asked.
-            os.kill(number, signal.SIGKILL)
             status: int = self._ask(["ended", number], _ENDING)
             return status
         return 0
 
+    def kill(self, number: int) -> None:
+        """Kill a child; where the server is gone, the child is."""
+        if self._process.poll() is None:
+            # Nobody else has its number: the server keeps what is left of it until it is asked.
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+
     def forget(self, number: int) -> None:
+        """Let the server clear away what is left of a child, once it has ended."""
         with suppress(ClosedError, OSError):
             self._ask(["forget", number], _ENDING)
 
@@ -223,13 +242,13 @@ _server: _ForkServer | None = None
 _serving = Lock()
 
 
-def _forked(module: str) -> _Forked:
+def _forked(namespaces: str) -> _Forked:
     try:
-        return _fork_server().fork(module)
+        return _fork_server().fork(namespaces)
     except (OSError, ClosedError, TimeoutError):
         # Somebody may have ended it; another one is as good.
         _close_fork_server()
-        return _fork_server().fork(module)
+        return _fork_server().fork(namespaces)
 
 
 def _fork_server() -> _ForkServer:

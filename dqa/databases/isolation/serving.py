@@ -14,7 +14,12 @@ from dqa.core.database import Limits
 from dqa.core.errors import DqaError
 from dqa.databases.failures import out_of_memory
 from dqa.databases.isolation.bounds import arm, disarm, harden, limit_memory
-from dqa.databases.isolation.wire import ClosedError, Wire, pack_error, pack_rows
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    Wire,
+    pack_error,
+    pack_rows,
+)
 
 if TYPE_CHECKING:
     from dqa.core.session import Session
@@ -52,7 +57,9 @@ def _open(wire: Wire) -> Session | None:
     else:
         session.announce = lambda mark: wire.send(("announced", mark, False))
         facts = session.kind, session.dialect, session.language, session.name
-        wire.send(("done", (*facts, session.namespace, session.file and str(session.file)), False))
+        place = session.namespace, session.schemas, session.search_path
+        file = None if session.file is None else str(session.file)
+        wire.send(("done", (*facts, *place, file), False))
         return session
     return None
 

@@ -15,23 +15,23 @@ from typing import Any
 from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DatabaseUnavailableError, DataError, DqaError, StatementError
+from dqa.core.errors import DataError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import out_of_memory, refused, timed_out
+from dqa.databases.failures import refused
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
+from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.hiding import namer
-from dqa.databases.neo4j.server import Server, first_line, is_timeout
-from dqa.databases.neo4j.values import converter
+from dqa.databases.neo4j.server import Server, first_line
+from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.rows import collect
 
 _PAGE = 1_000
 """Most rows fetched at a time."""
 _KEPT = 4_096
 """Statements remembered."""
-_NO_MEMORY = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError", "OutOfMemoryError")
 _FAILURES = (Neo4jError, DriverError, OSError)
-_REFUSED = ("Statement.AccessMode", "Security.Forbidden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Neo4jSession(Session):
         self._convert = converter(label)
         self._named: Callable[[str], str] = namer(label) if label else str
         self._reading: set[str] = set()
+        self._attempts = Attempts(self._run_once, "RETURN 1")
 
     def read_schema(self) -> DatabaseSchema:
         """Return what the tag says of a situation, or what the whole database has."""
@@ -97,18 +98,18 @@ class Neo4jSession(Session):
         Reading may be repeated. After a failure the driver has dropped the connections of before,
         so the second time is on a new one.
         """
-        try:
-            return self._run_once(statement, limits)
-        except _FAILURES as error:
-            problem = self._translate(error, limits)
-            if not isinstance(problem, DatabaseUnavailableError):
-                raise problem from error
-        try:
-            return self._run_once(statement, limits)
-        except _FAILURES as error:
-            raise self._translate(error, limits) from error
+        return self._attempts.run(statement, limits)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
+        try:
+            return self._rows(statement, limits)
+        except _FAILURES as error:
+            failure = self._failure(error)
+            if failure.fault is Fault.ACCESS:
+                raise self._server.failure(error) from error
+            raise error_of(failure, error, self.name, self.kind, limits) from error
+
+    def _rows(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
         with (
             self._server.reading(min(limits.rows + 1, _PAGE)) as session,
@@ -119,7 +120,7 @@ class Neo4jSession(Session):
             result = transaction.run(statement)
             rows = collect(
                 list(map(self._named, result.keys())),
-                (record.values() for record in result),
+                map(values_of, result),
                 limits,
                 started,
                 self._convert,
@@ -138,17 +139,11 @@ class Neo4jSession(Session):
             self._reading.clear()
         self._reading.add(statement)
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
-        code = (error.code or "") if isinstance(error, Neo4jError) else ""
+    def _failure(self, error: Exception) -> Failure:
         problem = first_line(error)
         if self._situation is not None:
             problem = problem.replace(self._situation.label, "…")
-        if is_timeout(error):
-            return timed_out(limits, self.kind)
-        if code.endswith(_NO_MEMORY):
-            return out_of_memory()
-        if code.endswith(_REFUSED):
-            return refused(problem)
-        if code.startswith(("Neo.ClientError.Statement", "Neo.ClientError.Procedure")):
-            return StatementError(f"{problem}.")
-        return self._server.failure(error)
+        if isinstance(error, Neo4jError):
+            return Failure(fault_of(error.code or ""), problem)
+        outage = str(self._server.failure(error))
+        return Failure(fault_of_driver(error), problem, outage=outage)

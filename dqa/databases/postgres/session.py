@@ -27,13 +27,11 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    DqaError,
-    NotUnderstoodError,
-    StatementError,
-    UnknownReferenceError,
-)
-from dqa.databases.failures import failed, one_line, refused, timed_out
+from dqa.core.errors import StatementError
+from dqa.databases.failures import one_line
+from dqa.databases.faults import Failure, Fault
+from dqa.databases.postgres.codes import fault_of
+from dqa.databases.postgres.loaders import adapters
 from dqa.databases.relational import PooledSession
 from dqa.databases.rows import collect
 from dqa.databases.servers import POOL, display_name
@@ -45,18 +43,13 @@ _BATCH = 256
 _SESSION = (
     # The guard reads texts as the first one says, whatever the server's own setting is.
     "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
+    "SET intervalstyle = postgres; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
 )
 
-_TIMED_OUT = "57014"
 _UNKNOWN = re.compile(
     r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
 )
-_UNKNOWN_NAMES = frozenset({"42703", "42P01"})
-_NOT_UNDERSTOOD = frozenset({"42601", "42883", "42704", "42P02", "0A000"})
-REFUSED = frozenset({"25006", "42501"})
-_CANNOT_GO_ON = frozenset({"53", "58", "XX"})
-"""Classes of errors: no room, the system's, the server's own."""
 
 
 class PostgresSession(PooledSession):
@@ -75,11 +68,17 @@ class PostgresSession(PooledSession):
     def __init__(self, url: URL, namespace: str | None = None) -> None:
         engine = create_engine(
             url,
-            connect_args={"connect_timeout": CONNECT_SECONDS, "autocommit": True},
+            connect_args={
+                "connect_timeout": CONNECT_SECONDS,
+                "autocommit": True,
+                "context": adapters(),
+            },
             pool_reset_on_return=None,  # there is nothing to roll back
             **POOL,
         )
         super().__init__(engine, "postgres", display_name(url, namespace), namespace)
+        if namespace is not None:
+            self.schemas = self.search_path = (namespace,)
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
@@ -97,7 +96,7 @@ class PostgresSession(PooledSession):
         if driver.info.parameter_status("default_transaction_read_only") != "on" or (
             "limit" not in info
         ):
-            path = quote("postgres", self._shown) if self._shown else '"$user", public'
+            path = quote("postgres", self._shown) if self._shown else "DEFAULT"
             settings.append(_SESSION.format(path))
         limit = max(round(limits.seconds * 1_000), 1)
         if info.get("limit") != limit:
@@ -129,23 +128,18 @@ class PostgresSession(PooledSession):
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
         return partial(_cancel, cast("Connection[Any]", connection.driver_connection))
 
-    def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
-        return code_of(error).startswith("57P") or super()._is_lost(error, connection)
-
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _failure(self, error: Exception) -> Failure:
         code, problem = code_of(error), message_of(error)
-        unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
-        if code == _TIMED_OUT:
-            return timed_out(limits, self.kind)
-        if code in REFUSED:
-            return refused(problem)
-        if code[:2] in _CANNOT_GO_ON:
-            return failed(self.name, problem)
-        if code in _NOT_UNDERSTOOD:
-            return NotUnderstoodError(f"{problem}.")
-        if unknown is not None:
-            return UnknownReferenceError(problem, unknown["column"] or unknown["table"])
-        return StatementError(f"{problem}.")
+        fault = fault_of(code) if code else _without_code(error)
+        unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
+        return Failure(fault, problem, unknown and (unknown["column"] or unknown["table"]))
+
+
+def _without_code(error: Exception) -> Fault:
+    """Return what an error of the driver's own means."""
+    # Values that Python does not have, and questions that cannot be sent.
+    is_told = isinstance(error, (psycopg.DataError, psycopg.ProgrammingError))
+    return Fault.STATEMENT if is_told else Fault.UNCLEAR
 
 
 def _streamed(
@@ -177,7 +171,10 @@ def _streamed(
                     return
                 rows.set_pgresult(result)
                 if names is None:
-                    names = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
+                    names = [
+                        (result.fname(n) or b"").decode(errors="replace")
+                        for n in range(result.nfields)
+                    ]
                 yield names, rows.load_rows(0, result.ntuples, tuple)
             is_over = True
         finally:

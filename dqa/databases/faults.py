@@ -71,11 +71,14 @@ class Failure:
         What it said, on one line and without the full stop.
     name
         The name that it does not know.
+    outage
+        What to say where the server is at fault; None for the usual words.
     """
 
     fault: Fault
     problem: str
     name: str | None = None
+    outage: str | None = None
 
 
 class UnsettledError(DatabaseUnavailableError):
@@ -90,7 +93,7 @@ class UnsettledError(DatabaseUnavailableError):
     """
 
     def __init__(self, database: str, failure: Failure) -> None:
-        super().__init__(str(failed(database, failure.problem)))
+        super().__init__(failure.outage or str(failed(database, failure.problem)))
         self.failure = failure
 
 

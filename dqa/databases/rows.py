@@ -142,7 +142,8 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
 def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """Yield a driver's rows; one that it cannot read is the statement's error."""
     with driver_reads():
-        yield from rows
+        for row in rows:  # noqa: UP028  (which would close them with this generator)
+            yield row
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:

@@ -66,6 +66,7 @@ class DuckdbSession(Session):
         super().__init__()
         self.name = name
         self.namespace: str = namespace
+        self.schemas = self.search_path = (namespace,)
         self._store = store
         self._closed = False
         self._attempts = Attempts(self._run_once, "SELECT 1")
@@ -89,7 +90,8 @@ class DuckdbSession(Session):
                 self._store.reading() as cursor,
                 WATCHDOG.after(limits.seconds, cursor.interrupt),
             ):
-                parsed = cursor.extract_statements(statement)
+                with driver_reads():
+                    parsed = cursor.extract_statements(statement)
                 if len(parsed) != 1 or not _is_query(parsed[0]):
                     raise refused("it is not one query, and this database can only be read")
                 cursor.execute("BEGIN TRANSACTION READ ONLY")

@@ -34,7 +34,7 @@ from dqa.databases.mysql.server import (
     encryption,
     new_connection,
 )
-from dqa.databases.relational import PooledSession
+from dqa.databases.relational import PooledSession, discard
 from dqa.databases.rows import fetch_rows
 from dqa.databases.servers import POOL, display_name
 
@@ -75,6 +75,7 @@ class MysqlSession(PooledSession):
         self.language = f"SQL ({flavour.title})"
         self._flavour = flavour
         self._url = url
+        self.schemas = self.search_path = (url.database or "",)
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
@@ -122,7 +123,7 @@ class MysqlSession(PooledSession):
             if _is_clean(cursor):
                 cursor.close()
             else:
-                connection.invalidate()
+                discard(connection)
 
     def _failure(self, error: Exception) -> Failure:
         problem, fault = one_line(error), fault_of(code_of(error))

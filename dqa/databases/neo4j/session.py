@@ -145,4 +145,5 @@ class Neo4jSession(Session):
             problem = problem.replace(self._situation.label, "…")
         if isinstance(error, Neo4jError):
             return Failure(fault_of(error.code or ""), problem)
-        return Failure(fault_of_driver(error), problem)
+        outage = str(self._server.failure(error))
+        return Failure(fault_of_driver(error), problem, outage=outage)

@@ -296,8 +296,7 @@ class Backend:
         """Return a session behind the guard; closed where the policy does not fit it."""
         try:
             front: type[GuardedDatabase] = find_named(self.front)
-            database = front(session)
-            return database.restrict(policy, audit, limits, walls=session.walls, checked=checked)
+            return front(session).restrict(policy, audit, limits, checked=checked)
         except BaseException:
             session.close()
             raise

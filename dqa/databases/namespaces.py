@@ -22,7 +22,6 @@ from dqa.core.errors import UsageError
 if TYPE_CHECKING:
     from dqa.core.session import Session
     from dqa.core.situation import Situation
-    from dqa.core.walls import Walls
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
@@ -183,15 +182,6 @@ class Namespaces(ABC):
     @abstractmethod
     def open(self, namespace: str | None) -> Session:
         """Return a read-only session of a namespace that is there; None for all that there is."""
-
-    def walls(self, namespace: str | None) -> Walls | None:  # noqa: ARG002
-        """Return which schemas a namespace has of its own; None where no other can be named."""
-        return None
-
-    @classmethod
-    def walls_in_memory(cls, namespace: str | None) -> Walls | None:  # noqa: ARG003
-        """Return `walls` of what was made in memory."""
-        return None
 
     @abstractmethod
     def examine(self) -> Examination:

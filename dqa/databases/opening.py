@@ -44,13 +44,10 @@ class Opening:
         if self.location is None:
             make = kind.run_script if isinstance(self.content, str) else kind.load_in_memory
             made: Session = make(self.content)
-            made.walls = kind.walls_in_memory(made.namespace)
             return made
         with kind.connect(self.location) as namespaces:
             wanted = namespaces.select() if self.namespace is None else self.namespace
-            walls = namespaces.walls(wanted)
             opened: Session = namespaces.open(wanted)
-        opened.walls = walls
         return opened
 
 

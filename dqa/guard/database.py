@@ -21,7 +21,6 @@ from dqa.core.errors import (
 )
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.core.walls import Walls
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
@@ -29,6 +28,7 @@ from dqa.guard.translation import from_mysql
 from dqa.guard.unknown import unknown_name
 from dqa.guard.verdict import GuardVerdict
 from dqa.guard.visible import visible_schema
+from dqa.guard.walls import Walls
 
 
 class GuardedDatabase:
@@ -61,11 +61,18 @@ class GuardedDatabase:
         self.kind, self.dialect = session.kind, session.dialect
         self.language, self.name = session.language, session.name
         self._session = session
-        self.policy = DEFAULT
+        self.policy = self._walled(DEFAULT)
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
         self._closed = False
+
+    def _walled(self, policy: Policy) -> Policy:
+        """Return a policy within the walls of the session, where statements can name others."""
+        own = self._session.schemas
+        if own is None:
+            return policy
+        return replace(policy, walls=Walls.around(own, self._session.search_path))
 
     def _confined(self, statement: str) -> str:
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
@@ -87,7 +94,6 @@ class GuardedDatabase:
         audit: Audit | None = None,
         limits: Limits | None = None,
         *,
-        walls: Walls | None = None,
         checked: bool = False,
     ) -> Self:
         """Set what may be read, who watches and what a statement may cost; return the database.
@@ -99,9 +105,6 @@ class GuardedDatabase:
         ----------
         policy, audit, limits
             See the attributes; None for the usual.
-        walls
-            Which schemas are its own, where statements can name others; None for those that were
-            given before.
         checked
             Whether every name of the policy has to be in the database.
 
@@ -114,10 +117,7 @@ class GuardedDatabase:
         """
         if checked and policy is not None and policy.names_anything:
             policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
-        walls = self.policy.walls if walls is None else walls
-        self.policy = DEFAULT if policy is None else policy
-        if walls is not None:
-            self.policy = replace(self.policy, walls=walls)
+        self.policy = self._walled(DEFAULT if policy is None else policy)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None

@@ -12,7 +12,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
-from dqa.core.walls import Walls
+from dqa.guard.walls import Walls
 
 ANY_SCHEMA = "*"
 """In a policy's `schemas`: every schema may be read, and the catalogue."""

@@ -160,7 +160,15 @@ def test_releases_are_spelt_out(dqa: Command, release: Path, tmp_path: Path) -> 
 
 def test_models_and_their_servers_are_spelt_out(dqa: Command, shop: Path, tmp_path: Path) -> None:
     """Replies, refusals, and what went wrong."""
-    asked = ("ask", "--database", shop, "--question", f"Whom{ACTS}?", "--candidate", NAME)
+    asked: tuple[object, ...] = (
+        "ask",
+        "--database",
+        shop,
+        "--question",
+        f"Whom{ACTS}?",
+        "--candidate",
+        NAME,
+    )
     asked = (*asked, "--candidate", "Castle", "--model", "openai:m", "--retries", 0)
     said = f"Plan:\n1. Look. {ACTS}\nThought: {ACTS}\nAction: query_database\n"
     said += f"Action Input: SELECT {ACTS}"

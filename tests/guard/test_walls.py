@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
-from dqa.core.walls import Walls
 from dqa.guard import Policy, check
+from dqa.guard.walls import Walls
 
 WAYS = json.loads(Path(__file__).with_name("walls.json").read_text("utf-8"))
 """By dialect: what ``reads`` another schema, what ``tells`` of one without a row, what goes

@@ -201,7 +201,7 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what an engine prints is no measurement
     with opened(engine, Limits(seconds=seconds), os.environ.get("DQA_HOSTILE_URL")) as database:
-        database.query(_HARMLESS[database.kind])
+        database.query(_HARMLESS[database.kind], Limits(seconds=_WAITING))
         start = resident()
         print("ready", file=replies, flush=True)
         for line in sys.stdin:

@@ -17,7 +17,7 @@ from time import perf_counter
 from tests.hostile.corpus import read_statements
 from tests.hostile.measuring import Measurement
 
-__all__ = ["Measurer", "broken_promises", "measurer"]
+__all__ = ["Measurer", "broken_promises", "measurer", "pump", "resident_of"]
 
 ROOT = Path(__file__).parents[2]
 _STARTING = 120.0
@@ -73,12 +73,11 @@ class Measurer:
         assert process.stdin is not None
         with suppress(OSError):
             process.stdin.close()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(5.0)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
     def _start(self) -> subprocess.Popen[str]:
         process = subprocess.Popen(
@@ -91,7 +90,7 @@ class Measurer:
             start_new_session=True,
         )
         self._process, self._lines = process, SimpleQueue()
-        Thread(target=_pump, args=(process, self._lines), daemon=True).start()
+        Thread(target=pump, args=(process, self._lines), daemon=True).start()
         line, why = self._line(process, _STARTING)
         if line != "ready\n":
             self.close()
@@ -124,10 +123,12 @@ def measurer(engine: str, seconds: float, url: str | None = None) -> Iterator[Me
         made.close()
 
 
-def _pump(process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
+def pump(process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
+    """Put the lines of a process into a queue, and an empty one behind the last."""
     assert process.stdout is not None
-    for line in process.stdout:
-        lines.put(line)
+    with process.stdout:
+        for line in process.stdout:
+            lines.put(line)
     lines.put("")
 
 

@@ -127,7 +127,8 @@ def test_a_situation_sees_nothing_of_another(two: TwoSituations) -> None:
     """Not by a name with its schema, nor a catalogue, a cast, a listing or a description."""
     own = two.open(two.own)
     for statement in (*two.ways("reads"), *two.ways("tells")):
-        with pytest.raises(RefusedStatementError) as refused:
+        # Refused, and in translation a table that is not there.
+        with pytest.raises(QueryError) as refused:
             own.query(statement, ALL)
         assert set(_HIDDEN.findall(str(refused.value))) <= set(_HIDDEN.findall(statement))
     for statement in two.ways("unread"):
@@ -146,6 +147,52 @@ def test_without_walls_the_same_statements_read_it(two: TwoSituations) -> None:
         assert HIDDEN in told or two.names["other"] in told, statement
     for statement in two.ways("tells"):
         assert _is_run(own, statement), statement
+
+
+def test_a_search_path_of_a_role_is_its_own_place(postgres_url: str) -> None:
+    """What psql finds without a schema is shown and read; a key to elsewhere is not shown."""
+    made = (
+        "CREATE SCHEMA dqa_test_sales",
+        "CREATE SCHEMA dqa_test_costs",
+        "CREATE TABLE dqa_test_costs.orders (id INT PRIMARY KEY)",
+        "CREATE TABLE dqa_test_sales.orders (id INT PRIMARY KEY)",
+        "CREATE TABLE dqa_test_sales.item (id INT REFERENCES dqa_test_sales.orders)",
+        "ALTER TABLE dqa_test_sales.item ADD COLUMN cost INT REFERENCES dqa_test_costs.orders",
+        "INSERT INTO dqa_test_sales.orders VALUES (7)",
+    )
+    dropped = [f"DROP SCHEMA IF EXISTS dqa_test_{name} CASCADE" for name in ("sales", "costs")]
+    url = sa.make_url(postgres_url).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url)
+    paths = {"options": "-c search_path=dqa_test_sales"}
+    place = url.set(drivername="postgresql").update_query_dict(paths)
+    location = place.render_as_string(hide_password=False)
+    generic = url.update_query_dict({"schema": "dqa_test_sales"})
+    try:
+        with engine.begin() as connection:
+            for statement in (*dropped, *made):
+                connection.execute(sa.text(statement))
+        with closing(plugins.backend("postgres").open(location)) as opened:
+            assert opened.query("SELECT id FROM orders").rows == ((7,),)
+            assert opened.query("SELECT id FROM dqa_test_sales.orders").rows == ((7,),)
+            for schema in ("public", "dqa_test_costs"):
+                with pytest.raises(RefusedStatementError, match="outside of dqa_test_sales"):
+                    opened.query(f"SELECT id FROM {schema}.orders")
+            tables = {table.name: table for table in opened.schema().tables}
+            assert sorted(tables) == ["item", "orders"]
+            assert tables["item"].references == (("id", "orders", "id"),)
+        known_as = generic.render_as_string(hide_password=False)
+        with closing(plugins.backend("sqlalchemy").open(known_as)) as opened:
+            assert opened.query("SELECT id FROM dqa_test_sales.orders").rows == ((7,),)
+            with pytest.raises(RefusedStatementError, match=r"write dqa_test_sales\.orders"):
+                opened.query("SELECT id FROM orders")  # the server looks in public
+            for outside in ("public.orders", "dqa_test_costs.orders", "pg_catalog.pg_class"):
+                with pytest.raises(RefusedStatementError):
+                    opened.query(f"SELECT * FROM {outside}")
+    finally:
+        with engine.begin() as connection:
+            for statement in dropped:
+                connection.execute(sa.text(statement))
+        engine.dispose()
 
 
 def test_a_policy_opens_one_schema_beside_the_own(two: TwoSituations) -> None:
@@ -178,7 +225,7 @@ def test_what_is_opened_by_its_url_has_the_same_walls(two: TwoSituations) -> Non
         assert opened.query("SELECT count(*) FROM goods").rows == ((20,),)
         assert HIDDEN not in opened.schema().to_text()
         for statement in two.ways("reads"):
-            with pytest.raises(RefusedStatementError):
+            with pytest.raises(QueryError):
                 opened.query(statement)
     with closing(backend.open(place, policy=OPEN)) as opened:
         rows: Any = opened.query(two.ways("reads")[0]).rows

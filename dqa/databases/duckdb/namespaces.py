@@ -14,7 +14,6 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.situation import Situation
-from dqa.core.walls import Walls
 from dqa.databases.duckdb.session import DuckdbSession
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
 from dqa.databases.duckdb.writer import write
@@ -46,7 +45,7 @@ _IN_MAIN = (
     "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
-"""What a statement could name there."""
+"""How much a statement could name there, whatever its own schema is."""
 
 
 class DuckdbNamespaces(Namespaces):
@@ -175,19 +174,11 @@ class DuckdbNamespaces(Namespaces):
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
         session = DuckdbSession(acquire_store(self._path), schema, name)
         session.file = self._path
-        return session
-
-    def walls(self, namespace: str | None) -> Walls:
-        """Return the one schema; behind it the engine looks into the file's `_MAIN`."""
-        own = namespace or _MAIN
         with self._connection() as connection:
             ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
-        return Walls.around([own], [own, _MAIN] if in_main else [own])
-
-    @classmethod
-    def walls_in_memory(cls, namespace: str | None) -> Walls:
-        """Return the one schema."""
-        return Walls.around([namespace or _MAIN])
+        if in_main and schema != _MAIN:
+            session.search_path = (schema, _MAIN)  # whatever the session sets
+        return session
 
     def examine(self) -> Examination:
         """Open the file and look."""

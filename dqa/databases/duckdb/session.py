@@ -66,6 +66,7 @@ class DuckdbSession(Session):
         super().__init__()
         self.name = name
         self.namespace: str = namespace
+        self.schemas = self.search_path = (namespace,)
         self._store = store
         self._closed = False
         self._attempts = Attempts(self._run_once, "SELECT 1")

@@ -32,8 +32,9 @@ class Facts(NamedTuple):
     language: str
     name: str
     namespace: str | None
+    schemas: tuple[str, ...] | None
+    search_path: tuple[str, ...]
     file: str | None
-    walls: Any
 
 
 class WorkerBugError(Exception):
@@ -110,6 +111,11 @@ class OpenWorker:
         self.is_over = True
         return self._process.kill()
 
+    def drop(self) -> None:
+        """End it, and wait for nothing."""
+        self.is_over = True
+        self._process.drop()
+
     def leave(self) -> None:
         """Let it end by itself."""
         if not self.is_over:
@@ -160,6 +166,7 @@ class WorkerPool:
         self.opening_seconds = first.seconds
         self._idle = [first]
         self._count = 1
+        self._is_server = False
         self._is_paused = False
         self._is_closed = False
         if self.facts.file is not None:
@@ -167,11 +174,16 @@ class WorkerPool:
 
     @contextmanager
     def lease(self, until: float) -> Iterator[OpenWorker]:
-        """Lend a worker to one thread; `DatabaseUnavailableError` where there is none in time."""
-        worker = self._taken(until)
+        """Lend a worker to one thread; `DatabaseUnavailableError` where there is none in time.
+
+        That an embedded database has to be opened anew is no fault of who asks, and no outage: it
+        has time of its own. A server is there by `until` or it is away.
+        """
+        worker = self._taken(until if self._is_server else until + self._patience)
         try:
             yield worker
         finally:
+            self._is_server = worker.mark is not None
             with self._changed:
                 self._return(worker)
 
@@ -189,7 +201,7 @@ class WorkerPool:
             worker = None
             # Where that fails, the next statement meets what is wrong, and tells.
             with suppress(DqaError, TimeoutError, ClosedError, GoneError, WorkerBugError):
-                until = monotonic() + max(_OPENING, 2 * self.opening_seconds)
+                until = monotonic() + self._patience
                 worker = OpenWorker(self._opening, until)
                 if mark is None or worker.ask(until, "end", mark, _OPENING):
                     is_done.set()
@@ -202,6 +214,11 @@ class WorkerPool:
             self._count += 1
         Thread(target=open_another, name="dqa-worker", daemon=True).start()
         return is_done
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that opening an embedded database may take."""
+        return max(_OPENING, 2 * self.opening_seconds)
 
     def close(self) -> None:
         """End all workers; those that run a statement, when that has ended."""

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Protocol
 
@@ -43,6 +43,10 @@ class Worker(Protocol):
 
     def kill(self) -> int:
         """End it if it still runs, and return how it ended: a code, or minus a signal's number."""
+        ...
+
+    def drop(self) -> None:
+        """Kill it and wait for nothing: what has much memory takes its time to go."""
         ...
 
     def leave(self) -> None:
@@ -83,6 +87,11 @@ class _Spawned:
         self.wire.close()
         self.process.kill()
         return self.process.wait(_ENDING)
+
+    def drop(self) -> None:
+        self.wire.close()
+        self.process.kill()
+        Thread(target=self.process.wait, name="dqa-worker", daemon=True).start()
 
     def leave(self) -> None:
         self.wire.close()
@@ -153,6 +162,11 @@ class _Forked:
         self.wire.close()
         return self._server.end(self._number)
 
+    def drop(self) -> None:
+        self.wire.close()
+        self._server.kill(self._number)
+        self._server.forget(self._number)
+
     def leave(self) -> None:
         self.wire.close()
         self._server.forget(self._number)
@@ -189,16 +203,21 @@ class _ForkServer:
 
     def end(self, number: int) -> int:
         """Kill a child and return how it has ended; 0 where the server is gone, and it with it."""
-        if self._process.poll() is not None:
-            return 0
+        self.kill(number)
         with suppress(ClosedError, OSError):
-            # Nobody else has its number: the server keeps what is left of it until it is asked.
-            os.kill(number, signal.SIGKILL)
             status: int = self._ask(["ended", number], _ENDING)
             return status
         return 0
 
+    def kill(self, number: int) -> None:
+        """Kill a child; where the server is gone, the child is."""
+        if self._process.poll() is None:
+            # Nobody else has its number: the server keeps what is left of it until it is asked.
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+
     def forget(self, number: int) -> None:
+        """Let the server clear away what is left of a child, once it has ended."""
         with suppress(ClosedError, OSError):
             self._ask(["forget", number], _ENDING)
 

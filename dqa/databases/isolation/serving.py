@@ -19,7 +19,6 @@ from dqa.databases.isolation.wire import (
     Wire,
     pack_error,
     pack_rows,
-    pack_walls,
 )
 
 if TYPE_CHECKING:
@@ -58,10 +57,9 @@ def _open(wire: Wire) -> Session | None:
     else:
         session.announce = lambda mark: wire.send(("announced", mark, False))
         facts = session.kind, session.dialect, session.language, session.name
-        walls = pack_walls(session.walls)
-        wire.send(
-            ("done", (*facts, session.namespace, session.file and str(session.file), walls), False)
-        )
+        place = session.namespace, session.schemas, session.search_path
+        file = None if session.file is None else str(session.file)
+        wire.send(("done", (*facts, *place, file), False))
         return session
     return None
 

@@ -15,7 +15,7 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import crashed, out_of_memory, timed_out
 from dqa.databases.isolation.pool import GoneError, OpenWorker, WorkerPool
-from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows, unpack_walls
+from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
 from dqa.databases.opening import Opening
 
 GRACE = 0.3
@@ -60,8 +60,8 @@ class IsolatedSession(Session):
         facts = self._pool.facts
         self.kind, self.dialect, self.language, self.name = facts[:4]
         self.namespace = facts.namespace
+        self.schemas, self.search_path = facts.schemas, facts.search_path
         self.file = None if facts.file is None else Path(facts.file)
-        self.walls = unpack_walls(facts.walls)
         self._identity = None if self.file is None else _identity(self.file)
 
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -70,9 +70,8 @@ class IsolatedSession(Session):
         started = monotonic()
         until = started + limits.seconds
         while True:
-            # A database that is opened anew takes as long as it took before; that is not counted.
-            with self._pool.lease(until + 2 * self._pool.opening_seconds) as worker:
-                if worker.mark is None:
+            with self._pool.lease(until) as worker:
+                if worker.mark is None:  # its opening, where it had to be, is not counted
                     until = monotonic() + limits.seconds
                 try:
                     return self._run_on(worker, statement, limits, until + GRACE)
@@ -104,13 +103,17 @@ class IsolatedSession(Session):
                 self._pool.replace(worker.mark)
             raise
         except BaseException:
-            worker.kill()  # nobody waits for it any more
+            worker.drop()  # nobody waits for it any more
             raise
         return unpack_rows(packed)
 
     def _tell_end(self, worker: OpenWorker, error: Exception, limits: Limits) -> NoReturn:
         """End a worker that did not answer, and raise what that means."""
-        code = worker.kill()
+        code = 0
+        if isinstance(error, ClosedError):
+            code = worker.kill()
+        else:
+            worker.drop()
         ended = self._pool.replace(worker.mark)
         name = signal.Signals(-code).name if code < 0 else ""
         if isinstance(error, TooLongError):

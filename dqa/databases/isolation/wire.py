@@ -15,7 +15,6 @@ from typing import Any, Final
 from dqa.core import errors, schema
 from dqa.core.database import Rows
 from dqa.core.errors import DqaError, UnknownReferenceError
-from dqa.core.walls import Walls
 
 _HEAD: Final = 4
 _CHUNK: Final = 1 << 16
@@ -130,16 +129,6 @@ def pack_rows(rows: Rows) -> tuple[object, ...]:
 def unpack_rows(packed: tuple[Any, ...]) -> Rows:
     """Return the rows that `pack_rows` was given."""
     return Rows(*packed)
-
-
-def pack_walls(walls: Walls | None) -> tuple[list[str], tuple[str, ...]] | None:
-    """Return walls as plain data."""
-    return None if walls is None else (sorted(walls.schemas), walls.search_path)
-
-
-def unpack_walls(packed: tuple[list[str], tuple[str, ...]] | None) -> Walls | None:
-    """Return the walls that `pack_walls` was given."""
-    return None if packed is None else Walls.around(*packed)
 
 
 def pack_error(error: DqaError) -> tuple[str, str, str]:

@@ -14,7 +14,6 @@ from sqlalchemy import URL
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
-from dqa.core.walls import Walls
 from dqa.databases.failures import one_line, refused_script
 from dqa.databases.mysql.server import (
     FULL,
@@ -159,10 +158,6 @@ class MysqlNamespaces(Namespaces):
     def open(self, namespace: str | None) -> MysqlSession:
         """Return a database of the server."""
         return MysqlSession(self._url.set(database=namespace), self._flavour)
-
-    def walls(self, namespace: str | None) -> Walls:
-        """Return the one database."""
-        return Walls.around([namespace] if namespace else [])
 
     def examine(self) -> Examination:
         """Return the version, and whether the user's grants let more than read."""

@@ -75,6 +75,7 @@ class MysqlSession(PooledSession):
         self.language = f"SQL ({flavour.title})"
         self._flavour = flavour
         self._url = url
+        self.schemas = self.search_path = (url.database or "",)
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:

@@ -13,7 +13,6 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
-from dqa.core.walls import Walls
 from dqa.databases.failures import one_line, refused_script
 from dqa.databases.faults import Fault
 from dqa.databases.namespaces import (
@@ -36,6 +35,7 @@ from dqa.databases.servers import display_name, failed_load, parse_url, split_na
 from dqa.databases.tables import quote, spell
 
 _LOCK_SECONDS = 120
+_SYSTEM = frozenset({"pg_catalog", "information_schema"})
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
 _WHO = """
@@ -131,14 +131,13 @@ class PostgresNamespaces(Namespaces):
 
     def open(self, namespace: str | None) -> PostgresSession:
         """Return a schema, or what the user's own search path names."""
-        return PostgresSession(self._url, namespace)
-
-    def walls(self, namespace: str | None) -> Walls:
-        """Return the one schema, or those that the user's search path names."""
-        if namespace is not None:
-            return Walls.around([namespace])
-        ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
-        return Walls.around(name for name in path if name != "pg_catalog")
+        session = PostgresSession(self._url, namespace)
+        if namespace is None:
+            ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
+            session.schemas = tuple(name for name in path if name not in _SYSTEM)
+            # Where it is not named, the catalogue comes first, whose names the guard knows.
+            session.search_path = tuple(name for name in path if name != "pg_catalog")
+        return session
 
     def examine(self) -> Examination:
         """Return the version, and whether the user could write."""

@@ -77,6 +77,8 @@ class PostgresSession(PooledSession):
             **POOL,
         )
         super().__init__(engine, "postgres", display_name(url, namespace), namespace)
+        if namespace is not None:
+            self.schemas = self.search_path = (namespace,)
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:

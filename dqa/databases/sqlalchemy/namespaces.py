@@ -19,7 +19,6 @@ from sqlalchemy.schema import CreateSchema, CreateTable, DropSchema
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, MissingKeyError, UsageError
 from dqa.core.situation import Cell, Situation, Table
-from dqa.core.walls import Walls
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import (
     Examination,
@@ -130,15 +129,14 @@ class SqlalchemyNamespaces(Namespaces):
     def open(self, namespace: str | None) -> SqlalchemySession:
         """Return a schema, or the user's own; the engine belongs to it from now on."""
         self.is_handed_over = True
-        return SqlalchemySession(self._connection.engine, self._schema(namespace or _EVERYTHING))
-
-    def walls(self, namespace: str | None) -> Walls | None:
-        """Return the one schema; names without one are the user's own schema's."""
-        if not self._has_schemas:
-            return None
-        default = self._connection.dialect.default_schema_name
-        own = self._schema(namespace or _EVERYTHING) or default
-        return Walls.around([own] if own else [], [default or ""] if own else [])
+        schema = self._schema(namespace or _EVERYTHING)
+        session = SqlalchemySession(self._connection.engine, schema)
+        if self._has_schemas:
+            default = self._connection.dialect.default_schema_name
+            own = schema or default
+            session.schemas = (own,) if own else ()
+            session.search_path = (default or "",) if own else ()
+        return session
 
     def examine(self) -> Examination:
         """Return the version; what a user may do in such a server nobody knows."""

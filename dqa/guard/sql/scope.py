@@ -89,7 +89,7 @@ def real_tables(tree: exp.Expr) -> Iterator[exp.Table]:
             for node, source in scope.selected_sources.values()
             if isinstance(source, Scope) and isinstance(node, exp.Table) and not node.db
         }
-    except (SqlglotError, RecursionError) as error:
+    except SqlglotError as error:
         raise Refusal(f"what it reads cannot be told: {str(error).splitlines()[0]}") from error
     with_ = None if isinstance(tree, exp.Query) else tree.args.get("with_")
     with_parts = {part.alias for part in with_.expressions} if with_ is not None else set()

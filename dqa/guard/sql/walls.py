@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from dqa.core.walls import Walls
 from dqa.guard.names import closest
 from dqa.guard.policy import Policy
 from dqa.guard.sql.calls import calls
@@ -21,6 +20,7 @@ from dqa.guard.sql.lists import AllowLists, lists
 from dqa.guard.sql.scope import real_tables
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
+from dqa.guard.walls import Walls
 
 _NAME = r"(?:[\w$]+|\"\s*\"|`\s*`)"
 _DESCRIBES = re.compile(
@@ -28,7 +28,7 @@ _DESCRIBES = re.compile(
 )
 _QUERY = re.compile(r"(?:select|with|from|values|table(?!\s+status))\b|\(", re.IGNORECASE)
 _LIKE = re.compile(r"\b(?:like|where)\b", re.IGNORECASE)
-_FROM = re.compile(rf"\b(?:from|in)\s+(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)", re.IGNORECASE)
+_FROM = re.compile(rf"\b(?:from|in)\b\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)", re.IGNORECASE)
 _OF_A_TABLE = re.compile(
     r"(?:(?:extended|full)\s+)*(?:columns|fields|index|indexes|keys)\b", re.IGNORECASE
 )
@@ -47,6 +47,8 @@ _OBJECTS = re.compile(
 )
 """PostgreSQL's types that take a text for the name of something, or a number for its place."""
 _WORD = re.compile(r"(?P<attribute>\.\s*)?(?:(?<![\w$])(?P<word>[^\W\d][\w$]*)|(?P<quote>\"))")
+_SHOWING = frozenset({"desc", "describe", "pragma", "show", "summarize"})
+"""What the parser takes for a table in ``FROM (SHOW SCHEMAS)``; DuckDB wants quotes around one."""
 _BUILT_IN = "pg_catalog"
 """The schema of PostgreSQL's own types and collations."""
 _DESCRIBED = "the tables that may be read are described already, so write a query of those"
@@ -121,11 +123,14 @@ def refuse_outside_listing(text: StatementText, dialect: str, policy: Policy, wa
     for found in [*named, *([created] if created else [])]:
         parts = _names(text, found.start("name"), found.end("name"))
         inside.check_owner(parts, "schema")
-    if dialect == "duckdb" and (info := _TABLE_INFO.match(text.code, start)):
-        _check_table_info(text, info, inside)
+    if dialect == "duckdb" and what.lower().startswith("table_info"):
+        _check_table_info(text, start, inside)
 
 
-def _check_table_info(text: StatementText, info: re.Match[str], inside: _Inside) -> None:
+def _check_table_info(text: StatementText, start: int, inside: _Inside) -> None:
+    info = _TABLE_INFO.match(text.code, start)
+    if info is None:
+        raise Refusal("PRAGMA table_info needs a table's name")
     written = text.sql[info.start("table") : info.end("table")]
     parts = written.strip("'\"").split(".")
     inside.check_owner([_Name(part, quoted=False) for part in parts[:-1]], "schema")
@@ -150,6 +155,8 @@ class _Inside:
             return  # a function, which has been looked up by its name
         owner = [_name(part) for part in node.parts[:-1]]
         name = node.name.casefold()
+        if self._dialect == "duckdb" and name in _SHOWING and not node.this.args.get("quoted"):
+            raise Refusal(f"{name.upper()} may only stand at the beginning of a statement")
         qualifier = ".".join(part.text for part in owner).casefold()
         if owner:
             if f"{qualifier}.{name}" not in (self._policy.tables or ()):

@@ -27,7 +27,7 @@ from time import perf_counter
 from tests.hostile.__main__ import VARIABLES
 from tests.hostile.corpus import EMBEDDED, ENGINES, STATEMENTS
 from tests.hostile.fuzz.running import FOUND
-from tests.hostile.supervising import ROOT, resident_of
+from tests.hostile.supervising import ROOT, pump, resident_of
 
 __all__ = ["Finding", "Stretch", "fuzz"]
 
@@ -106,7 +106,7 @@ def _watch(
 ) -> str | None:
     """Take down what a process finds; return how it was lost, None where it came to its end."""
     lines: SimpleQueue[str] = SimpleQueue()
-    Thread(target=_pump, args=(process, lines), daemon=True).start()
+    Thread(target=pump, args=(process, lines), daemon=True).start()
     seen, since = b"", perf_counter()
     while True:
         with suppress(Empty):
@@ -127,13 +127,6 @@ def _watch(
             return f"not back after {seconds + _PATIENCE:g} s"
         if resident_of(process.pid) > _LARGEST:
             return f"the process had more than {_LARGEST} MB"
-
-
-def _pump(process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        lines.put(line)
-    lines.put("")
 
 
 def keep(findings: list[Finding]) -> int:

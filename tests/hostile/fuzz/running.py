@@ -52,7 +52,7 @@ class Runner:
         self._engine = engine
         self._state = os.open(state, os.O_RDWR | os.O_CREAT, 0o600)
         self._harmless = "SELECT 1" if database.kind == "relational" else "RETURN 1"
-        database.query(self._harmless)
+        database.query(self._harmless, Limits(seconds=60))
         self._held = _most_held()
         self.allowed = 0
         self.ended: dict[str, int] = {}

@@ -388,7 +388,7 @@ def read_run(run: Path | str) -> Run:
         )
     results = tuple(read_results(path))
     register_scenarios(path)
-    record = read_record(path) if (path / RUN).is_file() else RunRecord(spec=None)
+    record = read_record(path) if (path / RUN).exists() else RunRecord(spec=None)
     return Run(
         results,
         record.spec,

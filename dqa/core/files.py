@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import stat
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,7 +28,7 @@ DOCUMENT_BYTES = 64_000_000
 DATA_BYTES = 512_000_000
 """Most that is read of a file of data: a database's script, the file of one decision."""
 
-LINE_BYTES = 128_000_000
+LINE_BYTES = 64_000_000
 """Longest line of a file that is read line by line: a run's results and traces, a cassette."""
 
 MOST_DEPTH = 100
@@ -331,6 +332,17 @@ def write_private(file: Path, content: str | bytes) -> None:
         if is_new:
             file.unlink(missing_ok=True)
         raise
+
+
+def require_space(folder: Path, count: int) -> None:
+    """Raise `OSError` unless a disk has room for so many more bytes in a folder.
+
+    For what ends this process where the disk is full; a system that cannot tell is not asked.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with tempfile.TemporaryFile(dir=folder) as reserved:
+        os.posix_fallocate(reserved.fileno(), 0, count)
 
 
 def make_private_folder(folder: Path) -> None:

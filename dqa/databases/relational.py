@@ -92,7 +92,7 @@ class PooledSession(Session):
                 raise timed_out(limits, self.kind) from error
             finally:
                 if timer.has_fired:
-                    connection.invalidate()
+                    discard(connection)
 
     @property
     def namespace(self) -> str | None:  # type: ignore[override]
@@ -119,21 +119,21 @@ class PooledSession(Session):
             if self._is_lost(error, connection):
                 failure = replace(failure, fault=Fault.CONNECTION)
             if failure.fault is Fault.CONNECTION:
-                connection.invalidate(error)
+                discard(connection)
             raise error_of(failure, error, self.name, self.kind, limits) from error
         except UnreadableError:
-            connection.invalidate()
+            discard(connection)
             raise
         except DqaError:
             raise
         except BaseException:
             # Ended from outside with who knows what still on the wire.
-            connection.invalidate()
+            discard(connection)
             raise
         finally:
-            if self._engine.pool is not pool and connection.is_valid:
+            if self._engine.pool is not pool:
                 # Disposed of meanwhile: the old pool would take it back and never close it.
-                connection.invalidate()
+                discard(connection)
             connection.close()
 
     def _rows(
@@ -173,6 +173,12 @@ class PooledSession(Session):
                 raise DatabaseUnavailableError(
                     f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
                 ) from error
+
+
+def discard(connection: PoolProxiedConnection) -> None:
+    """Close a connection instead of giving it back, where that has not been done."""
+    if connection.is_valid:
+        connection.invalidate()
 
 
 def commented_reference(column: str, comment: str | None) -> tuple[tuple[str, str, str], ...]:

@@ -116,7 +116,7 @@ def read_record(folder: Path) -> RunRecord:
         The folder holds no run, or one of a newer version.
     """
     require_folder(folder, "Name the folder of 'dqa eval --out'.")
-    if not (folder / RUN).is_file():
+    if not (folder / RUN).exists():
         raise UsageError(
             f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."
         )
@@ -172,7 +172,7 @@ def register_scenarios(folder: Path) -> None:
     ParseError
         Such a folder is wrong by now.
     """
-    spec = read_record(folder).spec if (folder / RUN).is_file() else None
+    spec = read_record(folder).spec if (folder / RUN).exists() else None
     for name in () if spec is None else spec.questions.scenarios or ():
         scenario_name(name)
 

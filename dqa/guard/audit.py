@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
 
-from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.files import add_line, open_to_add
 from dqa.core.secrets import redact
 from dqa.guard.verdict import GuardVerdict
@@ -106,7 +106,7 @@ class JsonLines:
             ) from error
 
     def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; `InfrastructureError` where the file cannot be written any more."""
+        """Append `entry`; `UsageError`, which ends a run, where the file takes no more."""
         shown = {
             name: redact(value) if isinstance(value, str) else value
             for name, value in asdict(entry).items()
@@ -115,7 +115,7 @@ class JsonLines:
             with open_to_add(self._path) as file:
                 add_line(file, json.dumps(shown))
         except OSError as error:
-            raise InfrastructureError(
+            raise UsageError(
                 f"The audit file {self._path} cannot be written: {error.strerror}. Without it no "
                 "statement is answered; free the disk or name another file."
             ) from error

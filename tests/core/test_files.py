@@ -92,9 +92,9 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         read_text(file)
     with pytest.raises(DataError, match="larger than 512 MB"):
         read_bytes(file)
-    with pytest.raises(ParseError, match=r"large:1: this line is longer than 128 MB"):
+    with pytest.raises(ParseError, match=r"large:1: this line is longer than 64 MB"):
         list(whole_lines(file))
-    assert LINE_BYTES == 128_000_000
+    assert LINE_BYTES == 64_000_000
 
 
 def test_a_file_without_a_size_of_its_own_is_bounded_all_the_same() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import ladybug
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
+from dqa.core.files import require_space
 from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces, existing_file
@@ -93,6 +94,8 @@ class LadybugFile(FileNamespaces):
             return None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
+        # A full disk has the engine end the whole process. How much it takes was measured.
+        require_space(path.parent, 2_000_000 + 64 * size(situation))
         with _new_database(path, situation) as database:
             write(situation, database, tag)
 

@@ -34,7 +34,7 @@ from dqa.databases.mysql.server import (
     encryption,
     new_connection,
 )
-from dqa.databases.relational import PooledSession
+from dqa.databases.relational import PooledSession, discard
 from dqa.databases.rows import fetch_rows
 from dqa.databases.servers import POOL, display_name
 
@@ -123,7 +123,7 @@ class MysqlSession(PooledSession):
             if _is_clean(cursor):
                 cursor.close()
             else:
-                connection.invalidate()
+                discard(connection)
 
     def _failure(self, error: Exception) -> Failure:
         problem, fault = one_line(error), fault_of(code_of(error))

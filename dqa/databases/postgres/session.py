@@ -32,7 +32,7 @@ from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.loaders import adapters
-from dqa.databases.relational import PooledSession
+from dqa.databases.relational import PooledSession, discard
 from dqa.databases.rows import collect
 from dqa.databases.servers import POOL, display_name
 from dqa.databases.tables import quote
@@ -114,7 +114,7 @@ class PostgresSession(PooledSession):
             columns, first = next(results)
             if columns is None:
                 # No query: whatever it did to the session ends with it.
-                connection.invalidate()
+                discard(connection)
                 raise StatementError("The statement returned no rows; write a query that does.")
             rows = chain(first, (row for _, more in results for row in more))
             return collect(

@@ -169,7 +169,7 @@ class GeneratedReader:
 
     def recognises(self, folder: Path) -> bool:
         """Whether the manifest is there."""
-        return (folder / MANIFEST).is_file()
+        return (folder / MANIFEST).exists()
 
     def read(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.schema import DatabaseSchema
@@ -21,6 +23,13 @@ class Session(ABC):
     namespace
         The schema, database or label that it shows, as statements may name it; None for all that
         there is, or where statements have no name for it.
+    file
+        The file that it reads; None where it reads none, or several.
+    is_broken
+        Whether it should be opened anew before another statement runs.
+    announce
+        Called with a mark whenever a server is connected to: `end_statements` knows by it what this
+        session runs there.
     """
 
     kind: Kind
@@ -28,6 +37,11 @@ class Session(ABC):
     language: str
     name: str
     namespace: str | None = None
+    file: Path | None = None
+    is_broken: bool = False
+
+    def __init__(self) -> None:
+        self.announce: Callable[[str], None] = _tell_nobody
 
     @abstractmethod
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -51,6 +65,27 @@ class Session(ABC):
         """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
         return None
 
+    def end_statements(self, mark: str, seconds: float) -> bool:  # noqa: ARG002
+        """End what another session runs on the server, as far as the role may.
+
+        Parameters
+        ----------
+        mark
+            What the other session has announced.
+        seconds
+            How long that may take.
+
+        Returns
+        -------
+        bool
+            Whether the server has answered in time.
+        """
+        return True
+
     @abstractmethod
     def close(self) -> None:
         """Release connections; a database in memory is gone."""
+
+
+def _tell_nobody(mark: str) -> None:
+    """Take no notice of a connection."""

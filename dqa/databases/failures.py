@@ -48,6 +48,27 @@ def failed(name: str, problem: str) -> DatabaseUnavailableError:
     return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
 
 
+def unanswered(name: str, limits: Limits) -> DatabaseUnavailableError:
+    """Return the error of a server that neither ends a statement nor says that it will."""
+    return DatabaseUnavailableError(
+        f"Database '{name}' does not answer: the statement did not come back within "
+        f"{limits.seconds:g} seconds, nor did an attempt to end it."
+    )
+
+
+def broken(problem: str) -> StatementError:
+    """Return the error of a statement during which its server broke the connection."""
+    return StatementError(
+        f"The server broke the connection while this statement ran: {problem}. It was not run "
+        "again; write one that needs less."
+    )
+
+
+def gone(name: str, problem: str) -> DatabaseUnavailableError:
+    """Return the error of a server that broke the connection and cannot be reached any more."""
+    return DatabaseUnavailableError(f"Database '{name}' broke the connection: {problem}.")
+
+
 def one_line(error: object) -> str:
     """Return what a driver says on one line, without secrets and the full stop."""
     original = getattr(error, "orig", None) or error

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from time import perf_counter
 
 from sqlalchemy import Engine, Inspector, String, inspect
@@ -24,16 +25,19 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
-from dqa.databases.failures import one_line, timed_out
+from dqa.databases.failures import broken, gone, one_line, timed_out
+from dqa.databases.leaving import OverdueError
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
-from dqa.databases.servers import GRACE
 from dqa.databases.tables import REFERENCES, ROW_COLUMN
 from dqa.databases.watchdog import WATCHDOG
 
+_AT_ONCE = 0.1
+"""Seconds that may pass before what is left of a limit is told to a server anew."""
 
-class LostConnectionError(DatabaseUnavailableError):
-    """The connection broke; another one may hold."""
+
+class StaleConnectionError(DatabaseUnavailableError):
+    """The connection broke before the statement was sent; another one may hold."""
 
 
 class PooledSession(Session):
@@ -56,17 +60,22 @@ class PooledSession(Session):
     def __init__(
         self, engine: Engine, dialect: str, name: str, namespace: str | None = None
     ) -> None:
+        super().__init__()
         self.name = name
         self.dialect = dialect
         self._engine = engine
         self._shown = namespace
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
+        self._broke: set[str] = set()
 
     @abstractmethod
     def _limit(
         self, connection: PoolProxiedConnection, limits: Limits
     ) -> AbstractContextManager[object]:
-        """Limit what statements of `connection` take while the context lasts."""
+        """Limit what statements of `connection` take while the context lasts.
+
+        `OverdueError` comes out of it where a statement was stopped from outside.
+        """
 
     @abstractmethod
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
@@ -77,20 +86,15 @@ class PooledSession(Session):
         """Return what a driver's error means."""
 
     @contextmanager
-    def _watch(
-        self, connection: PoolProxiedConnection, limits: Limits, stop: Callable[[], None]
-    ) -> Iterator[None]:
-        """Stop a statement from outside where its server does not, and drop its connection."""
-        with WATCHDOG.after(limits.seconds + GRACE, stop) as timer:
+    def _watch(self, seconds: float, stop: Callable[[], None]) -> Iterator[None]:
+        """Stop a statement from outside, where it is still there after so many seconds."""
+        with WATCHDOG.after(seconds, stop) as timer:
             try:
                 yield
             except self._driver_error as error:
                 if not timer.has_fired:
                     raise
-                raise timed_out(limits, self.kind) from error
-            finally:
-                if timer.has_fired:
-                    connection.invalidate()
+                raise OverdueError from error
 
     @property
     def namespace(self) -> str | None:  # type: ignore[override]
@@ -102,31 +106,32 @@ class PooledSession(Session):
         self._engine.dispose()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement, and once again where its connection breaks: reading twice is safe."""
+        """Run a statement, and once again where its connection broke before it was sent."""
         started = perf_counter()
         try:
             return self._run_once(statement, limits, started)
-        except LostConnectionError:
+        except StaleConnectionError:
             # What broke one connection has most likely broken all.
             self._engine.dispose()
-        try:
-            return self._run_once(statement, limits, started)
-        except LostConnectionError as error:
-            raise DatabaseUnavailableError(str(error)) from error
+        return self._run_once(statement, limits, started)
 
     def _run_once(self, statement: str, limits: Limits, started: float) -> Rows:
+        connection = self._connect(_left(limits, started).seconds)
         pool = self._engine.pool
-        connection = self._connect()
+        is_sent = False
         try:
-            with self._limit(connection, limits):
+            with self._limit(connection, _left(limits, started)):
+                is_sent = True
                 return self._rows(connection, statement, limits, started)
+        except OverdueError as error:
+            raise self._late(connection, limits) from error
         except self._driver_error as error:
-            if self._is_lost(error, connection):
-                connection.invalidate(error)
-                raise LostConnectionError(
-                    f"Database '{self.name}' broke the connection: {one_line(error)}."
-                ) from error
-            raise self._translate(error, limits) from error
+            if not self._is_lost(error, connection):
+                raise self._translate(error, limits) from error
+            connection.invalidate(error)
+            if not is_sent:
+                raise StaleConnectionError(str(gone(self.name, one_line(error)))) from error
+            raise self._broken(statement, one_line(error)) from error
         except DqaError:
             raise
         except BaseException:
@@ -137,7 +142,30 @@ class PooledSession(Session):
             if self._engine.pool is not pool and connection.is_valid:
                 # Disposed of meanwhile: the old pool would take it back and never close it.
                 connection.invalidate()
-            connection.close()
+            self._give_back(connection)
+
+    def _give_back(self, connection: PoolProxiedConnection) -> None:
+        """Return a connection to the pool."""
+        connection.close()
+
+    def _late(self, connection: PoolProxiedConnection, limits: Limits) -> DqaError:  # noqa: ARG002
+        """Return the error of a statement that was stopped from outside."""
+        return timed_out(limits, self.kind)
+
+    def _broken(self, statement: str, problem: str) -> DqaError:
+        """Return the error of a statement during which its connection broke.
+
+        It is never run again here, since it may be what broke the server. Whoever meets a server
+        that is gone will try again later, and should not break it for ever.
+        """
+        self._engine.dispose()
+        if statement not in self._broke:
+            try:
+                self._checked_out(0.0).close()
+            except DatabaseUnavailableError:
+                self._broke.add(statement)
+                return gone(self.name, problem)
+        return broken(problem)
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
@@ -154,7 +182,22 @@ class PooledSession(Session):
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return self._engine.dialect.is_disconnect(error, connection, None)  # type: ignore[arg-type]
 
-    def _connect(self) -> PoolProxiedConnection:
+    def _connect(self, seconds: float) -> PoolProxiedConnection:
+        """Return a connection that was whole a moment ago."""
+        connection = self._checked_out(seconds)
+        while self._is_stale(connection):
+            connection.invalidate()
+            connection.close()
+            self._engine.dispose()
+            connection = self._checked_out(seconds)
+        return connection
+
+    def _is_stale(self, connection: PoolProxiedConnection) -> bool:  # noqa: ARG002
+        """Whether an idle connection has broken."""
+        return False
+
+    def _checked_out(self, seconds: float) -> PoolProxiedConnection:  # noqa: ARG002
+        """Return one of the pool's connections, or a new one within `seconds` and little more."""
         try:
             return self._engine.raw_connection()
         except (SQLAlchemyError, self._driver_error) as error:
@@ -175,6 +218,14 @@ class PooledSession(Session):
                 raise DatabaseUnavailableError(
                     f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
                 ) from error
+
+
+def _left(limits: Limits, started: float) -> Limits:
+    """Return the limits with what is left of their seconds; as they are where nothing is lost."""
+    taken = perf_counter() - started
+    if taken < _AT_ONCE:
+        return limits
+    return replace(limits, seconds=max(limits.seconds - taken, _AT_ONCE))
 
 
 def commented_reference(column: str, comment: str | None) -> tuple[tuple[str, str, str], ...]:

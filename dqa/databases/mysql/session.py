@@ -10,9 +10,8 @@ way.
 from __future__ import annotations
 
 import re
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 from pymysql.connections import Connection
@@ -27,18 +26,18 @@ from dqa.core.errors import (
     NotUnderstoodError,
     StatementError,
     UnknownReferenceError,
+    UsageError,
 )
 from dqa.databases.failures import failed, one_line, refused, timed_out
 from dqa.databases.mysql.server import (
-    CONNECT_SECONDS,
     FULL,
     Flavour,
     code_of,
-    encryption,
+    connect,
     new_connection,
 )
-from dqa.databases.relational import PooledSession
 from dqa.databases.rows import fetch_rows
+from dqa.databases.server_session import ServerSession
 from dqa.databases.servers import POOL, display_name
 
 _TIMED_OUT = frozenset({1317, 1969, 3024})
@@ -49,7 +48,7 @@ _UNKNOWN_NAMES = frozenset({1054, 1146, 1109})
 _NOT_UNDERSTOOD = frozenset({1064, 1305, 1128, 1630})
 
 
-class MysqlSession(PooledSession):
+class MysqlSession(ServerSession):
     """A read-only database of a MySQL or MariaDB server.
 
     Parameters
@@ -61,17 +60,11 @@ class MysqlSession(PooledSession):
     """
 
     def __init__(self, url: URL, flavour: Flavour) -> None:
+        # The guard reads statements as this mode does, whatever the server's own is.
+        settings = f"SET SESSION sql_mode = '{flavour.mode}', time_zone = '+00:00'"
         engine = create_engine(
             url,
-            connect_args={
-                "autocommit": True,
-                "charset": "utf8mb4",
-                "connect_timeout": CONNECT_SECONDS,
-                **encryption(url),
-                # The guard reads statements as this mode does, whatever the server's own is.
-                "init_command": f"SET SESSION sql_mode = '{flavour.mode}', time_zone = '+00:00'"
-                + flavour.session,
-            },
+            creator=partial(connect, url, init_command=settings + flavour.session),
             pool_reset_on_return=None,  # there is nothing to roll back
             **POOL,
         )
@@ -80,41 +73,33 @@ class MysqlSession(PooledSession):
         self._flavour = flavour
         self._url = url
 
-    @contextmanager
-    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        driver = cast("Connection[Any]", connection.driver_connection)
+    def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
+        """Send what differs from what the session has."""
         wanted = self._flavour.limit(limits)
         if connection.info.get("limits") != wanted:
-            with driver.cursor() as cursor:
+            with _driver_of(connection).cursor() as cursor:
                 if "limits" not in connection.info:
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
                 cursor.execute(f"SET SESSION {wanted}")
             connection.info["limits"] = wanted
-        number = _number_of(driver)
-        with self._watch(connection, limits, lambda: self._break(driver, number)):
-            yield
 
-    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
-        number = _number_of(cast("Connection[Any]", connection.driver_connection))
-        return lambda: self._kill("QUERY", number)
+    def _mark_of(self, connection: PoolProxiedConnection) -> str:
+        return str(int(_driver_of(connection).thread_id()))  # type: ignore[no-untyped-call]
 
-    def _kill(self, what: str, number: int) -> None:
-        with suppress(DqaError, self._driver_error):
-            other = new_connection(self._url)
+    def _descriptor(self, connection: PoolProxiedConnection) -> int:
+        wire = _driver_of(connection)._sock  # type: ignore[attr-defined]  # noqa: SLF001
+        return -1 if wire is None else int(wire.fileno())
+
+    def _end(self, mark: str, seconds: float) -> None:
+        with suppress(UsageError, self._driver_error):
+            other = new_connection(self._url, seconds=seconds)
             with other, other.cursor() as cursor:
-                cursor.execute(f"KILL {what} {number:d}")
-
-    def _break(self, driver: Connection[Any], number: int) -> None:
-        """Stop what a server does not stop by itself, and stop waiting for it."""
-        self._kill("CONNECTION", number)
-        with suppress(OSError, AttributeError):
-            driver._sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # noqa: SLF001
+                cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
     ) -> Rows:
-        driver = cast("Connection[Any]", connection.driver_connection)
-        cursor = SSCursor(driver)
+        cursor = SSCursor(_driver_of(connection))
         try:
             cursor.execute(statement)
             return fetch_rows(
@@ -125,7 +110,7 @@ class MysqlSession(PooledSession):
             if _is_clean(cursor):
                 cursor.close()
             else:
-                connection.invalidate()
+                self._discard(connection)
 
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return code_of(error) in _LOST or super()._is_lost(error, connection)
@@ -146,9 +131,8 @@ class MysqlSession(PooledSession):
         return StatementError(f"{problem}.")
 
 
-def _number_of(driver: Connection[Any]) -> int:
-    """Return what the server calls a connection."""
-    return int(driver.thread_id())  # type: ignore[no-untyped-call]
+def _driver_of(connection: PoolProxiedConnection) -> Connection[Any]:
+    return cast("Connection[Any]", connection.driver_connection)
 
 
 def _is_json(kind: object) -> bool:

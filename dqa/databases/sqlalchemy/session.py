@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Thread
 
 from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
 from dqa.core.errors import DqaError, NotUnderstoodError, StatementError
-from dqa.databases.failures import one_line, timed_out
+from dqa.databases.failures import one_line
+from dqa.databases.leaving import OverdueError
 from dqa.databases.relational import PooledSession
 from dqa.databases.servers import display_name
 from dqa.databases.watchdog import WATCHDOG
@@ -33,27 +36,40 @@ class SqlalchemySession(PooledSession):
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        with WATCHDOG.after(limits.seconds, self._stopper(connection) or _wait) as timer:
+        stop = self._stopper(connection) or self._canceller(connection)
+        with WATCHDOG.after(limits.seconds, stop) as timer:
             try:
                 yield
             except self._driver_error as error:
                 if not timer.has_fired:
                     raise
-                raise timed_out(limits, self.kind) from error
+                raise OverdueError from error
         if timer.has_fired:
-            raise timed_out(limits, self.kind)
+            raise OverdueError
 
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
-        driver = connection.driver_connection
-        stop = getattr(driver, "interrupt", None) or getattr(driver, "cancel", None)
+        stop = getattr(connection.driver_connection, "interrupt", None)
+        return None if stop is None else partial(self._stop, stop)
+
+    def _canceller(self, connection: PoolProxiedConnection) -> Callable[[], None]:
+        """Return what cancels a statement over the network, which the watchdog never waits for.
+
+        A driver that has no such thing cannot be stopped: what ends late is an error then.
+        """
+        stop = getattr(connection.driver_connection, "cancel", None)
         if stop is None:
-            return None
+            return lambda: None
+        cancelling = partial(Thread, target=self._stop, args=(stop,), daemon=True)
+        return lambda: cancelling().start()
 
-        def fire() -> None:
-            with suppress(self._driver_error):
-                stop()
+    def _stop(self, stop: Callable[[], object]) -> None:
+        with suppress(self._driver_error):
+            stop()
 
-        return fire
+    def _late(self, connection: PoolProxiedConnection, limits: Limits) -> DqaError:
+        if self._stopper(connection) is None:
+            connection.invalidate()  # what cancels may come too late, and meet the next statement
+        return super()._late(connection, limits)
 
     def _translate(self, error: Exception, limits: Limits) -> DqaError:  # noqa: ARG002
         # Whatever the driver complains of, it may be the dialect.
@@ -61,7 +77,3 @@ class SqlalchemySession(PooledSession):
         dbapi = self._engine.dialect.loaded_dbapi
         understood = isinstance(error, (dbapi.DataError, dbapi.IntegrityError))
         return StatementError(problem) if understood else NotUnderstoodError(problem)
-
-
-def _wait() -> None:
-    """Do nothing about a driver that cannot be stopped: what ends late is an error then."""

@@ -8,8 +8,11 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TypeVar
+
+from dqa.core.errors import DatabaseUnavailableError
 
 GRACE = 0.25
 """Seconds beyond a limit that a server has to stop a statement by itself before it is left."""
@@ -59,6 +62,37 @@ def within(
     except BaseException:
         done.add_done_callback(lambda late: late.exception() or discard(late.result()))
         raise
+
+
+def has_answered(seconds: float, end: Callable[[Callable[[], None]], None]) -> bool:
+    """Ask a server to end something, on a thread of its own; whether it has answered in time.
+
+    A server that is busy with what is to be ended may take its time for that; it has answered as
+    soon as it has let somebody in.
+
+    Parameters
+    ----------
+    seconds
+        How long to wait; asking goes on.
+    end
+        Asks; calls what it is given when the server has answered, and raises
+        `DatabaseUnavailableError` where it cannot be reached.
+    """
+    heard: SimpleQueue[bool] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            end(lambda: heard.put(True))
+        except DatabaseUnavailableError:
+            heard.put(False)
+        else:
+            heard.put(True)
+
+    Thread(target=work, name="dqa-ending", daemon=True).start()
+    try:
+        return heard.get(timeout=seconds)
+    except Empty:
+        return False
 
 
 def has_news(descriptor: int) -> bool:

@@ -20,7 +20,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.failures import timed_out, unanswered
-from dqa.databases.leaving import ENDING, GRACE, has_news, shut, within
+from dqa.databases.leaving import ENDING, GRACE, has_answered, has_news, shut, within
 from dqa.databases.relational import PooledSession
 
 _DESCRIBING = 60.0
@@ -44,20 +44,16 @@ class ServerSession(PooledSession):
         """Return the file descriptor of a connection's socket; -1 where it has none any more."""
 
     @abstractmethod
-    def _end(self, mark: str, seconds: float) -> None:
-        """End a connection from a new one.
+    def _end(self, mark: str, tell: Callable[[], None]) -> None:
+        """End a connection from a new one, and `tell` when there is that.
 
-        What the server says to that does not matter; `DatabaseUnavailableError` where it cannot be
-        reached within `seconds`, or later than that.
+        What the server says to it does not matter; `DatabaseUnavailableError` where it cannot be
+        reached.
         """
 
     def end_statements(self, mark: str, seconds: float) -> bool:
         """End what another connection runs, from a new one."""
-        try:
-            within(seconds, lambda: self._end(mark, seconds), lambda _: None)
-        except (TimeoutError, DatabaseUnavailableError):
-            return False
-        return True
+        return has_answered(seconds, partial(self._end, mark))
 
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views of the schema that is shown."""

@@ -85,11 +85,8 @@ def encryption(url: URL) -> dict[str, bool]:
     return {"ssl_disabled": True} if is_near and not is_asked else {}
 
 
-def connect(url: URL, seconds: float = CONNECT_SECONDS, **options: object) -> Connection[Any]:
-    """Connect, with the driver's errors; each answer of the server may take so many seconds.
-
-    What is asked later may take as long as it takes.
-    """
+def connect(url: URL, **options: object) -> Connection[Any]:
+    """Connect, with the driver's errors; a server that is stopped is not waited for."""
     arguments, of_url = url.get_dialect()().create_connect_args(url)
     wanted: dict[str, Any] = {
         **encryption(url),
@@ -97,20 +94,19 @@ def connect(url: URL, seconds: float = CONNECT_SECONDS, **options: object) -> Co
         "autocommit": True,
         "charset": "utf8mb4",
         **options,
-        "connect_timeout": seconds,
-        "read_timeout": seconds,
+        "connect_timeout": CONNECT_SECONDS,
+        "read_timeout": CONNECT_SECONDS,
     }
     connection = pymysql.connect(*arguments, **wanted)
+    # What is asked later may take as long as it takes.
     connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001
     return connection
 
 
-def new_connection(
-    url: URL, client_flag: int = 0, seconds: float = CONNECT_SECONDS
-) -> Connection[Any]:
+def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
     """Connect outside of any pool, for what is no query."""
     try:
-        return connect(url, seconds, client_flag=client_flag)
+        return connect(url, client_flag=client_flag)
     except pymysql.err.MySQLError as error:
         code, problem = code_of(error), one_line(error)
         if code in _MENDING:

@@ -10,6 +10,7 @@ way.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, cast
@@ -90,9 +91,10 @@ class MysqlSession(ServerSession):
         wire = _driver_of(connection)._sock  # type: ignore[attr-defined]  # noqa: SLF001
         return -1 if wire is None else int(wire.fileno())
 
-    def _end(self, mark: str, seconds: float) -> None:
+    def _end(self, mark: str, tell: Callable[[], None]) -> None:
         with suppress(UsageError, self._driver_error):
-            other = new_connection(self._url, seconds=seconds)
+            other = new_connection(self._url)
+            tell()
             with other, other.cursor() as cursor:
                 cursor.execute(f"KILL CONNECTION {int(mark):d}")
 

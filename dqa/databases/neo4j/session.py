@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from time import perf_counter
 from typing import Any
+from uuid import uuid4
 
 from neo4j.exceptions import DriverError, Neo4jError
 
@@ -18,10 +20,11 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DataError, DqaError, StatementError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import out_of_memory, refused, timed_out
+from dqa.databases.failures import broken, out_of_memory, refused, timed_out, unanswered
+from dqa.databases.leaving import ENDING, OverdueError
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.hiding import namer
-from dqa.databases.neo4j.server import Server, first_line, is_timeout
+from dqa.databases.neo4j.server import Reading, Server, first_line, is_lost, is_timeout
 from dqa.databases.neo4j.values import converter
 from dqa.databases.rows import collect
 
@@ -31,6 +34,7 @@ _KEPT = 4_096
 """Statements remembered."""
 _NO_MEMORY = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError", "OutOfMemoryError")
 _FAILURES = (Neo4jError, DriverError, OSError)
+_CUT = frozenset({"rows", "bytes"})
 _REFUSED = ("Statement.AccessMode", "Security.Forbidden")
 
 
@@ -41,6 +45,14 @@ class GraphNamespace:
     label: str
     schema: Mapping[str, Any]
     orders: Mapping[str, bytes]
+
+
+class _UnsentError(Exception):
+    """The server was away before a statement was sent."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class Neo4jSession(Session):
@@ -60,6 +72,7 @@ class Neo4jSession(Session):
 
     def __init__(self, server: Server, namespace: GraphNamespace | None = None) -> None:
         label = namespace.label if namespace else None
+        super().__init__()
         self.name = server.address.named(label)
         self.namespace = label
         self._server = server
@@ -67,6 +80,10 @@ class Neo4jSession(Session):
         self._convert = converter(label)
         self._named: Callable[[str], str] = namer(label) if label else str
         self._reading: set[str] = set()
+        self._broke: set[str] = set()
+        self._mark = f"dqa-{uuid4().hex}"
+        self._numbers = count()
+        self._is_announced = False
 
     def read_schema(self) -> DatabaseSchema:
         """Return what the tag says of a situation, or what the whole database has."""
@@ -90,44 +107,76 @@ class Neo4jSession(Session):
         """Close all connections."""
         self._server.close()
 
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has let through; once more where the server was away.
+    def end_statements(self, mark: str, seconds: float) -> bool:
+        """End transactions of another session."""
+        return self._server.end_marked(mark, seconds)
 
-        Reading may be repeated. After a failure the driver has dropped the connections of before,
-        so the second time is on a new one.
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Run a statement that the guard has let through.
+
+        Once more, where the server was away before it was sent: after a failure the driver has
+        dropped the connections of before, so the second time is on a new one.
         """
+        started = perf_counter()
+        if not self._is_announced:
+            self._is_announced = True
+            self.announce(self._mark)
         try:
-            return self._run_once(statement, limits)
+            return self._run_once(statement, limits, started)
+        except _UnsentError:
+            pass
+        try:
+            return self._run_once(statement, limits, started)
+        except _UnsentError as error:
+            raise self._translate(error.reason, limits) from error.reason
+
+    def _run_once(self, statement: str, limits: Limits, started: float) -> Rows:
+        left = max(limits.seconds - (perf_counter() - started), 0.001)
+        mark = f"{self._mark}-{next(self._numbers)}-"
+        is_sent = False
+        try:
+            with self._server.reading(left, min(limits.rows + 1, _PAGE), mark) as reading:
+                is_sent = True
+                return self._read(reading, statement, limits, started)
+        except OverdueError as error:
+            if self._server.end_marked(mark, ENDING):
+                raise timed_out(limits, self.kind) from error
+            raise unanswered(self.name, limits) from error
         except _FAILURES as error:
             problem = self._translate(error, limits)
-            if not isinstance(problem, DatabaseUnavailableError):
-                raise problem from error
-        try:
-            return self._run_once(statement, limits)
-        except _FAILURES as error:
-            raise self._translate(error, limits) from error
+            if not is_sent and isinstance(problem, DatabaseUnavailableError):
+                raise _UnsentError(error) from error
+            if is_sent and is_lost(error):
+                raise self._broken(statement, problem, first_line(error), mark) from error
+            raise problem from error
 
-    def _run_once(self, statement: str, limits: Limits) -> Rows:
-        started = perf_counter()
-        with (
-            self._server.reading(min(limits.rows + 1, _PAGE)) as session,
-            session.begin_transaction(timeout=limits.seconds) as transaction,
-        ):
-            if statement not in self._reading:
-                self._require_reading(statement, transaction.run)
-            result = transaction.run(statement)
-            rows = collect(
-                list(map(self._named, result.keys())),
-                (record.values() for record in result),
-                limits,
-                started,
-                self._convert,
-                failures=_FAILURES,
-                stop=lambda: None,  # the server ends what takes longer than a transaction may
-            )
-            # What was cut is not worth a commit, which would read it to its end.
-            transaction.rollback()
-            return rows
+    def _read(self, reading: Reading, statement: str, limits: Limits, started: float) -> Rows:
+        if statement not in self._reading:
+            self._require_reading(statement, reading.run)
+        result = reading.run(statement)
+        rows = collect(
+            list(map(self._named, result.keys())),
+            (record.values() for record in result),
+            limits,
+            started,
+            self._convert,
+            failures=_FAILURES,
+            stop=reading.leave,
+        )
+        if rows.cut in _CUT and rows.total is None:
+            reading.leave()  # a rollback would read all that is on its way
+        return rows
+
+    def _broken(self, statement: str, problem: DqaError, says: str, mark: str) -> DqaError:
+        """Return the error of a statement during which the connection broke.
+
+        It is never run again here, since it may be what broke the server. Whoever meets a server
+        that is gone will try again later, and should not break it for ever.
+        """
+        if statement not in self._broke and not self._server.end_marked(mark, ENDING):
+            self._broke.add(statement)
+            return problem
+        return broken(says)
 
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
         kind = run(f"EXPLAIN {statement}").consume().query_type

@@ -10,7 +10,7 @@ at a time; rows are streamed, and a statement whose result is cut is cancelled.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from itertools import chain
 from typing import Any, cast
@@ -119,12 +119,13 @@ class PostgresSession(ServerSession):
     def _descriptor(self, connection: PoolProxiedConnection) -> int:
         return _descriptor_of(_driver_of(connection))
 
-    def _end(self, mark: str, seconds: float) -> None:  # noqa: ARG002
+    def _end(self, mark: str, tell: Callable[[], None]) -> None:
         number, _, application = mark.partition(" ")
         arguments, given = self._url.get_dialect()().create_connect_args(self._url)
         options = {**given, "autocommit": True, "connect_timeout": CONNECT_SECONDS}
         try:
             with psycopg.connect(*arguments, **options) as other:
+                tell()
                 other.execute(_END, (int(number), application))
         except psycopg.OperationalError as error:
             raise DatabaseUnavailableError(str(error)) from error

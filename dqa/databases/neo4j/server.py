@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
@@ -195,15 +195,16 @@ class Server:
         )
         with WATCHDOG.after(seconds + GRACE, lambda: _leave(session)) as timer:
             try:
-                with session:
-                    started = session.begin_transaction(
-                        timeout=seconds, metadata={MARK: mark} if mark else None
-                    )
-                    yield Reading(started, lambda: _leave(session))
+                started = session.begin_transaction(
+                    timeout=seconds, metadata={MARK: mark} if mark else None
+                )
+                yield Reading(started, lambda: _leave(session))
             except (exceptions.Neo4jError, exceptions.DriverError, OSError) as error:
                 if not timer.has_fired:
                     raise
                 raise OverdueError from error
+            finally:
+                _close(session)
 
     def end_marked(self, mark: str, seconds: float) -> bool:
         """End the transactions whose mark begins so; whether the server has answered in time."""
@@ -276,6 +277,14 @@ def _leave(session: neo4j.Session) -> None:
     connection = session._connection  # noqa: SLF001
     if connection is not None:
         connection.kill()  # type: ignore[no-untyped-call]
+
+
+def _close(session: neo4j.Session) -> None:
+    """Close a session; one whose connection breaks over that is not closed at the first time."""
+    for _ in range(2):
+        with suppress(exceptions.Neo4jError, exceptions.DriverError, OSError):
+            session.close()
+            return
 
 
 def is_lost(error: Exception) -> bool:

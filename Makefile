@@ -1,4 +1,4 @@
-.PHONY: check lint test eval
+.PHONY: check lint test eval fuzz
 
 check:            ## every gate: lint, types, tests
 	python3 start.py check
@@ -8,3 +8,5 @@ test:             ## tests that take short
 	python3 start.py test
 eval:             ## the agents on generated questions
 	python3 start.py eval
+fuzz:             ## calls of everything that the engines list; servers by DQA_TEST_*_URL
+	python3 start.py fuzz

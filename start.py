@@ -5,6 +5,7 @@
     python3 start.py test [ARGS]     run the tests, without those that take long
     python3 start.py check [ARGS]    run every gate: lint, types, all tests
     python3 start.py lint            run lint and types alone
+    python3 start.py fuzz [ARGS]     call everything that the engines list, 200,000 times
     python3 start.py dqa ARGS        run any dqa command
 
 The environment is .venv beside this file; it is made once and renewed when pyproject.toml changes.
@@ -33,7 +34,8 @@ VERSIONS = (11, 12, 13)
 INTERRUPTED = 130
 QUICK = ["pytest", "-n", "auto", "-m", "not slow", "-r", "fEX"]
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
-GATES = {"test": [QUICK], "lint": LINT, "check": LINT + [["pytest", "-n", "auto"]]}
+FUZZ = ["python", "-m", "tests.hostile.fuzz", "--count", "200000", "--keep"]
+GATES = {"fuzz": [FUZZ], "test": [QUICK], "lint": LINT, "check": LINT + [["pytest", "-n", "auto"]]}
 
 
 def main(arguments):

@@ -145,6 +145,16 @@ class Server:
         self._load()
         self._process().kill()
 
+    def pause(self) -> None:
+        """Stop it where it is: it keeps its connections and answers nobody, until `resume`."""
+        self._load()
+        self._process().pause()
+
+    def resume(self) -> None:
+        """Let it go on after `pause`."""
+        self._load()
+        self._process().resume()
+
     def stop(self, *, keep: bool = False) -> None:
         """Stop it cleanly and, unless told to keep them, discard its data and password."""
         if self.created:

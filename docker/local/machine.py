@@ -260,11 +260,25 @@ class Process:
     def kill(self) -> None:
         """Kill it and its children at once, as a crash of the machine would."""
         self.signal(signal.SIGSTOP)  # so that it starts no more children meanwhile
-        family = [self, *self._children()] if self.alive() else []
+        family = self._family()
         for member in family:
             member.signal(signal.SIGKILL)
         if not all(member.ends(10.0) for member in family):
             raise ServerError(f"process {self.pid} does not end even when killed")
+
+    def pause(self) -> None:
+        """Stop it and its children where they are: they keep their connections, and answer none."""
+        self.signal(signal.SIGSTOP)
+        for member in self._family():
+            member.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it and its children go on."""
+        for member in reversed(self._family()):
+            member.signal(signal.SIGCONT)
+
+    def _family(self) -> list["Process"]:
+        return [self, *self._children()] if self.alive() else []
 
     def _children(self) -> list["Process"]:
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]

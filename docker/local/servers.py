@@ -19,6 +19,8 @@ _COMMANDS = {  # what each does, and how many names it takes
     "start": ("install what is missing, create and start servers, print their URLs", "+"),
     "stop": ("stop servers cleanly and discard their data (all, if none is named)", "*"),
     "kill": ("kill servers without warning; their data stay", "+"),
+    "pause": ("stop servers where they are: connected, and answering nobody", "+"),
+    "resume": ("let paused servers go on", "+"),
     "restart": ("start servers again on the same data, port and password", "+"),
     "status": ("tell which servers run", "*"),
     "url": ("print the URLs of servers, passwords included", "+"),
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         state = open_state(options.state)
         servers = {name: Server(name, state, options.timeout) for name in options.names or ENGINES}
-        if options.command in ("start", "restart", "stop", "kill"):
+        if options.command in ("start", "restart", "stop", "kill", "pause", "resume"):
             with locked(state):
                 _change(options, servers)
         report = _report(options.command, servers, named=bool(options.names))
@@ -59,6 +61,10 @@ def _change(options: argparse.Namespace, servers: dict[str, Server]) -> None:
                 server.stop(keep=options.keep)
             case "kill":
                 server.kill()
+            case "pause":
+                server.pause()
+            case "resume":
+                server.resume()
 
     if options.command == "start":
         prepare(list(servers))

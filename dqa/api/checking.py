@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dqa import guard
 from dqa.core.errors import UsageError
+from dqa.core.files import parse_json, read_bytes
 from dqa.core.paths import problem_of_path
 from dqa.core.records import Record
 
@@ -120,7 +120,7 @@ def _checked(
 
 def _bytes_of(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_bytes(file, pipes=True)
     except OSError as error:
         raise UsageError(f"{problem_of_path(file, error)}.") from error
 
@@ -148,8 +148,8 @@ def _decoded(text: bytes) -> str:
 
 def _of_json(text: str, dialect: str, policy: guard.Policy) -> guard.GuardVerdict:
     try:
-        line = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        line = parse_json(text)
+    except ValueError as error:
         return guard.GuardVerdict(False, f"the line is no JSON: {error}")
     statement = line.get("statement") if isinstance(line, dict) else None
     if not isinstance(statement, str):

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from dqa import plugins
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, PluginError, UsageError
 from dqa.core.question_set import QuestionSet
@@ -25,13 +25,14 @@ from dqa.loaders.places import variable_of, whole_url
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 
 
-def open_database(
+def open_database(  # noqa: PLR0913  (each is a question of its own to the caller)
     location: str | Path,
     *,
     limits: Limits = DEFAULT_LIMITS,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
     tables: Sequence[str] = (),
+    isolation: Isolation = "process",
 ) -> Database:
     """Open a database read-only, behind the guard.
 
@@ -48,6 +49,9 @@ def open_database(
     tables
         The only tables (of a graph, labels and relationship types) that are shown and may be read,
         of those that the policy allows; () for all.
+    isolation
+        Where statements run: in worker processes, so that none can hang, end or swell this one; or
+        ``"none"``, in this process, for data and statements of one's own.
 
     Raises
     ------
@@ -60,7 +64,9 @@ def open_database(
     """
     place = whole_url(str(location))
     given, watched = policy_of(policy), audit_of(audit)
-    opened = plugins.backend_for(place).open(place, policy=given, audit=watched, limits=limits)
+    opened = plugins.backend_for(place).open(
+        place, policy=given, audit=watched, limits=limits, isolation=isolation
+    )
     if not tables:
         return opened
     try:

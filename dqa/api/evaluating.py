@@ -25,7 +25,7 @@ from dqa.core.paths import require_room, told_problem
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.folders import RunRecord, now, read_resumable, versions
+from dqa.evaluation.folders import RunRecord, now, read_resumable, usage_abandoned, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import choose_by_shortcuts
@@ -172,6 +172,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         built.setup.questions.defects,
         calls.prices,
         shortcuts,
+        Usage() if folder is None else usage_abandoned(folder),
     )
 
 

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 
 from dqa import plugins
 from dqa.api.figures import Evaluation, RunCounts, count_decisions
+from dqa.core.decision import Usage
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.files import DATA_BYTES, parse_json, read_text
 from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.question_set import Defect
 from dqa.core.records import problem_of
@@ -30,6 +32,7 @@ from dqa.evaluation.folders import (
     read_shortcuts,
     read_traces,
     register_scenarios,
+    usage_abandoned,
 )
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import (
@@ -92,6 +95,8 @@ class Run:
         What tokens cost, where the caller said so.
     shortcut_choices
         What the scenarios' heuristics answer to the questions; nothing of an older run.
+    abandoned
+        What those decisions have used that were made again, as the run went on.
     """
 
     results: tuple[Result, ...]
@@ -102,6 +107,7 @@ class Run:
     defects: tuple[Defect, ...] = ()
     prices: Prices | None = None
     shortcut_choices: tuple[ShortcutChoices, ...] = ()
+    abandoned: Usage = Usage()  # noqa: RUF009  (frozen)
     _asked: tuple[Trace, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -179,8 +185,8 @@ class Run:
 
     @property
     def spent(self) -> Spending:
-        """Tokens and calls of all models together."""
-        return spending(self.results, self.prices)
+        """Tokens and calls of all models together, and of every attempt."""
+        return spending(self.results, self.prices, self.abandoned)
 
     @cached_property
     def counts(self) -> RunCounts:
@@ -382,7 +388,7 @@ def read_run(run: Path | str) -> Run:
         )
     results = tuple(read_results(path))
     register_scenarios(path)
-    record = read_record(path) if (path / RUN).is_file() else RunRecord(spec=None)
+    record = read_record(path) if (path / RUN).exists() else RunRecord(spec=None)
     return Run(
         results,
         record.spec,
@@ -390,6 +396,7 @@ def read_run(run: Path | str) -> Run:
         planned=record.planned,
         prices=record.calls.prices,
         shortcut_choices=read_shortcuts(path),
+        abandoned=usage_abandoned(path),
     )
 
 
@@ -397,7 +404,7 @@ def _read_asked(file: Path) -> Trace:
     """Read what ``dqa ask --trace`` wrote."""
     problem = "not written by 'dqa ask --trace' of this version"
     try:
-        written = json.loads(file.read_text("utf-8"))
+        written = parse_json(read_text(file, most=DATA_BYTES))
         # What a file of the first form does not tell is not shown either.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except OSError as error:
@@ -408,5 +415,5 @@ def _read_asked(file: Path) -> Trace:
         raise ParseError(file, error.lineno, f"{problem}: it is no JSON ({error.msg})") from error
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ParseError(file, None, f"{problem}: {error!r}") from error

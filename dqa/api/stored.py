@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from pydantic import Field
 
 from dqa.api.figures import RunCounts, count_decisions
 from dqa.core.errors import DqaError
+from dqa.core.files import parse_json, read_text
 from dqa.core.paths import require_folder
 from dqa.core.records import Record
 from dqa.evaluation.folders import RUN, read_record, read_results
@@ -100,8 +100,8 @@ def _folders(top: Path) -> Iterator[Path]:
 def _is_ours(folder: Path) -> bool:
     """Whether a ``run.json`` is of a run: other programs write files of that name, too."""
     try:
-        return "dqa" in json.loads((folder / RUN).read_text("utf-8"))["versions"]
-    except (OSError, RecursionError, ValueError, KeyError, TypeError):
+        return "dqa" in parse_json(read_text(folder / RUN, home=folder))["versions"]
+    except (OSError, ValueError, KeyError, TypeError):
         return False
 
 

@@ -12,8 +12,9 @@ from uuid import uuid4
 
 from dqa import plugins
 from dqa.api.databases import audit_of, open_database, policy_of
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.errors import UsageError
+from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
@@ -30,6 +31,7 @@ class _Restrictions(TypedDict):
     policy: Policy | None
     audit: Audit | None
     limits: Limits
+    isolation: Isolation
 
 
 @contextmanager
@@ -41,6 +43,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     limits: Limits = DEFAULT_LIMITS,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
+    isolation: Isolation = "process",
 ) -> Iterator[Database]:
     """Make a database, open it read-only behind the guard, and drop it when the block ends.
 
@@ -59,7 +62,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         The backend's name: embedded ones hold it in memory.
     location
         The URL of a server, whose user may make databases there; for embedded engines None.
-    limits, policy, audit
+    limits, policy, audit, isolation
         As `open_database` takes them.
 
     Raises
@@ -75,7 +78,9 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     """
     place = _place(content)
     if place is not None:
-        opened = open_database(place, limits=limits, policy=policy, audit=audit)
+        opened = open_database(
+            place, limits=limits, policy=policy, audit=audit, isolation=isolation
+        )
         try:
             yield opened
         finally:
@@ -87,6 +92,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         "policy": policy_of(policy),
         "audit": audit_of(audit),
         "limits": limits,
+        "isolation": isolation,
     }
     if isinstance(content, Situation):
         made = _loaded(content, backend, where, **given)
@@ -108,7 +114,7 @@ def _script(content: Content, backend: Backend) -> str:
         return content
     if isinstance(content, Path):
         try:
-            return content.read_text("utf-8")
+            return read_text(content, most=DATA_BYTES)
         except OSError as error:
             raise UsageError(f"The script {content} cannot be read: {error.strerror}.") from error
     if not isinstance(content, Mapping):

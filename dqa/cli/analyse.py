@@ -9,8 +9,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.help import QUESTIONS
-from dqa.cli.output import echo_json, echo_table
-from dqa.core.text import visible
+from dqa.cli.output import echo, echo_json, echo_table
 
 
 def analyse(
@@ -52,7 +51,7 @@ def analyse(
     from dqa.report.analyse_tables import notes, tables
 
     for title, table in tables(found):
-        typer.echo(visible(title))
+        echo(title)
         echo_table(table)
     for line in (*read_run(run).scoring(), *notes(found)):
-        typer.echo(visible(line))
+        echo(line)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
 from dqa.cli import options
 from dqa.cli.bundles import with_options
-from dqa.cli.output import echo_json, report_defects
+from dqa.cli.output import echo, echo_json, report_defects
 from dqa.cli.shared_bundles import AnyQuestionOptions
 from dqa.core.text import counted
 
@@ -39,9 +37,9 @@ def annotate(  # noqa: PLR0913  (one parameter an option)
         echo_json([annotation.to_json() for annotation in annotations])
         return
     for annotation in annotations:
-        typer.echo(_line(annotation))
+        echo(_line(annotation))
     for line in _totals(annotations):
-        typer.echo(line)
+        echo(line)
 
 
 def _line(annotation: Annotation) -> str:

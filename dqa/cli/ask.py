@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,13 +15,14 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
-from dqa.core.paths import require_new_file
-from dqa.core.text import counted, visible
+from dqa.core.files import open_to_add, write_private
+from dqa.core.paths import problem_of_path, require_new_file
+from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
@@ -223,28 +224,29 @@ def ask(  # noqa: PLR0913  (one parameter an option)
 
     question = asked.asked()
     prices = calling.prices
-    with _new_file(trace) as file, Steps(prices) as steps:
-        decided = ask_one(
-            database,
-            question,
-            decider=decider,
-            calls=calling,
-            policy=policy,
-            audit=audit,
-            tables=options.tables_in(tables),
-            watcher=steps,
-            debug=debug,
-            **asking.fields(rule_set),
-        )
+    with _new_file(trace):
+        with Steps(prices) as steps:
+            decided = ask_one(
+                database,
+                question,
+                decider=decider,
+                calls=calling,
+                policy=policy,
+                audit=audit,
+                tables=options.tables_in(tables),
+                watcher=steps,
+                debug=debug,
+                **asking.fields(rule_set),
+            )
         written = decided.to_json()
-        if file is not None:
-            file.write(json.dumps(written, indent=2, ensure_ascii=False) + "\n")
-    if as_json:
-        echo_json(written)
-    else:
-        typer.echo(_as_text(decided))
-    for warning in decided.warnings:
-        typer.echo(f"warning: {visible(warning)}", err=True)
+        if as_json:
+            echo_json(written)
+        else:
+            echo(*_as_text(decided).split("\n"))
+        for warning in decided.warnings:
+            echo(f"warning: {warning}", err=True)
+        if trace is not None:  # after the answer, which was paid for, has been told
+            _write_trace(trace, written)
     _fail(decided, trace)
 
 
@@ -265,7 +267,7 @@ def _fail(decided: Trace, trace: Path | None) -> None:
         )
     if decided.ending is not Ending.ANSWERED:
         if trace is None:
-            typer.echo(
+            echo(
                 "To see what was replied, ask again with --trace FILE; "
                 f"'{own_command()} trace FILE' shows it.",
                 err=True,
@@ -274,20 +276,26 @@ def _fail(decided: Trace, trace: Path | None) -> None:
 
 
 @contextmanager
-def _new_file(path: Path | None) -> Iterator[TextIO | None]:
-    """Open the trace's file before anything is asked, so a wrong name costs no answer."""
+def _new_file(path: Path | None) -> Iterator[None]:
+    """Make the trace's file before anything is asked, so a wrong name costs no answer."""
     if path is None:
-        yield None
+        yield
         return
     require_new_file(path)
-    file = path.open("x", encoding="utf-8", newline="\n")
+    open_to_add(path, new=True).close()
     try:
-        with file:
-            yield file
+        yield
     except BaseException:
-        # Nothing was decided; an empty file would only be in the way of the next try.
+        # Nothing was decided, or not kept; an empty file would only be in the way of the next try.
         path.unlink()
         raise
+
+
+def _write_trace(path: Path, written: object) -> None:
+    try:
+        write_private(path, json.dumps(written, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(path, error, writing=True)}.") from error
 
 
 def _as_text(decided: Trace) -> str:
@@ -311,4 +319,4 @@ def _as_text(decided: Trace) -> str:
             lines.append(f"    -> {counted(evidence.row_count, 'row')}{cut}")
     lines.append(model_line(decided.model))
     lines.append(str(Spending.of(decided.usage, decided.cost)))
-    return "\n".join(visible(line) for line in "\n".join(lines).split("\n"))
+    return "\n".join(lines)

@@ -10,7 +10,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import OUTPUT
-from dqa.cli.output import echo_json, report_defects
+from dqa.cli.output import echo, echo_json, report_defects
 from dqa.cli.shared_bundles import AnyQuestionOptions
 from dqa.core.text import counted
 
@@ -57,13 +57,13 @@ def audit(  # noqa: PLR0913  (one parameter an option)
         echo_json(audited.to_json())
         return
     for label in audited.labels if html is None else ():
-        typer.echo(f"{label.scenario}/{label.question} {label.official}: {label.verdict}")
-        typer.echo(f"  {label.reason}")
+        echo(f"{label.scenario}/{label.question} {label.official}: {label.verdict}")
+        echo(f"  {label.reason}")
     for line in (*_totals(audited), *shortcut_lines(audited.shortcuts)):
-        typer.echo(line)
+        echo(line)
     if html is not None:
         labels = counted(len(audited.labels), "label")
-        typer.echo(f"The page with every one of {labels} is {html}.")
+        echo(f"The page with every one of {labels} is {html}.")
 
 
 def _totals(audited: ReleaseAudit) -> list[str]:

@@ -13,7 +13,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.completion import by_dialect
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.core.errors import UsageError
 from dqa.core.paths import problem_of_path
 from dqa.core.text import counted, shortened, visible
@@ -93,16 +93,16 @@ def _check_files(files: Sequence[Path], dialect: str, policy: Policy, as_json: b
     for one in checked:
         _say(one)
     told = f": {len(checked) - refused} allowed, {refused} refused" if checked else ""
-    typer.echo(f"{counted(len(checked), 'statement')}{told}.")
+    echo(f"{counted(len(checked), 'statement')}{told}.")
     return refused
 
 
 def _say(checked: CheckedStatement) -> None:
     where = f"{checked.file}:{checked.line}"
     text = visible(shortened(checked.statement, _SHOWN))
-    typer.echo(f"{where}: {'allowed' if checked.allowed else 'REFUSED'}  {text}")
+    echo(f"{where}: {'allowed' if checked.allowed else 'REFUSED'}  {text}")
     if not checked.allowed:
-        typer.echo(f"    {visible(checked.reason)}")
+        echo(f"    {checked.reason}")
 
 
 def _check_lines(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:

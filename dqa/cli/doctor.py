@@ -8,8 +8,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.help import DATABASES
-from dqa.cli.output import echo_json
-from dqa.core.text import visible
+from dqa.cli.output import echo, echo_json
 
 if TYPE_CHECKING:
     from dqa.api.databases import DatabaseHealth
@@ -42,7 +41,7 @@ def doctor(
     else:
         for health in found:
             for line in _lines(health):
-                typer.echo(visible(line))
+                echo(line)
     if any(health.state is HealthState.BROKEN for health in found):
         raise typer.Exit(1)
 

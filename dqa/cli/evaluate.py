@@ -14,7 +14,7 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json, echo_report
+from dqa.cli.output import echo, echo_json, echo_report
 from dqa.cli.progress import Progress
 from dqa.cli.resuming import given_by, how_to_resume
 from dqa.cli.shared_bundles import AnyQuestionOptions, DecidingOptions
@@ -149,11 +149,11 @@ def _leave(progress: Progress, out: Path | None) -> None:
     """Say how an interrupted run can go on, and end it even where a reply is still awaited."""
     made = f"Interrupted: {progress.done} of {counted(progress.total, 'decision')} were made"
     if out is None:
-        typer.echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
+        echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
     else:
         from dqa.report.hints import resume_command
 
-        typer.echo(f"{made} and are kept. '{resume_command(out)}' goes on.", err=True)
+        echo(f"{made} and are kept. '{resume_command(out)}' goes on.", err=True)
     if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
         # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
         sys.stdout.flush()
@@ -166,14 +166,14 @@ def _complain(run: Run) -> None:
     from dqa.report.tables import crash_lines, failures
 
     for line in failures(run.results):
-        typer.echo(f"failed: {line}", err=True)
+        echo(f"failed: {line}", err=True)
     for line in crash_lines(run.crashed, run.folder):
-        typer.echo(f"crashed: {line}", err=True)
+        echo(f"crashed: {line}", err=True)
     further = run.how_to_go_on()
     if run.stopped_by is not None:
         raise BudgetSpentError(f"{run.stopped_by} {further}")
     if further is not None:
-        typer.echo(f"not judged: {further}", err=True)
+        echo(f"not judged: {further}", err=True)
         raise typer.Exit(1)
 
 
@@ -183,4 +183,4 @@ def _tell_what_next(run: Run) -> None:
 
     if run.folder is not None and not any(result.outcome.repeated for result in run.results):
         for line in next_steps(run.folder, run.results):
-            typer.echo(line, err=True)
+            echo(line, err=True)

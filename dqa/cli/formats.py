@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dqa.cli.completion import by_format
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 
 
 def formats(
@@ -26,4 +26,4 @@ def formats(
         echo_json(json_schema(name))
         return
     for known in format_names():
-        typer.echo(known)
+        echo(*known.split("\n"))

@@ -14,7 +14,7 @@ from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.cli.shared_bundles import DecidingOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.paths import require_new_folder
@@ -228,12 +228,12 @@ def _report(out: Path, as_json: bool) -> None:
         echo_json({"out": str(out), **manifest.to_json()})
         return
     for scenario, counts in manifest.counts.items():
-        typer.echo(
+        echo(
             f"{scenario}: {counted(counts.questions, 'question')} on "
             f"{counted(counts.databases, 'database')}, "
             f"{counts.mean_rows:.1f} rows on average"
         )
-    typer.echo(f"Written to {out}. Decide them with: {command('eval', '--generated', str(out))}")
+    echo(f"Written to {out}. Decide them with: {command('eval', '--generated', str(out))}")
 
 
 def _known(listed: str) -> tuple[str, ...]:

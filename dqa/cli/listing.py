@@ -10,7 +10,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.completion import by_name
 from dqa.cli.help import DATABASES, MODELS, QUESTIONS
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.core.text import counted
 
 
@@ -60,10 +60,10 @@ def list_known(
         echo_json({title: [entry.to_json() for entry in found[title]] for title in found})
         return
     for title, entries in found.items():
-        typer.echo(f"{title}:")
+        echo(f"{title}:")
         width = max((len(entry.name) for entry in entries), default=0)
         for entry in entries:
-            typer.echo(f"  {entry.name:<{width}}  {entry.description}")
+            echo(f"  {entry.name:<{width}}  {entry.description}")
 
 
 def _list_settings(decider: str, as_json: bool) -> None:
@@ -74,9 +74,9 @@ def _list_settings(decider: str, as_json: bool) -> None:
         echo_json([asdict(setting) for setting in found])
         return
     for setting in found:
-        typer.echo(f"{setting.name}={setting.default}  {setting.accepts}: {setting.description}")
+        echo(f"{setting.name}={setting.default}  {setting.accepts}: {setting.description}")
     if not found:
-        typer.echo(f"{decider} has no settings of its own.")
+        echo(f"{decider} has no settings of its own.")
 
 
 def _list_loaded(location: str, as_json: bool) -> None:
@@ -87,8 +87,6 @@ def _list_loaded(location: str, as_json: bool) -> None:
         echo_json([asdict(entry) for entry in held])
         return
     for entry in held:
-        typer.echo(
-            f"{entry.namespace}: {entry.scenario} {entry.name}, {counted(entry.rows, 'row')}"
-        )
+        echo(f"{entry.namespace}: {entry.scenario} {entry.name}, {counted(entry.rows, 'row')}")
     if not held:
-        typer.echo("It holds no situation that 'dqa load' put there.")
+        echo("It holds no situation that 'dqa load' put there.")

@@ -10,7 +10,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.bundles import with_options
 from dqa.cli.help import DATABASES, QUESTIONS
-from dqa.cli.output import echo_json, report_defects
+from dqa.cli.output import echo, echo_json, report_defects
 from dqa.cli.shared_bundles import QuestionOptions
 from dqa.core.text import counted
 
@@ -62,7 +62,7 @@ def load(  # noqa: PLR0913  (one parameter an option)
         echo_json([entry.to_json() for entry in done])
         return
     for entry in done:
-        typer.echo(f"{entry.namespace}: {entry.name}, {counted(entry.rows, 'row')}, {entry.done}")
+        echo(f"{entry.namespace}: {entry.name}, {counted(entry.rows, 'row')}, {entry.done}")
 
 
 def unload(
@@ -81,4 +81,4 @@ def unload(
         echo_json([asdict(entry) for entry in gone])
         return
     for entry in gone:
-        typer.echo(f"{entry.namespace}: {entry.name}, {counted(entry.rows, 'row')}, unloaded")
+        echo(f"{entry.namespace}: {entry.name}, {counted(entry.rows, 'row')}, unloaded")

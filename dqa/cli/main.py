@@ -221,6 +221,7 @@ def _drop_what_cannot_be_written() -> None:
 
 def _leave(problem: str, code: int) -> NoReturn:
     from dqa.core.secrets import redact
+    from dqa.core.text import visible
 
-    typer.echo(f"error: {redact(' '.join(problem.split()))}", err=True)
+    typer.echo(f"error: {visible(redact(' '.join(problem.split())))}", err=True)
     sys.exit(code)

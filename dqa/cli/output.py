@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dqa.core.text import spelt_out
+from dqa.core.text import spelt_out, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from dqa.core.question_set import Defect
 
 _DEFECTS_SHOWN = 10
+
+
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines in which nothing acts on a terminal, whoever named what is in them."""
+    typer.echo("\n".join(map(visible, lines)), err=err)
+
+
+def echo_exactly(text: str) -> None:
+    """Write data as it is, for a program to read."""
+    sys.stdout.write(text)
 
 
 def echo_json(value: object) -> None:
@@ -47,7 +58,7 @@ def echo_table(table: Table) -> None:
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        typer.echo(as_text(table, piped_width()), nl=False)
+        echo(*as_text(table, piped_width()).splitlines())
         return
     for block in fitted(table, console.width):
         console.print(block)
@@ -56,12 +67,12 @@ def echo_table(table: Table) -> None:
 def echo_report(run: Run) -> None:
     """Print a run's tables, what is said below them, and where all of it is kept."""
     for title, table in run.tables():
-        typer.echo(title)
+        echo(title)
         echo_table(table)
     for line in run.lines():
-        typer.echo(line)
+        echo(line)
     if run.folder is not None:
-        typer.echo(f"Results and traces are in {run.folder}.")
+        echo(f"Results and traces are in {run.folder}.")
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
@@ -70,7 +81,7 @@ def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
 
     told = defects if verbose else said_once(defects)
     for defect in told if verbose else told[:_DEFECTS_SHOWN]:
-        typer.echo(f"defect: {defect}", err=True)
+        echo(f"defect: {defect}", err=True)
     if not verbose and len(told) > _DEFECTS_SHOWN:
         more = len(told) - _DEFECTS_SHOWN
-        typer.echo(f"defect: ... and {more} more, --verbose shows all", err=True)
+        echo(f"defect: ... and {more} more, --verbose shows all", err=True)

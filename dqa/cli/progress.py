@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self, TypeVar
 
-import typer
-
 from dqa.api.watching import Watcher
-from dqa.cli.output import report_defects
+from dqa.cli.output import echo, report_defects
 from dqa.cli.steps import fault_line
 from dqa.core.text import visible
 
@@ -65,7 +63,7 @@ class Progress(Watcher):
     def started(self, built: BuiltRun, done: int) -> None:
         """Say what is wrong in the data, and begin to show."""
         for warning in built.warnings:
-            typer.echo(f"warning: {warning}", err=True)
+            echo(f"warning: {warning}", err=True)
         report_defects(built.setup.questions.defects, self._verbose)
         self.total, self.done = built.setup.size, done
         if sys.stderr.isatty():
@@ -96,7 +94,7 @@ class Progress(Watcher):
         self._said.add(kind)
         line = f"warning: {visible(told)} (more of this kind is in the traces)"
         if self._bar is None:
-            typer.echo(line, err=True)
+            echo(line, err=True)
         else:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from pathlib import Path
@@ -12,10 +13,10 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.help import OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json, echo_table
+from dqa.cli.output import echo, echo_exactly, echo_json, echo_table
 from dqa.core.database import Limits
 from dqa.core.errors import UsageError
-from dqa.core.text import counted, visible
+from dqa.core.text import counted, spelt_out, visible
 
 if TYPE_CHECKING:
     from dqa.api.looking import QueriedRows
@@ -65,13 +66,11 @@ def query(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json(found.to_json())
     elif as_csv:
-        lines = csv.writer(sys.stdout, lineterminator="\n")
-        lines.writerow(found.columns)
-        lines.writerows([_plain(cell) for cell in row] for row in found.rows)
+        _print_csv(found)
     else:
         _print_table(found)
     if found.cut is not None:
-        typer.echo(f"warning: {_cut(found)}", err=True)
+        echo(f"warning: {_cut(found)}", err=True)
 
 
 def _statement(given: str | None, file: Path | None) -> str:
@@ -84,6 +83,21 @@ def _statement(given: str | None, file: Path | None) -> str:
     return options.text_in("STATEMENT", Path("-")) if given == "-" else given or ""
 
 
+def _print_csv(found: QueriedRows) -> None:
+    """Print what was found exactly as it is, but to a terminal, which data must not drive."""
+    shown = _spelt_out if sys.stdout.isatty() else _plain
+    for row in (found.columns, *found.rows):
+        line = io.StringIO(newline="")
+        # A writer puts in quotes what is in its own end of a line: so both kinds of end are.
+        csv.writer(line, lineterminator="\r\n").writerow([shown(cell) for cell in row])
+        echo_exactly(f"{line.getvalue()[:-2]}\n")
+
+
+def _spelt_out(cell: Any) -> Any:  # noqa: ANN401  (any value of a result)
+    plain = _plain(cell)
+    return spelt_out(plain, kept="\n\t") if isinstance(plain, str) else plain
+
+
 def _print_table(found: QueriedRows) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -94,7 +108,7 @@ def _print_table(found: QueriedRows) -> None:
     for row in found.rows:
         table.add_row(*(Text(visible(_shown(cell))) for cell in row))
     echo_table(table)
-    typer.echo(counted(len(found.rows), "row"))
+    echo(counted(len(found.rows), "row"))
 
 
 def _shown(cell: Any) -> str:  # noqa: ANN401  (any value of a result)

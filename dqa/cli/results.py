@@ -9,9 +9,8 @@ import typer
 
 from dqa.cli import options, runs
 from dqa.cli.help import OUTPUT, QUESTIONS
-from dqa.cli.output import echo_json, echo_report
+from dqa.cli.output import echo, echo_json, echo_report
 from dqa.core.errors import UsageError
-from dqa.core.text import visible
 from dqa.evaluation.results import Outcome
 from dqa.report.hints import resume_command, trace_command
 
@@ -110,10 +109,10 @@ def results(  # noqa: PLR0913  (one parameter an option)
 def _list(run: Run, wanted: tuple[Result, ...]) -> None:
     for result in wanted:
         where = f"{result.question} on {result.database} by {result.decider}"
-        typer.echo(visible(f"{where}: {result.outcome}. {_told(result)}"))
+        echo(f"{where}: {result.outcome}. {_told(result)}")
         if run.folder is not None:
-            typer.echo(visible(f"    {trace_command(run.folder, result.key)}"))
-    typer.echo(f"{len(wanted)} of {len(run.results)} decisions.")
+            echo(f"    {trace_command(run.folder, result.key)}")
+    echo(f"{len(wanted)} of {len(run.results)} decisions.")
 
 
 def _told(result: Result) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options
-from dqa.cli.output import echo_json
-from dqa.core.text import visible
+from dqa.cli.output import echo, echo_json
 from dqa.report.hints import resume_command
 
 if TYPE_CHECKING:
@@ -41,24 +40,24 @@ def list_runs(
     elif found:
         _list(found)
     else:
-        typer.echo("There is no run here: 'dqa eval ... --out runs/NAME' writes one.")
+        echo("There is no run here: 'dqa eval ... --out runs/NAME' writes one.")
 
 
 def _list(found: tuple[StoredRun, ...]) -> None:
     for run in found:
         folder = Path(run.folder)
-        typer.echo(visible(f"{folder}  {run.began:%Y-%m-%d %H:%M} UTC  {_state(run)}"))
+        echo(f"{folder}  {run.began:%Y-%m-%d %H:%M} UTC  {_state(run)}")
         if run.problem is not None:
-            typer.echo(visible(f"    {run.problem}"))
+            echo(f"    {run.problem}")
             continue
-        typer.echo(visible(f"    {run.questions}"))
+        echo(f"    {run.questions}")
         asked = ", ".join(run.deciders)
         if run.databases:  # of a user's own questions they are known by what was decided
             asked += f" on {', '.join(run.databases)}"
-        typer.echo(visible(f"    {asked}; model: {run.model or 'none'}"))
-        typer.echo(f"    {_figures(run.counts)}")
+        echo(f"    {asked}; model: {run.model or 'none'}")
+        echo(f"    {_figures(run.counts)}")
         if run.counts.complete is False:
-            typer.echo(visible(f"    goes on by: {resume_command(folder)}"))
+            echo(f"    goes on by: {resume_command(folder)}")
 
 
 def _state(run: StoredRun) -> str:

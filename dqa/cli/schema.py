@@ -8,8 +8,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.help import QUESTIONS
-from dqa.cli.output import echo_json
-from dqa.core.text import visible
+from dqa.cli.output import echo, echo_json
 
 _Location = Annotated[
     str,
@@ -48,6 +47,6 @@ def schema(  # noqa: PLR0913  (one parameter an option)
         echo_json(shown.to_json())
     else:
         for line in shown.text.split("\n"):
-            typer.echo(visible(line))
+            echo(line)
     if shown.warning is not None:
-        typer.echo(f"warning: {visible(shown.warning)}", err=True)
+        echo(f"warning: {shown.warning}", err=True)

@@ -8,7 +8,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
-from dqa.cli.output import echo_json, report_defects
+from dqa.cli.output import echo, echo_json, report_defects
 from dqa.cli.shared_bundles import AnyQuestionOptions
 
 
@@ -34,4 +34,4 @@ def show(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json(shown.to_json())
     else:
-        typer.echo(shown.to_text())
+        echo(*shown.to_text().split("\n"))

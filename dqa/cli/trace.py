@@ -9,7 +9,7 @@ import typer
 
 from dqa.cli import options, runs
 from dqa.cli.help import OUTPUT
-from dqa.cli.output import echo_json, echo_table
+from dqa.cli.output import echo, echo_json, echo_table
 from dqa.core.text import counted
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> No
         cells = (question, database, *(row.get(decider, "-") for decider in deciders))
         table.add_row(*(Text(visible(cell)) for cell in cells))
     echo_table(table)
-    typer.echo(
-        f"Name one: {own_command()} trace {run.folder} QUESTION --database NAME --decider NAME"
-    )
+    echo(f"Name one: {own_command()} trace {run.folder} QUESTION --database NAME --decider NAME")
 
 
 def _list(run: Run, wanted: Sequence[Trace]) -> None:
@@ -120,6 +118,6 @@ def _list(run: Run, wanted: Sequence[Trace]) -> None:
         named = "" if answer is None else str(answer)
         cells = (found.database, found.decider, outcome, str(found.steps), named)
         table.add_row(*(Text(visible(cell)) for cell in cells))
-    typer.echo(f"{visible(wanted[0].question)} was decided {counted(len(wanted), 'time')}:")
+    echo(f"{wanted[0].question} was decided {counted(len(wanted), 'time')}:")
     echo_table(table)
-    typer.echo("Name one with --database and --decider.")
+    echo("Name one with --database and --decider.")

@@ -12,6 +12,8 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
+Isolation: TypeAlias = Literal["process", "none"]
+"""Where statements run: in worker processes, or in this one, which they then can hang or end."""
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
 """Which limit ended a result before the database did, or cut one of its cells."""
 

@@ -58,7 +58,7 @@ class Decision:
     plans
         The plan and each re-plan, in order.
     usage
-        Tokens and calls.
+        Tokens and calls, those of attempts that an outage ended included.
     steps
         Model replies, including unparsable ones.
     seconds

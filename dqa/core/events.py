@@ -173,7 +173,8 @@ class WarningEvent(Event):
     Attributes
     ----------
     about
-        What was left out: parts of the ``schema``, or ``candidates``.
+        What was left out: parts of the ``schema``, ``candidates``, or ``tokens`` that no provider
+        counted.
     text
         What a reader of the decision has to know, and how to mend it.
     considered, total
@@ -183,7 +184,7 @@ class WarningEvent(Event):
     """
 
     kind: Literal["warning"] = "warning"
-    about: Literal["schema", "candidates"]
+    about: Literal["schema", "candidates", "tokens"]
     text: str
     considered: int
     total: int

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from dqa.core.errors import UsageError
+from dqa.core.files import DOCUMENT_BYTES, read_bytes
 
 _PROBLEMS = {
     errno.ENOENT: "{} does not exist",
@@ -62,7 +63,7 @@ def told_problem(error: OSError, path: Path | None = None) -> str | None:
     return f"{problem_of_path(named, error)}."
 
 
-def read_text_file(path: Path, hint: str = "") -> str:
+def read_text_file(path: Path, hint: str = "", *, pipes: bool = True) -> str:
     """Return the text of a file that a user named, without a byte order mark.
 
     Parameters
@@ -71,14 +72,16 @@ def read_text_file(path: Path, hint: str = "") -> str:
         Its name.
     hint
         A sentence that says what to name instead.
+    pipes
+        Whether it may be a pipe that somebody writes to.
 
     Raises
     ------
     UsageError
-        It cannot be read, or is no UTF-8 text.
+        It cannot be read, is too large, or is no UTF-8 text.
     """
     try:
-        return path.read_text("utf-8-sig")
+        return read_bytes(path, most=DOCUMENT_BYTES, pipes=pipes).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{problem_of_path(path, error)}. {hint}".rstrip()) from error
     except UnicodeDecodeError as error:

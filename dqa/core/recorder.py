@@ -9,7 +9,7 @@ from time import perf_counter
 
 from dqa.core.decision import Decision, Ending, Outage, Usage
 from dqa.core.endings import ending_of
-from dqa.core.events import AnswerEvent, EndingEvent, Event, event_of
+from dqa.core.events import AnswerEvent, EndingEvent, Event, WarningEvent, event_of
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
@@ -74,6 +74,11 @@ class Recorder:
         """Add an event."""
         self.events.append(event)
         self._watcher.happened(event, self.usage)
+
+    def warn_once(self, warning: WarningEvent) -> None:
+        """Add a warning, unless there is one of its words."""
+        if all(getattr(event, "text", None) != warning.text for event in self.events):
+            self.note(warning)
 
     def add_evidence(self, evidence: Evidence) -> None:
         """Add what a tool returned, with its event."""

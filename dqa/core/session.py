@@ -23,6 +23,11 @@ class Session(ABC):
     namespace
         The schema, database or label that it shows, as statements may name it; None for all that
         there is, or where statements have no name for it.
+    schemas
+        The schemas (of MySQL the databases) that are its own, as the server spells them; None where
+        statements can name no other.
+    search_path
+        Where the engine looks for tables that are written without a schema, in order.
     file
         The file that it reads; None where it reads none, or several.
     is_broken
@@ -37,6 +42,8 @@ class Session(ABC):
     language: str
     name: str
     namespace: str | None = None
+    schemas: tuple[str, ...] | None = None
+    search_path: tuple[str, ...] = ()
     file: Path | None = None
     is_broken: bool = False
 

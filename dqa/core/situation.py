@@ -234,6 +234,9 @@ class Table:
 
     __hash__ = None  # type: ignore[assignment]  # hash the situation's content instead
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.schema, dict(self._columns))
+
     def __repr__(self) -> str:
         return f"Table({self.schema.name!r}, {len(self)} rows)"
 
@@ -284,6 +287,10 @@ class Situation:
 
     def __hash__(self) -> int:
         return hash(self.content_hash)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {name: self.__dict__[name] for name in ("content_hash",) if name in self.__dict__}
+        return Situation, (self.schema, self.name, dict(self.tables)), known
 
     @cached_property
     def content_hash(self) -> str:

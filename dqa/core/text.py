@@ -18,6 +18,11 @@ def visible(line: str) -> str:
     return spelt_out(line.replace("\t", "    "))
 
 
+def visible_lines(text: str) -> str:
+    """Return a text in whose lines nothing acts, as `visible` makes each of them."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def counted(count: int, one: str, several: str | None = None) -> str:
     """Return how many there are of something: ``1 reply``, ``2 replies``.
 

@@ -9,12 +9,12 @@ errors, is the same for all and is here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from dqa.core.distribution import install_command
@@ -28,9 +28,10 @@ from dqa.databases.namespaces import (
     is_left_over,
     tag_of,
 )
+from dqa.databases.opening import Opening, find_named
 
 if TYPE_CHECKING:
-    from dqa.core.database import Database, Kind, Limits
+    from dqa.core.database import Database, Isolation, Kind, Limits
     from dqa.core.session import Session
     from dqa.core.situation import Situation
     from dqa.guard import Audit, GuardedDatabase, Policy
@@ -89,8 +90,18 @@ class Backend:
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
+        isolation: Isolation = "process",
     ) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
+
+        Parameters
+        ----------
+        location
+            Where it is.
+        policy, audit, limits
+            What of it may be read, who watches, and what a statement may cost.
+        isolation
+            Where statements run: ``"none"`` is for data and statements of one's own.
 
         Raises
         ------
@@ -104,8 +115,7 @@ class Backend:
         DatabaseUnavailableError
             The server cannot be reached, or another process keeps the file to itself.
         """
-        with self._started().connect(location) as namespaces:
-            session = namespaces.open(namespaces.select())
+        session = self._session(Opening(self.namespaces, location), isolation)
         return self._guarded(session, policy, audit, limits, checked=True)
 
     def load(  # noqa: PLR0913
@@ -117,6 +127,7 @@ class Backend:
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
+        isolation: Isolation = "process",
     ) -> Database:
         """Write a situation into a namespace of its own, all or nothing, and open that read-only.
 
@@ -128,7 +139,7 @@ class Backend:
             Where to; None means in memory, for embedded databases.
         replace
             The namespace to drop first where it holds something else.
-        policy, audit, limits
+        policy, audit, limits, isolation
             As `open` takes them.
 
         Raises
@@ -143,18 +154,13 @@ class Backend:
             As `open`, or the disk is full.
         """
         if location is None:
-            session = self._in_memory().load_in_memory(situation)
+            opening = Opening(self._in_memory(), content=situation)
         else:
-            with self._started().connect(location) as namespaces:
-                tag = tag_of(situation, namespaces.name_for(situation))
-                if not hold_same(namespaces.read(tag.namespace), tag):
-                    with namespaces.locked(tag.namespace):
-                        _fill(namespaces, situation, tag, replace)
-                session = namespaces.open(tag.namespace)
-        return self._guarded(session, policy, audit, limits)
+            opening = Opening(self.namespaces, location, self._loaded(situation, location, replace))
+        return self._guarded(self._session(opening, isolation), policy, audit, limits)
 
     @contextmanager
-    def scratch(
+    def scratch(  # noqa: PLR0913
         self,
         script: str,
         location: str | None = None,
@@ -162,6 +168,7 @@ class Backend:
         policy: Policy | None = None,
         audit: Audit | None = None,
         limits: Limits | None = None,
+        isolation: Isolation = "process",
     ) -> Iterator[Database]:
         """Run a script in a new database, open that read-only, and drop it in the end.
 
@@ -173,7 +180,7 @@ class Backend:
             Statements that make tables and fill them, in the engine's own language.
         location
             The server; None means in memory, for embedded databases.
-        policy, audit, limits
+        policy, audit, limits, isolation
             As `open` takes them.
 
         Raises
@@ -184,7 +191,7 @@ class Backend:
             As `open`, or the server has no databases of their own.
         """
         if location is None:
-            made = self._in_memory().run_script(script)
+            made = self._session(Opening(self._in_memory(), content=script), isolation)
             database = self._guarded(made, policy, audit, limits, checked=True)
             try:
                 yield database
@@ -195,7 +202,9 @@ class Backend:
         with self._started().connect(location) as namespaces:
             place = namespaces.make_scratch(name, script)
         try:
-            database = self.open(place, policy=policy, audit=audit, limits=limits)
+            database = self.open(
+                place, policy=policy, audit=audit, limits=limits, isolation=isolation
+            )
             try:
                 yield database
             finally:
@@ -213,7 +222,7 @@ class Backend:
         """Drop a namespace and return what it held; `UsageError` where it holds no situation."""
         with self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
-            with namespaces.locked(name):
+            with self._released(namespaces), namespaces.locked(name):
                 content = namespaces.read(name)
                 if not isinstance(content, LoadedSituation) or content.namespace != name:
                     raise UsageError(
@@ -226,7 +235,8 @@ class Backend:
     def examine(self, location: str | None = None) -> Examination:
         """Connect and look: `DqaError` says what is wrong with the connection."""
         if location is None:
-            return Examination(self._in_memory().engine_version())
+            self._in_memory()
+            return Examination(self._started().engine_version())
         with self._started().connect(location) as namespaces:
             return namespaces.examine()
 
@@ -241,18 +251,38 @@ class Backend:
 
     def _started(self) -> type[Namespaces]:
         """Return the class of namespaces; embedded engines race where two threads start them."""
-        if not self.is_installed:
-            raise MissingKeyError(
-                f"The driver '{self.driver}' is not installed: "
-                f"{install_command(self.extra or self.name)}."
-            )
+        self._require_installed()
         with _STARTING:
             found = _STARTED.get(self.namespaces)
             if found is None:
-                found = _found(self.namespaces)
+                found = find_named(self.namespaces)
                 found.start()
                 _STARTED[self.namespaces] = found
             return found
+
+    def _loaded(self, situation: Situation, location: str, replace: str | None) -> str:
+        """Write a situation where it is not there already, and return its namespace."""
+        with self._started().connect(location) as namespaces:
+            tag = tag_of(situation, namespaces.name_for(situation))
+            if not hold_same(namespaces.read(tag.namespace), tag):
+                with self._released(namespaces), namespaces.locked(tag.namespace):
+                    _fill(namespaces, situation, tag, replace)
+            return tag.namespace
+
+    def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
+        """Keep this process's workers from a file that is about to be written."""
+        from dqa.databases.isolation.pool import pause_file
+
+        return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
+
+    def _session(self, opening: Opening, isolation: Isolation) -> Session:
+        if isolation == "process":
+            from dqa.databases.isolation.session import IsolatedSession
+
+            self._require_installed()
+            return IsolatedSession(opening)
+        self._started()
+        return opening.open()
 
     def _guarded(
         self,
@@ -265,24 +295,26 @@ class Backend:
     ) -> GuardedDatabase:
         """Return a session behind the guard; closed where the policy does not fit it."""
         try:
-            front: type[GuardedDatabase] = _found(self.front)
+            front: type[GuardedDatabase] = find_named(self.front)
             return front(session).restrict(policy, audit, limits, checked=checked)
         except BaseException:
             session.close()
             raise
 
-    def _in_memory(self) -> type[Namespaces]:
+    def _require_installed(self) -> None:
+        if not self.is_installed:
+            raise MissingKeyError(
+                f"The driver '{self.driver}' is not installed: "
+                f"{install_command(self.extra or self.name)}."
+            )
+
+    def _in_memory(self) -> str:
+        """Return the class of namespaces of an engine that has databases in memory."""
         if not self.embedded:
             raise UsageError(
                 f"A {self.name} database is not in memory: name where it is, as {self.example}."
             )
-        return self._started()
-
-
-def _found(reference: str) -> Any:  # noqa: ANN401  (whatever has that name)
-    """Return what ``package.module:Name`` names."""
-    module, _, name = reference.partition(":")
-    return vars(import_module(module))[name]
+        return self.namespaces
 
 
 def _fill(

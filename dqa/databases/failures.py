@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from dqa.core.database import Kind, Limits
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -16,6 +20,36 @@ _READ_LESS: dict[Kind, str] = {
     "relational": "filter earlier, join on keys, bound recursion",
     "graph": "connect the patterns, filter earlier, bound path lengths",
 }
+
+_UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
+    *(TypeError, ValueError, struct.error),
+)
+"""What drivers raise of values that Python does not have: as dates and numbers that are too large,
+texts that are no UTF-8, maps whose keys are lists, and what is nested too deep."""
+
+
+class UnreadableError(StatementError):
+    """A driver cannot read a result; what is left of it may still be on its way."""
+
+
+@contextmanager
+def driver_reads() -> Iterator[None]:
+    """Make what a driver raises of a value that Python does not have the statement's error.
+
+    Only calls of a driver belong into this context. Where an exception was raised cannot tell whose
+    it is, for half of the drivers are no Python; which kind it is cannot, for bugs of ours are of
+    the same kinds. What is called here can: in a driver's own code there are none of ours.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise UnreadableError(str(out_of_memory())) from error
+    except _UNREADABLE as error:
+        raise UnreadableError(
+            f"The database's driver cannot read this result ({type(error).__name__}: "
+            f"{one_line(error)}). Return the value as text, or a part of it."
+        ) from error
 
 
 def refused_script(engine: str, error: Exception) -> DataError:
@@ -38,6 +72,14 @@ def out_of_memory() -> StatementError:
     )
 
 
+def crashed(how: str) -> StatementError:
+    """Return the error of a statement that ended the engine; `how` says what the system saw."""
+    return StatementError(
+        f"The statement crashed the database engine ({how}). Write it in another way: with fewer "
+        "conversions, with arguments of the types that a function expects, with smaller values."
+    )
+
+
 def refused(problem: str) -> RefusedStatementError:
     """Return the error of a statement that the session may not run."""
     return RefusedStatementError(f"The statement was not run: {problem}.")
@@ -54,19 +96,6 @@ def unanswered(name: str, limits: Limits) -> DatabaseUnavailableError:
         f"Database '{name}' does not answer: the statement did not come back within "
         f"{limits.seconds:g} seconds, nor did an attempt to end it."
     )
-
-
-def broken(problem: str) -> StatementError:
-    """Return the error of a statement during which its server broke the connection."""
-    return StatementError(
-        f"The server broke the connection while this statement ran: {problem}. It was not run "
-        "again; write one that needs less."
-    )
-
-
-def gone(name: str, problem: str) -> DatabaseUnavailableError:
-    """Return the error of a server that broke the connection and cannot be reached any more."""
-    return DatabaseUnavailableError(f"Database '{name}' broke the connection: {problem}.")
 
 
 def one_line(error: object) -> str:

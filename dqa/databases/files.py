@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 from abc import abstractmethod
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -11,6 +13,8 @@ from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from dqa.core.errors import DataError, UsageError
+from dqa.core.files import make_private_folder
+from dqa.core.paths import told_problem
 from dqa.databases.namespaces import (
     Examination,
     ForeignContent,
@@ -172,9 +176,14 @@ class FileNamespaces(Namespaces):
 
     def _put(self, situation: Situation, tag: LoadedSituation, *, replace: bool) -> None:
         require_folder(self._path)
-        new = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
+        # In a folder of its own, so that nobody else can open the file, nor what the engine writes
+        # beside it, before its mode is set.
+        folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
+        new = folder / self._path.name
         try:
+            make_private_folder(folder)
             self._write(situation, tag, new)
+            new.chmod(stat.S_IMODE(self._path.stat().st_mode) if self._path.exists() else 0o600)
             if replace:
                 new.replace(self._path)
             else:
@@ -183,10 +192,8 @@ class FileNamespaces(Namespaces):
         except FileExistsError:
             raise
         except (OSError, RuntimeError) as error:
-            strerror = error.strerror if isinstance(error, OSError) else None
-            problem = strerror or " ".join(str(error).split())
-            raise UsageError(f"'{self._path}' cannot be written: {problem}.") from error
+            told = told_problem(error, self._path) if isinstance(error, OSError) else None
+            said = " ".join(str(error).split())
+            raise UsageError(told or f"'{self._path}' cannot be written: {said}.") from error
         finally:
-            for left in self._path.parent.iterdir():
-                if left.name.startswith(new.name):
-                    left.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)

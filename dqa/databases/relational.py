@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from time import perf_counter
 
-from sqlalchemy import Engine, Inspector, String, inspect
+from sqlalchemy import Engine, Inspector, String, inspect, literal_column, select
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
@@ -25,7 +25,8 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
-from dqa.databases.failures import broken, gone, one_line, timed_out
+from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.leaving import OverdueError
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
@@ -34,10 +35,6 @@ from dqa.databases.watchdog import WATCHDOG
 
 _AT_ONCE = 0.1
 """Seconds that may pass before what is left of a limit is told to a server anew."""
-
-
-class StaleConnectionError(DatabaseUnavailableError):
-    """The connection broke before the statement was sent; another one may hold."""
 
 
 class PooledSession(Session):
@@ -66,7 +63,9 @@ class PooledSession(Session):
         self._engine = engine
         self._shown = namespace
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
-        self._broke: set[str] = set()
+        # What broke one connection has most likely broken all.
+        trivial = str(select(literal_column("1")).compile(engine))
+        self._attempts = Attempts(self._run_once, trivial, renew=engine.dispose)
 
     @abstractmethod
     def _limit(
@@ -82,7 +81,7 @@ class PooledSession(Session):
         """Return what ends, from another thread, what `connection` runs, and leaves it usable."""
 
     @abstractmethod
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _failure(self, error: Exception) -> Failure:
         """Return what a driver's error means."""
 
     @contextmanager
@@ -107,16 +106,11 @@ class PooledSession(Session):
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement, and once again where its connection broke before it was sent."""
-        started = perf_counter()
-        try:
-            return self._run_once(statement, limits, started)
-        except StaleConnectionError:
-            # What broke one connection has most likely broken all.
-            self._engine.dispose()
-        return self._run_once(statement, limits, started)
+        return self._attempts.run(statement, limits)
 
-    def _run_once(self, statement: str, limits: Limits, started: float) -> Rows:
-        connection = self._connect(_left(limits, started).seconds)
+    def _run_once(self, statement: str, limits: Limits) -> Rows:
+        started = perf_counter()
+        connection = self._connect(limits.seconds)
         pool = self._engine.pool
         is_sent = False
         try:
@@ -126,22 +120,26 @@ class PooledSession(Session):
         except OverdueError as error:
             raise self._late(connection, limits) from error
         except self._driver_error as error:
-            if not self._is_lost(error, connection):
-                raise self._translate(error, limits) from error
-            connection.invalidate(error)
-            if not is_sent:
-                raise StaleConnectionError(str(gone(self.name, one_line(error)))) from error
-            raise self._broken(statement, one_line(error)) from error
+            failure = self._failure(error)
+            if self._is_lost(error, connection):
+                failure = replace(failure, fault=Fault.CONNECTION)
+            if failure.fault is Fault.CONNECTION:
+                failure = replace(failure, is_sent=is_sent)
+                discard(connection)
+            raise error_of(failure, error, self.name, self.kind, limits) from error
+        except UnreadableError:
+            discard(connection)
+            raise
         except DqaError:
             raise
         except BaseException:
             # Ended from outside with who knows what still on the wire.
-            connection.invalidate()
+            discard(connection)
             raise
         finally:
-            if self._engine.pool is not pool and connection.is_valid:
+            if self._engine.pool is not pool:
                 # Disposed of meanwhile: the old pool would take it back and never close it.
-                connection.invalidate()
+                discard(connection)
             self._give_back(connection)
 
     def _give_back(self, connection: PoolProxiedConnection) -> None:
@@ -152,27 +150,13 @@ class PooledSession(Session):
         """Return the error of a statement that was stopped from outside."""
         return timed_out(limits, self.kind)
 
-    def _broken(self, statement: str, problem: str) -> DqaError:
-        """Return the error of a statement during which its connection broke.
-
-        It is never run again here, since it may be what broke the server. Whoever meets a server
-        that is gone will try again later, and should not break it for ever.
-        """
-        self._engine.dispose()
-        if statement not in self._broke:
-            try:
-                self._checked_out(0.0).close()
-            except DatabaseUnavailableError:
-                self._broke.add(statement)
-                return gone(self.name, problem)
-        return broken(problem)
-
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
     ) -> Rows:
         cursor = connection.cursor()
         try:
-            cursor.execute(statement)
+            with driver_reads():
+                cursor.execute(statement)
             return fetch_rows(
                 *(cursor, limits, started, self._driver_error), stop=self._stopper(connection)
             )
@@ -228,6 +212,12 @@ def _left(limits: Limits, started: float) -> Limits:
     return replace(limits, seconds=max(limits.seconds - taken, _AT_ONCE))
 
 
+def discard(connection: PoolProxiedConnection) -> None:
+    """Close a connection instead of giving it back, where that has not been done."""
+    if connection.is_valid:
+        connection.invalidate()
+
+
 def commented_reference(column: str, comment: str | None) -> tuple[tuple[str, str, str], ...]:
     """Return what a column's comment says that it refers to, as ``(column, table, column)``."""
     if comment is None or not comment.startswith(REFERENCES):
@@ -246,6 +236,8 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
 
     def references(table: tuple[str | None, str]) -> Iterator[tuple[str, str, str]]:
         for link in links.get(table, []):
+            if link["referred_schema"] not in {None, namespace}:
+                continue  # a table outside, which is not shown
             pairs = zip(link["constrained_columns"], link["referred_columns"], strict=True)
             yield from ((column, link["referred_table"], other) for column, other in pairs)
         for column in columns[table]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from datetime import date, datetime, time
-from decimal import Decimal
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
+from dqa.databases.failures import UnreadableError, driver_reads
+from dqa.databases.values import CELLS, loaded, plain, readable, repaired
 from dqa.databases.watchdog import WATCHDOG
 
-_CELLS = frozenset({str, int, float, bool, type(None)})
 _CLOSING_LINE = 140
 """Bytes kept free for the line that `Rows.to_text` ends with."""
 MOST_COUNTED = 10_000
@@ -24,8 +22,6 @@ _COUNTING, _MOST_SECONDS = 0.5, 1.0
 """Share of a statement's time within which they are, and the most that it adds, in seconds."""
 _LEAST_PART = 40
 """Characters below which no part of a list's or map's item is worth to be shown."""
-_DEEPEST = 50
-"""Levels of lists and maps in one another that are shown; Python counts its own to 1,000."""
 
 
 class DriverCursor(Protocol):
@@ -67,16 +63,9 @@ def fetch_rows(  # noqa: PLR0913  (each is a question of its own to a backend)
 
 def _parsed(row: Sequence[Any], places: set[int]) -> Sequence[Any]:
     return [
-        _loaded(value) if n in places and isinstance(value, str) else value
+        loaded(value) if n in places and isinstance(value, str) else value
         for n, value in enumerate(row)
     ]
-
-
-def _loaded(text: str) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return what JSON says; the text itself where it is nested or long beyond what is read."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return text
 
 
 def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
@@ -116,24 +105,23 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
         Ends from another thread what the driver waits for, so that it raises one of `failures`:
         the next row may be the one that the database looks for longest. Nothing is counted without.
     """
-    names = tuple(columns)
+    names = tuple(map(readable, columns))
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
     kept: list[tuple[Value, ...]] = []
     cut: Cut | None = None
     shortened = False
-    left = iter(rows)
+    left = _driven(rows)
     for row in left:
         if len(kept) >= limits.rows:
             cut = "rows"
             break
-        cells = tuple(
-            value if type(value) in _CELLS else plain(convert(value) if convert else value)
+        whole = tuple(
+            value if type(value) in CELLS else plain(convert(value) if convert else value)
             for value in row
         )
-        if any(_length(cell) > limits.cell for cell in cells):
-            cells = tuple(_shortened(cell, limits.cell) for cell in cells)
-            shortened = True
-        room -= len(dump_row(cells).encode(errors="surrogatepass")) + 1
+        cells, is_cut, size = _fitted(whole, limits.cell)
+        shortened = shortened or is_cut
+        room -= size
         if room < 0:
             cut = "bytes"
             break
@@ -146,6 +134,24 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
         cut, total = "cells" if shortened else None, None
     seconds = perf_counter() - started
     return Rows(names, tuple(kept), cut, seconds, total=total, counted=counted)
+
+
+def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    """Yield a driver's rows; one that it cannot read is the statement's error."""
+    with driver_reads():
+        for row in rows:  # noqa: UP028  (which would close them with this generator)
+            yield row
+
+
+def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:
+    """Return a row, whether some of its cells had to be cut, and the bytes of its line of text."""
+    fitted, is_cut = cells, any(_length(cell) > most for cell in cells)
+    if is_cut:
+        fitted = tuple(_shortened(cell, most) for cell in cells)
+    try:
+        return fitted, is_cut, len(dump_row(fitted).encode()) + 1
+    except ValueError:  # a number or a text that cannot be written
+        return _fitted(tuple(map(repaired, cells)), most)
 
 
 def _count(
@@ -169,6 +175,8 @@ def _count(
                     return None, MOST_COUNTED
                 if perf_counter() > until:
                     return None, 0
+    except UnreadableError:
+        return None, 0
     except failures:
         return None, 0  # the rows that are shown were there before
     return seen, seen
@@ -212,41 +220,3 @@ def _leading(items: Iterable[tuple[_Key, Value]], room: int) -> Iterator[tuple[_
             return
         room -= size
         yield key, item
-
-
-def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401, PLR0911  (drivers return what they like)
-    """Return any value of a driver as a `Value`; the same value always becomes the same one.
-
-    Numbers stay numbers as long as nothing is lost, binary is hexadecimal text, dates and times are
-    ISO 8601, lists and maps hold such values down to `levels`, and anything else is its own text.
-    """
-    if type(value) in _CELLS:
-        return value  # type: ignore[no-any-return]
-    if isinstance(value, Decimal):
-        return _number(value)
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return f"0x{bytes(value).hex()}"
-    if isinstance(value, (datetime, date, time)):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(key): _inner(item, levels - 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_inner(item, levels - 1) for item in value]
-    return str(value)
-
-
-def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
-    """Return a value within a list or map, where JSON has no word for what is no number."""
-    if levels < 1 and isinstance(value, (list, tuple, dict)):
-        return "..."
-    cell = plain(value, levels)
-    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
-
-
-def _number(value: Decimal) -> int | float | str:
-    if value.is_finite():
-        if value == value.to_integral_value():
-            return int(value)
-        if Decimal(repr(float(value))) == value:
-            return float(value)
-    return str(value)

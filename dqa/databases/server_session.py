@@ -95,7 +95,7 @@ class ServerSession(PooledSession):
             connection.invalidate()
         super()._give_back(connection)
 
-    def _discard(self, connection: PoolProxiedConnection) -> None:
+    def _drop_later(self, connection: PoolProxiedConnection) -> None:
         """Let a connection be dropped when its statement is over."""
         connection.info[_USED_UP] = True
 

@@ -186,10 +186,10 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     connected = connect(spec, spec.deciders, calls, resumed=resumed, given=given or {}, chats=chats)
     policy = _policy(spec)
     audit = None if options.audit is None else Audit.to_file(options.audit)
-    targets = targets_of(spec.databases, policy, audit)
+    targets = targets_of(spec.databases, policy, audit, options.isolation)
     if questions is None:
         questions = spec.questions.read(policy, audit)
-    places = places_of(questions.places, policy, audit)
+    places = places_of(questions.places, policy, audit, options.isolation)
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:
@@ -322,12 +322,14 @@ def _chats(
 
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
-    chats = {
-        model: chat_model(model.name, Connection(_address(model), calls.timeout, cassette), seed)
-        if model.name not in given
-        else given_model(model.name, given[model.name], cassette)
-        for model in models
-    }
+    chats: dict[ModelSpec, BaseChatModel] = {}
+    for model in models:
+        if model.name in given:
+            connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
+            chats[model] = given_model(model.name, given[model.name], connection)
+        else:
+            connection = Connection(_address(model), calls.timeout, cassette, calls.reply_limit)
+            chats[model] = chat_model(model.name, connection, seed)
     return chats, () if cassette is None else cassette.warnings
 
 

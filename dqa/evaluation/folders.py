@@ -12,7 +12,6 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -21,7 +20,8 @@ from pydantic import Field, ValidationError, model_validator
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import ParseError, UsageError
-from dqa.core.paths import require_folder
+from dqa.core.files import parse_json, read_text, whole_lines
+from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
@@ -116,19 +116,21 @@ def read_record(folder: Path) -> RunRecord:
         The folder holds no run, or one of a newer version.
     """
     require_folder(folder, "Name the folder of 'dqa eval --out'.")
-    if not (folder / RUN).is_file():
+    if not (folder / RUN).exists():
         raise UsageError(
             f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."
         )
     try:
-        written = json.loads((folder / RUN).read_text("utf-8"))
+        written = parse_json(read_text(folder / RUN, home=folder))
         known = _is_known(written, folder / RUN, folder)
         if known and "spec" in written:
             return _checked(written, folder / RUN)
         return RunRecord(spec=None, versions=written["versions"])
     except ValidationError as error:
         raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
-    except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(folder / RUN, error)}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name the folder of one."
         ) from error
@@ -150,7 +152,7 @@ def read_resumable(folder: Path) -> tuple[RunRecord, RunSpec]:
         The folder holds no run, or one of a newer version, or one that began in an older form.
     """
     record = read_record(folder)
-    written = json.loads((folder / RUN).read_text("utf-8")).get("spec") or {}
+    written = parse_json(read_text(folder / RUN, home=folder)).get("spec") or {}
     # What was decided then had other prompts, ties and rule sets, some of them of today's names.
     if record.spec is None or written.get("version", SPEC_VERSION) < SPEC_VERSION:
         raise UsageError(
@@ -170,7 +172,7 @@ def register_scenarios(folder: Path) -> None:
     ParseError
         Such a folder is wrong by now.
     """
-    spec = read_record(folder).spec if (folder / RUN).is_file() else None
+    spec = read_record(folder).spec if (folder / RUN).exists() else None
     for name in () if spec is None else spec.questions.scenarios or ():
         scenario_name(name)
 
@@ -250,20 +252,24 @@ def usage_so_far(folder: Path) -> Usage:
         A whole line of the traces is damaged.
     """
     # A process that was killed while it settled the folder may have left a line in both files.
-    abandoned = set(whole_lines(folder / ABANDONED))
+    abandoned = set(whole_lines(folder / ABANDONED, home=folder))
     made = _lines(folder / TRACES, "trace", _usage, lambda line: line not in abandoned)
-    return sum(chain(_lines(folder / ABANDONED, "trace", _usage), made), Usage())
+    return sum(made, usage_abandoned(folder))
+
+
+def usage_abandoned(folder: Path) -> Usage:
+    """Return what those decisions of a run have used that were made again.
+
+    Raises
+    ------
+    ParseError
+        A whole line of their traces is damaged.
+    """
+    return sum(_lines(folder / ABANDONED, "trace", _usage), Usage())
 
 
 def _usage(line: Mapping[str, Any]) -> Usage:
     return Usage(**line["usage"])
-
-
-def whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file that were written to their end; none where there is no file."""
-    if path.exists():
-        with path.open("rb") as file:
-            yield from (line for line in file if line.endswith(b"\n"))
 
 
 def _every(_: bytes) -> bool:
@@ -277,11 +283,11 @@ def _lines(
     wanted: Callable[[bytes], bool] = _every,
 ) -> Iterator[_Line]:
     """Read the wanted lines of a file, of which a half-written last one is none."""
-    for number, line in enumerate(whole_lines(path), start=1):
+    for number, line in enumerate(whole_lines(path, home=path.parent), start=1):
         if not wanted(line):
             continue
         try:
-            written = json.loads(line.decode("utf-8"))
+            written = parse_json(line)
             _is_known(written, path, path.parent)
             yield read(written)
         except UnicodeDecodeError as error:
@@ -290,7 +296,7 @@ def _lines(
         except ValidationError as error:
             problem = f"this is no {what}: {problem_of(error)}"
             raise ParseError(path, number, problem) from error
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ParseError(path, number, f"this is no {what}: {error!r}") from error
 
 
@@ -307,12 +313,12 @@ def _is_known(written: Mapping[str, Any], path: Path, folder: Path) -> bool:
 
 def _writer(folder: Path) -> str:
     try:
-        return str(json.loads((folder / RUN).read_text("utf-8"))["versions"]["dqa"])
-    except (OSError, RecursionError, ValueError, KeyError, TypeError):
+        return str(parse_json(read_text(folder / RUN, home=folder))["versions"]["dqa"])
+    except (OSError, ValueError, KeyError, TypeError):
         return "of an unknown version"
 
 
 def cut_half_line(path: Path) -> None:
     """Cut a half-written last line off a file."""
     if path.exists():
-        os.truncate(path, sum(map(len, whole_lines(path))))
+        os.truncate(path, sum(map(len, whole_lines(path, home=path.parent))))

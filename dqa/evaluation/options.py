@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from dqa.core.database import Isolation
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
@@ -36,6 +37,9 @@ class RunOptions(Record):
         Whether the first crash stops the run.
     audit
         A file to which every statement is appended, with what came of it; None for none.
+    isolation
+        Where statements run: in worker processes, or with ``"none"`` in this one, which is for data
+        and deciders of one's own.
     """
 
     workers: Annotated[int, Field(ge=1, description="Threads that decide.")] = 4
@@ -48,6 +52,10 @@ class RunOptions(Record):
         AfterValidator(_absolute),
         Field(description="File to append every statement to, with what came of it."),
     ] = None
+    isolation: Annotated[
+        Isolation,
+        Field(description="Where statements run: in worker processes, or none: in this one."),
+    ] = "process"
 
 
 class CallOptions(Record):
@@ -73,6 +81,9 @@ class CallOptions(Record):
     timeout: Annotated[float, Field(ge=0.1, description="How long a provider may be silent.")] = (
         120.0
     )
+    reply_limit: Annotated[
+        int, Field(ge=1_000, description="Most bytes of one reply; a larger one is a failure.")
+    ] = 1_000_000
     max_concurrency: Annotated[int | None, Field(ge=1, description="Most model calls at once.")] = (
         None
     )
@@ -146,7 +157,7 @@ class CallOptions(Record):
         from dqa.models.policy import CallPolicy, Retry
 
         if self.replay is not None:
-            return CallPolicy()
+            return CallPolicy(reply_limit=self.reply_limit)
         limits = (self.max_concurrency, self.requests_per_minute, self.tokens_per_minute)
         return CallPolicy(
             Retry(self.retries, seed=seed),
@@ -154,6 +165,7 @@ class CallOptions(Record):
             Budget(self.budget_tokens, self.budget_cost, self.prices, spent)
             if self.limits_spending
             else None,
+            self.reply_limit,
         )
 
 

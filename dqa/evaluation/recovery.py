@@ -12,13 +12,14 @@ next one finds what was there before, or what is there afterwards.
 
 from __future__ import annotations
 
-import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
+from dqa.core.files import open_private, parse_json, whole_lines
 from dqa.evaluation.folders import (
     ABANDONED,
     RESULTS,
@@ -26,7 +27,6 @@ from dqa.evaluation.folders import (
     SHORTCUTS,
     TRACES,
     cut_half_line,
-    whole_lines,
 )
 from dqa.evaluation.results import Outcome
 
@@ -34,13 +34,23 @@ _Key = tuple[str, str, str]
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that whoever reads it finds all of it, or what was there before."""
+    """Write a file so that whoever reads it finds all of it, or what was there before.
+
+    A new one is its owner's alone; one that is there keeps its mode.
+    """
     fresh = path.with_name(unfinished_name(path.name))
-    with fresh.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    fresh.unlink(missing_ok=True)  # it may be a link to somewhere
+    try:
+        with open(fresh, "xb", opener=open_private) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.is_file() and not path.is_symlink():
+            fresh.chmod(stat.S_IMODE(path.stat().st_mode))
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def unfinished_name(name: str) -> str:
@@ -88,14 +98,14 @@ def _parted(path: Path, wanted: set[int]) -> tuple[list[bytes], list[bytes]]:
     """Return the lines of these numbers, and the others."""
     kept: list[bytes] = []
     dropped: list[bytes] = []
-    for number, line in enumerate(whole_lines(path)):
+    for number, line in enumerate(whole_lines(path, home=path.parent)):
         (kept if number in wanted else dropped).append(line)
     return kept, dropped
 
 
 def _abandon(path: Path, lines: list[bytes]) -> None:
     """Add to the file of what counts no more; what a killed process added is not added again."""
-    there = list(whole_lines(path))
+    there = list(whole_lines(path, home=path.parent))
     known = set(there)
     new = [line for line in lines if line not in known]
     if new:
@@ -103,11 +113,11 @@ def _abandon(path: Path, lines: list[bytes]) -> None:
 
 
 def _lines(path: Path, what: str) -> Iterator[tuple[bytes, Any]]:
-    for number, line in enumerate(whole_lines(path), start=1):
+    for number, line in enumerate(whole_lines(path, home=path.parent), start=1):
         try:
-            written = json.loads(line)
+            written = parse_json(line)
             _key(written)
-        except (KeyError, RecursionError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise ParseError(path, number, f"this is no {what}: {error!r}") from error
         yield line, written
 

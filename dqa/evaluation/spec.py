@@ -26,6 +26,7 @@ from pydantic import (
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
+from dqa.core.files import parse_json, read_text, write_private
 from dqa.core.paths import problem_of_path
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
@@ -287,10 +288,10 @@ class RunSpec(Deciding):
     def read(cls, file: Path | str) -> Self:
         """Read a spec from a file; `UsageError` where it is none."""
         try:
-            written = json.loads(Path(file).read_text("utf-8"))
+            written = parse_json(read_text(file))
         except OSError as error:
             raise UsageError(f"{problem_of_path(file, error)}.") from error
-        except (RecursionError, ValueError) as error:
+        except ValueError as error:
             raise UsageError(f"{file} is no JSON: {error}.") from error
         try:
             return cls.from_json(written)
@@ -300,7 +301,7 @@ class RunSpec(Deciding):
     def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""
         try:
-            Path(file).write_text(json.dumps(self.to_json(), indent=2) + "\n", "utf-8")
+            write_private(Path(file), json.dumps(self.to_json(), indent=2) + "\n")
         except OSError as error:
             raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 

@@ -2,7 +2,7 @@
 
 Beside them, ``shortcuts.jsonl`` has what the scenarios' heuristics answer to the same questions.
 
-Every decision is appended, and flushed, as soon as it is made: first its trace, then its result,
+Every decision is appended as soon as it is made: first its trace, then its result,
 from which on it counts. A killed process can cost the last decision, never more; what it left of
 that is taken out before the run goes on (`dqa.evaluation.recovery`), so one decision has one trace.
 A finished run's results are written once more in the order of its plan, so the same command leaves
@@ -14,10 +14,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from dqa.core.errors import UsageError
+from dqa.core.files import add_line, make_private_folder, open_to_add
 from dqa.core.paths import problem_of_path
 from dqa.evaluation.folders import (
     RESULTS,
@@ -64,7 +66,7 @@ class RunStore:
         self.folder = folder
         self._results: dict[tuple[str, str, str], Result] = {}
         self._crashed: dict[tuple[str, str, str], Trace] = {}
-        self._files: tuple[TextIO, TextIO] | None = None
+        self._files: tuple[FileIO, FileIO] | None = None
         self._lock: int | None = None
         self._fresh = folder is not None and not _is_used(folder)
         if folder is None:
@@ -85,7 +87,7 @@ class RunStore:
             if not self._fresh:
                 self._go_on(folder)
             write_whole(folder / RUN, (json.dumps(record.to_json(), indent=2) + "\n").encode())
-            self._files = (_appending(folder / TRACES), _appending(folder / RESULTS))
+            self._files = (open_to_add(folder / TRACES), open_to_add(folder / RESULTS))
         except BaseException:
             self.close()  # or nobody could go on, once what is wrong is mended
             raise
@@ -109,7 +111,7 @@ class RunStore:
     def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
         """Keep what the heuristics answer to the run's questions."""
         if self.folder is not None:
-            lines = "".join(_line(found.to_json()) for found in choices)
+            lines = "".join(f"{_line(found.to_json())}\n" for found in choices)
             write_whole(self.folder / SHORTCUTS, lines.encode())
 
     def add(self, result: Result, trace: Trace) -> None:
@@ -119,15 +121,14 @@ class RunStore:
             self._crashed[result.key] = trace
         if self._files is not None:
             for file, line in zip(self._files, (trace, result), strict=True):
-                file.write(_line(line.to_json()))
-                file.flush()
+                add_line(file, _line(line.to_json()))
 
     def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
         """Write the results in the order of the plan and return them."""
         ordered = tuple(self._results[t.key] for t in tasks if t.key in self._results)
         self.close()
         if self.folder is not None:
-            lines = "".join(_line(result.to_json()) for result in ordered)
+            lines = "".join(f"{_line(result.to_json())}\n" for result in ordered)
             write_whole(self.folder / RESULTS, lines.encode())
         return ordered
 
@@ -193,7 +194,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_used(folder: Path) -> bool:
@@ -206,10 +207,6 @@ def _is_used(folder: Path) -> bool:
 
 def _make(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise UsageError(f"{problem_of_path(folder, error)}.") from error
-
-
-def _appending(path: Path) -> TextIO:
-    return path.open("a", encoding="utf-8", newline="\n")

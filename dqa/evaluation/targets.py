@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dqa import plugins
-from dqa.core.database import Database, Kind
+from dqa.core.database import Database, Isolation, Kind
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
@@ -43,12 +43,15 @@ class Located:
         None for one in memory.
     policy, audit
         What of it may be read, and who watches its statements.
+    isolation
+        Where statements run.
     """
 
     backend: Backend
     location: str | None = None
     policy: Policy | None = None
     audit: Audit | None = None
+    isolation: Isolation = "process"
 
     @property
     def kind(self) -> Kind:
@@ -57,7 +60,13 @@ class Located:
 
     def load(self, situation: Situation, /) -> Database:
         """Put a situation into a namespace of its own there, or find it there, and open it."""
-        return self.backend.load(situation, self.location, policy=self.policy, audit=self.audit)
+        return self.backend.load(
+            situation,
+            self.location,
+            policy=self.policy,
+            audit=self.audit,
+            isolation=self.isolation,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ class Place:
     ----------
     location
         Where it is, with its password.
-    policy, audit
+    policy, audit, isolation
         As in `Located`.
     """
 
@@ -76,6 +85,7 @@ class Place:
     location: str = field(repr=False)
     policy: Policy | None = None
     audit: Audit | None = None
+    isolation: Isolation = "process"
 
     @property
     def kind(self) -> Kind:
@@ -84,7 +94,9 @@ class Place:
 
     def open(self) -> Database:
         """Open what is there, read-only and behind the guard; nothing is loaded."""
-        return self.backend.open(self.location, policy=self.policy, audit=self.audit)
+        return self.backend.open(
+            self.location, policy=self.policy, audit=self.audit, isolation=self.isolation
+        )
 
 
 def configured() -> dict[str, str]:
@@ -117,7 +129,10 @@ def location_of(database: str) -> str | None:
 
 
 def targets_of(
-    databases: Sequence[str], policy: Policy | None = None, audit: Audit | None = None
+    databases: Sequence[str],
+    policy: Policy | None = None,
+    audit: Audit | None = None,
+    isolation: Isolation = "process",
 ) -> dict[str, Target]:
     """Return where a run puts its situations, by label.
 
@@ -125,8 +140,8 @@ def targets_of(
     ----------
     databases
         Embedded ones by name, servers by URL or by name.
-    policy, audit
-        What of them may be read, and who watches their statements.
+    policy, audit, isolation
+        What of them may be read, who watches their statements, and where these run.
 
     Raises
     ------
@@ -140,12 +155,15 @@ def targets_of(
         label, location = label_of(database), location_of(database)
         if label in targets:
             raise UsageError(f"databases names two of '{label}': evaluate them one at a time.")
-        targets[label] = Located(plugins.backend(label), location, policy, audit)
+        targets[label] = Located(plugins.backend(label), location, policy, audit, isolation)
     return targets
 
 
 def places_of(
-    locations: Mapping[str, str], policy: Policy | None = None, audit: Audit | None = None
+    locations: Mapping[str, str],
+    policy: Policy | None = None,
+    audit: Audit | None = None,
+    isolation: Isolation = "process",
 ) -> dict[str, Place]:
     """Return the databases that questions are asked about where they are, by name.
 
@@ -161,7 +179,7 @@ def places_of(
     places: dict[str, Place] = {}
     for name, location in locations.items():
         where = whole_url(location, name)
-        places[name] = Place(plugins.backend_for(where), where, policy, audit)
+        places[name] = Place(plugins.backend_for(where), where, policy, audit, isolation)
         places[name].open().close()
     return places
 

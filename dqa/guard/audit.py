@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
 
-from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.errors import UsageError
+from dqa.core.files import add_line, open_to_add
 from dqa.core.secrets import redact
 from dqa.guard.verdict import GuardVerdict
 
@@ -97,7 +98,7 @@ class JsonLines:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            path.open("ab").close()
+            open_to_add(path).close()
         except OSError as error:
             raise UsageError(
                 f"The audit file {path} cannot be written: {error.strerror}. Name a file in a "
@@ -105,16 +106,16 @@ class JsonLines:
             ) from error
 
     def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; `InfrastructureError` where the file cannot be written any more."""
+        """Append `entry`; `UsageError`, which ends a run, where the file takes no more."""
         shown = {
             name: redact(value) if isinstance(value, str) else value
             for name, value in asdict(entry).items()
         }
         try:
-            with self._path.open("ab", buffering=0) as file:
-                file.write(f"{json.dumps(shown)}\n".encode())
+            with open_to_add(self._path) as file:
+                add_line(file, json.dumps(shown))
         except OSError as error:
-            raise InfrastructureError(
+            raise UsageError(
                 f"The audit file {self._path} cannot be written: {error.strerror}. Without it no "
                 "statement is answered; free the disk or name another file."
             ) from error

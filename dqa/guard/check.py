@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.reading import read
 from dqa.guard.script import ScriptStatement, with_lines
-from dqa.guard.verdict import GuardVerdict, refused
+from dqa.guard.verdict import ALLOWED, GuardVerdict, Refusal, refused
 
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
@@ -90,10 +91,16 @@ def forget() -> None:
     _cached.cache_clear()
 
 
-@lru_cache(maxsize=_KEPT)
-def _cached(statement: str, dialect: str, policy: Policy) -> GuardVerdict:
+def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
+    """Return the verdict without looking whether it is known; as `check` otherwise."""
     if _NO_TEXT.search(statement):
         return refused("it holds a character that is no text (NUL or a lone surrogate); remove it")
-    if dialect in _CYPHER:
-        return cypher.check(statement, dialect, policy)
-    return sql.check(statement, dialect, policy)
+    language = cypher if dialect in _CYPHER else sql
+    try:
+        read(partial(language.refuse_unless_reading, statement, dialect, policy))
+    except Refusal as refusal:
+        return refused(str(refusal))
+    return ALLOWED
+
+
+_cached = lru_cache(maxsize=_KEPT)(judge)

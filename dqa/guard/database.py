@@ -28,6 +28,7 @@ from dqa.guard.translation import from_mysql
 from dqa.guard.unknown import unknown_name
 from dqa.guard.verdict import GuardVerdict
 from dqa.guard.visible import visible_schema
+from dqa.guard.walls import Walls
 
 
 class GuardedDatabase:
@@ -60,11 +61,18 @@ class GuardedDatabase:
         self.kind, self.dialect = session.kind, session.dialect
         self.language, self.name = session.language, session.name
         self._session = session
-        self.policy = DEFAULT
+        self.policy = self._walled(DEFAULT)
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
         self._closed = False
+
+    def _walled(self, policy: Policy) -> Policy:
+        """Return a policy within the walls of the session, where statements can name others."""
+        own = self._session.schemas
+        if own is None:
+            return policy
+        return replace(policy, walls=Walls.around(own, self._session.search_path))
 
     def _confined(self, statement: str) -> str:
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
@@ -109,11 +117,11 @@ class GuardedDatabase:
         """
         if checked and policy is not None and policy.names_anything:
             policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
-        self.policy = DEFAULT if policy is None else policy
+        self.policy = self._walled(DEFAULT if policy is None else policy)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
-        if self.policy.limits_columns and self.policy.schema is None:
+        if self.policy.needs_schema and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._session.read_schema())
         return self
 
@@ -163,7 +171,7 @@ class GuardedDatabase:
         if verdict.allowed:
             self._require_approval(statement, verdict)
             try:
-                return self._run(statement, self._confined(statement), limits)
+                return self._run(statement, limits)
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
         else:
@@ -175,18 +183,18 @@ class GuardedDatabase:
             raise _public(problem) from problem.__cause__
         self._require_approval(translated, check(translated, self.dialect, self.policy))
         try:
-            return replace(self._run(translated, translated, limits), translated=translated)
+            return replace(self._run(translated, limits), translated=translated)
         except NotUnderstoodError:
             # Its author knows what was written and not what became of it.
             raise _public(problem) from problem.__cause__
 
-    def _run(self, written: str, statement: str, limits: Limits) -> Rows:
-        """Run a statement, which is what became of what its author has written."""
+    def _run(self, statement: str, limits: Limits) -> Rows:
+        """Run an allowed statement; a name that is not known is told with what there is."""
         self._refuse_if_closed()
         try:
-            return self._session.run(statement, limits)
+            return self._session.run(self._confined(statement), limits)
         except UnknownReferenceError as error:
-            raise unknown_name(error.problem, error.name, self.schema(), written) from error
+            raise unknown_name(error.problem, error.name, self.schema(), statement) from error
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

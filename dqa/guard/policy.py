@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -10,8 +9,13 @@ from functools import cached_property
 from pathlib import Path
 
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
+from dqa.guard.walls import Walls
+
+ANY_SCHEMA = "*"
+"""In a policy's `schemas`: every schema may be read, and the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,13 @@ class Policy:
     procedures
         Procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
-        The only schemas whose tables may be read; None means all. A table written without a schema
-        is in one of them.
+        The schemas (or databases of a server) whose tables may be read: of an opened database
+        those beside its own, by itself the only ones, where None means all. ``"*"`` is every
+        schema with the catalogue. A table written without a schema is in one of them.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
-        all. A view is a table of its own: what it shows, it shows.
+        all. A view is a table of its own: what it shows, it shows. Of an opened database, one with
+        its schema may be outside of `schemas`.
     columns
         ``"table.column"``: of a table named here only the columns named here may be read; None
         means all.
@@ -52,6 +58,8 @@ class Policy:
     schema
         The tables and columns there are: with it `*` and columns without their table's name are
         resolved; without it they are refused where columns are limited.
+    walls
+        Which schemas are the database's own, where it has walls; set by whoever opens it.
 
     Raises
     ------
@@ -70,6 +78,7 @@ class Policy:
     properties: frozenset[str] | None = None
     denied_properties: frozenset[str] = frozenset()
     schema: DatabaseSchema | None = field(default=None, repr=False)
+    walls: Walls | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in _LISTS:
@@ -91,8 +100,23 @@ class Policy:
 
     @cached_property
     def limits_tables(self) -> bool:
-        """Whether there are tables that may not be read."""
-        return self.schemas is not None or self.tables is not None
+        """Whether there are tables that may not be read, other than by `walls`."""
+        return self.tables is not None or (self.walls is None and self._limits_schemas)
+
+    @cached_property
+    def _limits_schemas(self) -> bool:
+        return self.schemas is not None and ANY_SCHEMA not in self.schemas
+
+    @cached_property
+    def closed(self) -> Walls | None:
+        """The walls, unless every schema may be read."""
+        return None if ANY_SCHEMA in (self.schemas or ()) else self.walls
+
+    @cached_property
+    def needs_schema(self) -> bool:
+        """Whether the tables and columns that there are have to be known."""
+        finds_others = self.closed is not None and self.closed.finds_others
+        return self.limits_columns or finds_others
 
     @cached_property
     def limits_columns(self) -> bool:
@@ -188,10 +212,11 @@ class Policy:
                 raise UnknownNameError(kind, name, [*tables.values(), *labels, *types])
         if tables:
             here = frozenset({default_schema.casefold()} if default_schema else ())
+            limited = self._limits_schemas and self.schemas is not None
             return replace(
                 self,
                 tables=frozenset(wanted),
-                schemas=here if self.schemas is None else here & self.schemas,
+                schemas=here & (self.schemas or frozenset()) if limited else here,
             )
         kept = {labels[form(name)] for name in wanted if form(name) in labels}
         joining = {edge.label for edge in schema.edges if {edge.source, edge.target} <= kept}
@@ -207,14 +232,22 @@ class Policy:
         )
 
     def allows_table(self, name: str, schema: str = "") -> bool:
-        """Whether a table may be read, by its name and the schema it was written with, if any."""
+        """Whether a table may be read, by its name and the schema it was written with, if any.
+
+        Whether the schema is within the walls is not asked here.
+        """
         name, schema = name.casefold(), schema.casefold()
-        if self.schemas is not None and schema and schema not in self.schemas:
+        is_limited = self.walls is None and self._limits_schemas and schema
+        if is_limited and schema not in (self.schemas or ()):
             return False
         if self.tables is None:
             return True
+        own = None if self.walls is None else self.walls.folded
         if schema:
-            return f"{schema}.{name}" in self.tables or name in self.tables
+            is_meant = own is None or schema in own
+            return f"{schema}.{name}" in self.tables or (is_meant and name in self.tables)
+        if own is not None:
+            return name in self.tables or any(f"{each}.{name}" in self.tables for each in own)
         return name in self.tables or any(t.endswith(f".{name}") for t in self.tables)
 
     def allows_column(self, table: str, column: str) -> bool:
@@ -257,8 +290,8 @@ class Policy:
             The file cannot be read, is no such object, or has a list of another name.
         """
         try:
-            given = json.loads(read_text_file(path, "--policy names a JSON file."))
-        except (RecursionError, ValueError) as error:
+            given = parse_json(read_text_file(path, "--policy names a JSON file.", pipes=False))
+        except ValueError as error:
             raise UsageError(f"The policy {path} is no JSON: {error}.") from error
         if not isinstance(given, dict):
             raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
@@ -270,7 +303,7 @@ class Policy:
         return cls(**given, schema=schema)
 
 
-_LISTS = tuple(item.name for item in fields(Policy) if item.name != "schema")
+_LISTS = tuple(item.name for item in fields(Policy) if item.name not in {"schema", "walls"})
 _AS_WRITTEN = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
 
 

@@ -9,14 +9,16 @@ never translated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sqlglot
-from sqlglot.errors import SqlglotError
 
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.reading import read
 from dqa.guard.sql.dialects import dialect_of
+from dqa.guard.sql.text import spaced
+from dqa.guard.verdict import Refusal
 
 _SOURCE = "mysql"
 _SPEAK_IT = frozenset({"mysql", "mariadb"})
@@ -37,10 +39,15 @@ def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | 
     if dialect in _SPEAK_IT or not check(statement, _SOURCE, policy).allowed:
         return None
     try:
-        source, target = dialect_of(_SOURCE), dialect_of(_NAMES.get(dialect, dialect))
-        translated = sqlglot.transpile(statement, read=source, write=target)
-    except (SqlglotError, RecursionError):
+        translated = read(partial(_translated, statement, dialect))
+    except Refusal:
         return None
     if len(translated) != 1 or translated[0] == statement:
         return None
     return translated[0] if check(translated[0], dialect, policy).allowed else None
+
+
+def _translated(statement: str, dialect: str) -> list[str]:
+    """Return what sqlglot makes of it; a mistake of its generator is no translation."""
+    source, target = dialect_of(_SOURCE), dialect_of(_NAMES.get(dialect, dialect))
+    return sqlglot.transpile(spaced(statement, _SOURCE), read=source, write=target)

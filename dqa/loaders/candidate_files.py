@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
 from dqa.core.question import Candidate
 
@@ -73,8 +73,8 @@ def _of_table(file: Path, text: str, delimiter: str, column: str | None) -> Iter
 
 def _of_json(file: Path, text: str, column: str | None) -> Iterator[Candidate]:
     try:
-        listed = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        listed = parse_json(text)
+    except ValueError as error:
         raise ParseError(file, None, f"no JSON: {error}") from error
     if not isinstance(listed, list):
         raise ParseError(file, None, "expected a JSON list of candidates")

@@ -8,7 +8,6 @@ scenario's simulator.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -26,6 +25,7 @@ from dqa.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from dqa.core.files import parse_json, read_text
 from dqa.core.paths import problem_of_path
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
@@ -110,7 +110,7 @@ def read_list(
 
 def _lines_of(file: Path) -> Iterator[_Line]:
     try:
-        text = file.read_text("utf-8-sig")
+        text = read_text(file)
     except OSError as error:
         raise UsageError(f"{problem_of_path(file, error)}.") from error
     except UnicodeDecodeError as error:
@@ -124,8 +124,8 @@ def _lines_of(file: Path) -> Iterator[_Line]:
             return ParseError(file, number, problem)
 
         try:
-            written = json.loads(line)
-        except (RecursionError, ValueError) as error:
+            written = parse_json(line)
+        except ValueError as error:
             raise wrong(f"this is no JSON: {error}. Write one object a line, whole") from error
         yield _line(written, str(number), wrong, file.parent)
 
@@ -348,12 +348,14 @@ def _rules(line: _Line) -> str:
             f"rules: {rules.file} lies outside the folder of the questions, {home}: put it there"
         )
     try:
-        return file.read_text("utf-8")
+        return read_text(file, home=home)
     except FileNotFoundError as error:
         raise line.wrong(
             f"rules: there is no {file}; a path is read from the folder of the questions"
         ) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise line.wrong(f"rules: {problem_of_path(file, error)}") from error
+    except UnicodeDecodeError as error:
         raise line.wrong(f"rules: {file} cannot be read as UTF-8 text: {error}") from error
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa.core.files import parse_json, read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
@@ -73,7 +74,7 @@ def read_release(
     folder = Path(folder)
     if form not in FORMS:
         raise UnknownNameError("form", form, FORMS)
-    reader = _Reader(folder, form, strict, part, ReleaseDatabases(form, strict))
+    reader = _Reader(folder, form, strict, part, ReleaseDatabases(folder, form, strict))
     for layout in _layouts(folder, scenarios):
         reader.read(layout)
     return reader.finish()
@@ -234,8 +235,8 @@ class _Reader:
     def _entries(self, layout: ScenarioLayout) -> Iterator[_Entry]:
         file = layout.questions_file(self.folder)
         try:
-            text = file.read_text("utf-8-sig")
-            values = json.loads(text)
+            text = read_text(file, home=self.folder)
+            values = parse_json(text)
         except json.JSONDecodeError as error:
             raise ParseError(file, error.lineno, f"this is no JSON: {error.msg}") from error
         except UnicodeDecodeError as error:
@@ -247,6 +248,8 @@ class _Reader:
                 f"the questions of '{layout.name}' are expected here but cannot be read: "
                 f"{error.strerror}",
             ) from error
+        except ValueError as error:
+            raise ParseError(file, None, f"this cannot be read: {error}") from error
         if not isinstance(values, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
         for number, entry in enumerate(values):

@@ -12,6 +12,7 @@ from io import FileIO
 from pathlib import Path
 
 from dqa.core.errors import ParseError
+from dqa.core.files import open_regular
 from dqa.core.question_set import Defect
 from dqa.core.situation import Schema, Situation
 from dqa.loaders.release_layout import FORMS, Form
@@ -48,6 +49,8 @@ class ReleaseDatabases:
 
     Attributes
     ----------
+    folder
+        The release.
     form
         Which of the files of each database are read.
     strict
@@ -56,6 +59,7 @@ class ReleaseDatabases:
         One for each distinct content, in the order in which they were read.
     """
 
+    folder: Path
     form: Form
     strict: bool = False
     found: list[ReleaseDatabase] = field(default_factory=list)
@@ -80,7 +84,7 @@ class ReleaseDatabases:
     def _compared(self, file: Path, schema: Schema) -> ReleaseDatabase:
         try:
             # Unbuffered: one read into one object, a third of the time of the buffered way.
-            with file.open("rb", buffering=0) as stream:
+            with open_regular(file, home=self.folder) as stream:
                 size = os.fstat(stream.fileno()).st_size
                 alike = self._by_size.setdefault((schema.scenario, size), _Alike())
                 content = alike.take(stream, size)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, UsageError
+from dqa.core.files import make_private_folder, write_private
 from dqa.core.paths import problem_of_path, require_new_folder
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
@@ -65,8 +66,8 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         contents[path] = _encoded(path, json.dumps(listed, indent=4) + "\n")
     for path, content in contents.items():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            make_private_folder(path.parent)
+            write_private(path, content)
         except OSError as error:
             problem = problem_of_path(path, error, writing=True)
             raise UsageError(f"{problem}. What is in {folder} is not whole: remove it.") from error

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from typing import Any
 
 from dqa import plugins
 from dqa.core.errors import DataError
+from dqa.core.files import parse_json, parse_toml, read_text
 
 PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
 
@@ -24,8 +23,8 @@ def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain valu
     """
     path = plugins.question_set(name) / file
     try:
-        text = path.read_text("utf-8")
-        return tomllib.loads(text) if file == PLAN else json.loads(text)
+        text = read_text(path)
+        return parse_toml(text) if file == PLAN else parse_json(text)
     except OSError as error:
         raise DataError(
             f"{path} cannot be read: {error.strerror or error}. The folder of the set '{name}' is "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -18,7 +18,9 @@ from dqa.core.errors import (
     MalformedReplyError,
     ModelUnavailableError,
     UnparsableReplyError,
+    UsageError,
 )
+from dqa.models.bounds import is_count, require_bounded
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import (
     Fault,
@@ -26,6 +28,7 @@ from dqa.models.faults import (
     diagnose,
     refused_setting,
     retry_after,
+    unreached,
     words_of,
 )
 from dqa.models.layers import layer_of, layers
@@ -56,11 +59,14 @@ class ModelReply:
         Why the reply cannot be taken for what the model had to say (cut off at a limit of length,
         withheld, refused), worded for the model; None for a whole reply. What is there of it may
         read like a statement or an answer and must not be used as one.
+    miscounted
+        Whether what the provider says of tokens is no count of them, so that none are in `usage`.
     """
 
     reply: AIMessage
     usage: Usage
     incomplete: str | None = None
+    miscounted: bool = False
 
     def check(self) -> None:
         """Raise `UnparsableReplyError`, which tells the model why, where the reply is not whole."""
@@ -122,7 +128,9 @@ def call_model(
             # A scripted model has no provider: what it raises is a bug and must look like one.
             if call.asks_a_program:
                 raise
-            failed = error
+            failed = _told_by_us(error) or error
+            if isinstance(failed, UsageError):
+                raise failed from error
         else:
             return call.finish(reply, attempt, on_fault)
         if call.yields(failed):
@@ -148,6 +156,12 @@ class _PendingCall:
 
     def attempt(self) -> AIMessage:
         """Make the request once, as soon as the limiter allows it."""
+        reply = self._reply()
+        if not self.asks_a_program:
+            require_bounded(reply, self.policy.reply_limit)
+        return reply
+
+    def _reply(self) -> AIMessage:
         if self.policy.limiter is None:
             return self.model.invoke(self.messages, stop=self.stop)
         with self.policy.limiter.place(_estimate(self.messages)) as settle:
@@ -175,7 +189,7 @@ class _PendingCall:
         if ended is not reply:
             words = "The reply went on after a stop sequence; what followed it was cut off."
             on_fault(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, attempt, None))
-        return ModelReply(ended, usage, _incomplete(ended))
+        return ModelReply(ended, usage, _incomplete(ended), _is_miscounted(ended))
 
     def yields(self, error: Exception) -> bool:
         """Leave out a setting that the model refuses, unless that has not helped before.
@@ -198,7 +212,21 @@ class _PendingCall:
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
             asked = retry_after(error, self.policy.clock.wall())
             wait = self.policy.retry.pause(request, attempt, asked, elapsed)
-        return _named(kind, error, attempt, wait)
+        return replace(_named(kind, error, attempt, wait), usage=self._spent_on(kind, error))
+
+    def _spent_on(self, kind: FaultKind, error: Exception) -> Usage:
+        """Take what a failed attempt may have cost off the budget, too, and return it.
+
+        What a provider refuses, or never gets, it does not charge for. Of anything else nobody
+        says what it cost: that is estimated, by the request alone.
+        """
+        lost = kind in {FaultKind.MALFORMED, FaultKind.TIMEOUT, FaultKind.CONNECTION}
+        if self.asks_a_program or not lost or unreached(error) is not None:
+            return Usage()
+        usage = Usage(_estimate(self.messages), calls=1)
+        if self.policy.budget is not None:
+            self.policy.budget.spend(usage)
+        return usage
 
     def given_up(self, fault: Fault, elapsed: float) -> DqaError:
         """Return the error that the last fault ends in, and record that it ended so."""
@@ -208,7 +236,7 @@ class _PendingCall:
             hint = " Check --base-url." if fault.kind is FaultKind.MALFORMED else ""
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
             error = ModelUnavailableError(
-                f"The model failed {times}, the last time with {fault.message}.{hint}"
+                f"The model failed {times}, the last time with {fault.message.rstrip('.')}.{hint}"
             )
         recorded = layer_of(self.model, RecordedModel)
         if recorded is not None and isinstance(error, ModelUnavailableError):
@@ -234,11 +262,25 @@ def _named(kind: FaultKind, error: Exception, attempt: int, wait: float | None) 
 
 def usage_of(reply: AIMessage) -> Usage:
     """Return the tokens that the provider counted for one reply; 0 where it counts none."""
-    counted = reply.usage_metadata
+    counted: Mapping[str, Any] = reply.usage_metadata or {}
     # LangChain notes a cost of 0 on what a cache returns, even where no tokens were counted.
-    if counted is None or "input_tokens" not in counted:
-        return Usage(calls=1)
-    return Usage(counted["input_tokens"], counted["output_tokens"], calls=1)
+    asked, said = counted.get("input_tokens"), counted.get("output_tokens")
+    return Usage(asked, said, calls=1) if is_count(asked) and is_count(said) else Usage(calls=1)
+
+
+def _is_miscounted(reply: AIMessage) -> bool:
+    """Whether a provider counts tokens, and not by whole numbers from 0 on."""
+    counted: Mapping[str, Any] = reply.usage_metadata or {}
+    told = [counted[name] for name in ("input_tokens", "output_tokens") if name in counted]
+    return not all(map(is_count, told))
+
+
+def _told_by_us(error: BaseException) -> DqaError | None:
+    """Return what we raised while a package read a reply, where that has wrapped it."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, MalformedReplyError | UsageError):
+        seen = seen.__cause__
+    return seen
 
 
 def _estimate(messages: Sequence[BaseMessage]) -> int:

@@ -31,8 +31,9 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.messages import message_to_dict, messages_from_dict
@@ -46,7 +47,15 @@ from dqa.core.errors import (
     UnrecordedRequestError,
     UsageError,
 )
-from dqa.core.paths import problem_of_path
+from dqa.core.files import (
+    LINE_BYTES,
+    add_line,
+    open_regular,
+    open_to_add,
+    parse_json,
+    whole_lines,
+)
+from dqa.core.paths import problem_of_path, told_problem
 from dqa.core.secrets import redact, redacted
 from dqa.models.attempts import Attempt, Recordings, Requester, current_attempt
 from dqa.models.faults import told_too_long
@@ -104,7 +113,7 @@ class Cassette(BaseCache):
         self._messages: dict[str, dict[str, Any]] = {}
         self._requests: dict[tuple[Requester, str], Request] = {}
         self._recordings: Recordings[_RecordedAnswer] = Recordings()
-        self._file: TextIO | None = None
+        self._file: FileIO | None = None
         self._lock = threading.Lock()
         # Not a context variable: between `lookup` and the failure a call stays on
         # its thread, and LangChain's wrappers of models forget what is set inside of them.
@@ -138,17 +147,15 @@ class Cassette(BaseCache):
             if path.exists() and (resume or _is_unused(path)):
                 cassette._read(mend=True)
                 cassette._check_models(models)
-                cassette._file = path.open("a", encoding="utf-8", newline="\n")
+                cassette._file = open_to_add(path)
             else:
-                cassette._file = path.open("x", encoding="utf-8", newline="\n")
+                cassette._file = open_to_add(path, new=True)
         except FileExistsError as error:
             raise UsageError(f"--record {path} exists already: name a new file.") from error
-        except UnicodeDecodeError as error:
-            raise UsageError(f"--record {path} is no cassette: name a new file.") from error
         except OSError as error:
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
         weakref.finalize(cassette, cassette._file.close)
-        if not cassette._file.tell():
+        if not path.stat().st_size:
             cassette._write(
                 {"cassette": FORMAT, **find_versions("langchain-core"), "models": list(models)}
             )
@@ -173,8 +180,6 @@ class Cassette(BaseCache):
             raise UsageError(
                 f"{problem}: --replay names the file of an earlier --record."
             ) from error
-        except UnicodeDecodeError as error:
-            raise UsageError(f"--replay {path} is no cassette: it is no UTF-8 text.") from error
         cassette._check_models(models)
         return cassette
 
@@ -266,27 +271,30 @@ class Cassette(BaseCache):
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
             raise AssertionError("a cassette that is played records nothing")
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
+        try:
+            add_line(self._file, json.dumps(line, ensure_ascii=False))
+        except OSError as error:
+            problem = told_problem(error, self.path) or f"{problem_of_path(self.path, error)}."
+            raise UsageError(f"--record: {problem} What was recorded is kept.") from error
 
     def _read(self, *, mend: bool) -> None:
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if mend and len(whole) < len(content):
-            os.truncate(self.path, len(whole))
-        # Not splitlines(): other line separators may stand inside a JSON string.
-        lines = whole.decode("utf-8").split("\n")[:-1]
-        if not lines and mend:
-            return
-        for number, line in enumerate(lines or [""], start=1):
+        size, read = self.path.stat().st_size, 0
+        for number, line in enumerate(whole_lines(self.path), start=1):
+            read += len(line)
             try:
-                entry = json.loads(line)
+                entry = parse_json(line)
                 self._read_header(entry) if number == 1 else self._read_entry(entry)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                why = repr(error) if line.strip().startswith("{") else "it is no JSON object"
-                raise ParseError(
-                    self.path, number, f"no line of a cassette ({why}): record it again."
-                ) from error
+                why = repr(error) if line.strip().startswith(b"{") else "it is no JSON object"
+                raise self._no_line(number, why) from error
+        if not read and not mend:
+            raise self._no_line(1, "it is no JSON object")
+        if mend and read < size:
+            os.truncate(self.path, read)
+
+    def _no_line(self, number: int, why: str) -> ParseError:
+        problem = f"no line of a cassette ({why}): record it again."
+        return ParseError(self.path, number, problem)
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:
@@ -330,8 +338,8 @@ class Cassette(BaseCache):
 
 def _is_unused(path: Path) -> bool:
     """Whether a run that failed before its first reply left the file behind."""
-    with path.open("rb") as file:
-        header, second = file.readline(), file.readline()
+    with BufferedReader(open_regular(path, most=None)) as file:
+        header, second = file.readline(LINE_BYTES), file.read(1)
     return not second and (not header or header.startswith(b'{"cassette"'))
 
 

@@ -17,9 +17,17 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.decision import Usage
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.events import FaultEvent, ParseFailureEvent, PromptEvent, ReplyEvent, Role
+from dqa.core.events import (
+    FaultEvent,
+    ParseFailureEvent,
+    PromptEvent,
+    ReplyEvent,
+    Role,
+    WarningEvent,
+)
 from dqa.core.recorder import Recorder
 from dqa.models.calling import ChatRunnable, call_model
+from dqa.models.faults import Fault
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 _Read = TypeVar("_Read")
@@ -94,16 +102,28 @@ def take_turn(
         As `dqa.models.calling.call_model` raises them.
     """
     recorder.asking()
-    called = call_model(
-        model,
-        messages,
-        stop,
-        calls,
-        lambda fault: recorder.note(FaultEvent(step=recorder.steps + 1, **fault.to_data())),
-    )
+
+    def note(fault: Fault) -> None:
+        recorder.usage += fault.usage
+        recorder.note(FaultEvent(step=recorder.steps + 1, **fault.to_data()))
+
+    called = call_model(model, messages, stop, calls, note)
     recorder.usage += called.usage
+    if called.miscounted:
+        recorder.warn_once(_miscounted(recorder))
     thought, text = split_thinking(called.reply.text)
     return Turn(called.reply, text, thought, called.usage, called.incomplete)
+
+
+def _miscounted(recorder: Recorder) -> WarningEvent:
+    return WarningEvent(
+        step=recorder.steps + 1,
+        about="tokens",
+        text="The provider's count of tokens is none: not whole numbers from 0 on. They count as "
+        "unknown: what was spent leaves them out, and a budget goes by an estimate.",
+        considered=0,
+        total=1,
+    )
 
 
 def split_thinking(text: str) -> tuple[str | None, str]:

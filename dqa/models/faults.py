@@ -16,6 +16,7 @@ from enum import StrEnum
 from json import JSONDecodeError
 from typing import Any
 
+from dqa.core.decision import Usage
 from dqa.core.errors import (
     DqaError,
     MalformedReplyError,
@@ -100,6 +101,9 @@ _BY_STATUS = {
     425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
 }
+_MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
+_DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
+"""What Python says of a number in a reply that is too long for it."""
 _TIMEOUTS = {"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}
 _CONNECTIONS = {"APIConnectionError", "ConnectionError", "TransportError", "IncompleteRead"}
 _SERVER = {"APIError"}
@@ -122,6 +126,8 @@ class Fault:
         Which attempt at this reply it was, from 1.
     wait
         Seconds until the request is made again, or None where it is not.
+    usage
+        What the attempt may have cost; nothing of one that never was under way.
     """
 
     kind: FaultKind
@@ -129,6 +135,7 @@ class Fault:
     message: str
     attempt: int
     wait: float | None
+    usage: Usage = Usage()  # noqa: RUF009  (frozen)
 
     def to_data(self) -> dict[str, Any]:
         """Return the data of the trace's event ``fault``."""
@@ -143,7 +150,7 @@ class Fault:
 
 def diagnose(error: Exception) -> FaultKind:
     """Return what kind of fault an exception of a provider's package is."""
-    if isinstance(error, MalformedReplyError | JSONDecodeError | UnicodeDecodeError):
+    if isinstance(error, _MALFORMED) or _DIGITS.search(str(error)):
         return FaultKind.MALFORMED
     status = _status(error)
     if status is not None:

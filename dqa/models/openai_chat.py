@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 from collections.abc import Iterator
-from typing import Any, Self
-from weakref import WeakSet
+from typing import Any
 
-import httpx
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from pydantic import PrivateAttr, model_validator
+from openai.types import CompletionUsage
+from pydantic import Field, PrivateAttr, model_validator
 
 from dqa.core.errors import MalformedReplyError
+from dqa.models.bounded_http import bounded_client, close_clients
+from dqa.models.bounds import REPLY_LIMIT, UNKNOWN, is_count
 
-_clients: WeakSet[httpx.Client] = WeakSet()
+atexit.register(close_clients)  # while that still can be done
 
 
-@atexit.register
-def close_clients() -> None:
-    """Close what LangChain keeps open for the whole process, while that still can be done."""
-    for client in tuple(_clients):
-        client.close()
+_SILENCE = 600.0
+"""Seconds that OpenAI's client waits for a server where nobody says how long."""
 
 
 class OpenAIChat(ChatOpenAI):
@@ -38,13 +37,27 @@ class OpenAIChat(ChatOpenAI):
     everybody else, OpenAI's other reasoning models among them, which answer with status 400.
     """
 
+    reply_limit: int = Field(default=REPLY_LIMIT, exclude=True)
+    """Most bytes of a reply, unpacked."""
+
     # Replaced as a whole, never changed, so that threads may read it at any time.
     _left_out: frozenset[str] = PrivateAttr(default=frozenset())
 
-    @model_validator(mode="after")
-    def _note_client(self) -> Self:
-        _clients.add(self.root_client._client)  # noqa: SLF001  (nothing public leads to it)
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _bound_client(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Have replies read by a client that bounds them, where the user gives no other one."""
+        if given.get("http_client") is not None:
+            return given
+        silence = given.get("timeout", given.get("request_timeout"))
+        client = bounded_client(
+            given.get("reply_limit", REPLY_LIMIT),
+            float(silence) if isinstance(silence, int | float) else _SILENCE,
+            given.get("openai_proxy", os.environ.get("OPENAI_PROXY")),
+        )
+        # What else LangChain has for its own client would be of no use, or an error.
+        own = {"http_client": client, "openai_proxy": None}
+        return {"http_socket_options": (), **given, **own}
 
     def leave_out(self, setting: str) -> None:
         """Send no request with `setting` from now on."""
@@ -68,12 +81,24 @@ class OpenAIChat(ChatOpenAI):
     ) -> ChatResult:
         try:
             _mark_arguments(response)
+            response.usage = _known_counts(response.usage)
             result = super()._create_chat_result(response, generation_info)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise MalformedReplyError(f"The server's answer is no reply: {error}") from error
         if not result.generations:
             raise MalformedReplyError("The server's answer holds no reply: 'choices' is empty.")
         return result
+
+    def _convert_chunk_to_generation_chunk(
+        self,
+        chunk: dict[str, Any],
+        default_chunk_class: type,
+        base_generation_info: dict[str, Any] | None,
+    ) -> ChatGenerationChunk | None:
+        told = {**chunk, "usage": _known_counts(chunk.get("usage"))}
+        return super()._convert_chunk_to_generation_chunk(
+            told, default_chunk_class, base_generation_info
+        )
 
     def _stream(
         self,
@@ -86,6 +111,30 @@ class OpenAIChat(ChatOpenAI):
             yield chunk
         if not finished:
             raise MalformedReplyError("The stream ended before the reply did.")
+
+
+def _known_counts(usage: Any) -> Any:  # noqa: ANN401  (whatever a server sends)
+    """Return a server's count of tokens, with `UNKNOWN` in the place of what is no count.
+
+    LangChain adds the counts up, whatever they are; a reply is worth more than what is said of it.
+    """
+    told = vars(usage) if hasattr(usage, "__dict__") else usage
+    if told is None or (isinstance(told, dict) and all(map(_is_known, told.items()))):
+        return usage
+    named = told if isinstance(told, dict) else {}
+    found = [named.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    asked, said = (count if is_count(count) else UNKNOWN for count in found)
+    known = CompletionUsage(prompt_tokens=asked, completion_tokens=said, total_tokens=asked + said)
+    return known.model_dump() if isinstance(usage, dict) else known
+
+
+def _is_known(told: tuple[str, Any]) -> bool:
+    """Whether a part of a count is one, or says more of it."""
+    name, value = told
+    if not name.endswith("_tokens"):
+        more = vars(value) if hasattr(value, "__dict__") else value
+        return not isinstance(more, dict) or all(map(_is_known, more.items()))
+    return is_count(value) or (value is None and name not in {"prompt_tokens", "completion_tokens"})
 
 
 def _as_it_is(payload: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from dqa.models.bounds import REPLY_LIMIT
 from dqa.models.budget import Budget
 from dqa.models.limits import CLOCK, Clock, Limiter
 
@@ -73,6 +74,8 @@ class CallPolicy:
         How fast providers may be asked; None for as fast as they answer.
     budget
         What may be spent; None for anything.
+    reply_limit
+        Most bytes of one reply.
     clock
         Where time comes from.
     """
@@ -80,6 +83,7 @@ class CallPolicy:
     retry: Retry = Retry()
     limiter: Limiter | None = None
     budget: Budget | None = None
+    reply_limit: int = REPLY_LIMIT
     clock: Clock = CLOCK
 
 

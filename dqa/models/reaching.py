@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dqa.core.errors import ModelUnavailableError
+from dqa.core.errors import MalformedReplyError, ModelUnavailableError
 from dqa.core.secrets import redact
 from dqa.models.faults import unreached
 from dqa.models.layers import layers
@@ -54,5 +54,5 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
                 f"The model {name} cannot be reached at {redact(str(client.base_url))}: "
                 f"{problem}. Nothing was asked."
             ) from error
-    except openai.OpenAIError:
+    except (openai.OpenAIError, MalformedReplyError, RecursionError, ValueError):
         return  # Somebody is there; what is asked of it will say what it lacks.

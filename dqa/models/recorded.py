@@ -20,6 +20,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
 from dqa.core.secrets import redacted
+from dqa.models.bounds import REPLY_LIMIT, require_bounded
 from dqa.models.cassette import Cassette
 from dqa.models.cleaning import without_halves
 
@@ -38,11 +39,14 @@ class RecordedModel(BaseChatModel):
         What else its replies depend on, e.g. ``{"temperature": 0}``.
     inner
         The model that is recorded; None where the cassette is played.
+    reply_limit
+        Most bytes of a reply; a larger one is not recorded.
     """
 
     model: str
     parameters: dict[str, Any] = Field(default_factory=dict)
     inner: BaseChatModel | None = None
+    reply_limit: int = REPLY_LIMIT
 
     def record_failure(self, words: str) -> None:
         """Record that the request which this thread made last has failed for good."""
@@ -83,17 +87,27 @@ class RecordedModel(BaseChatModel):
             reply = self.inner.bind_tools(**kwargs).invoke(messages, stop=stop)
         else:
             reply = self.inner.invoke(messages, stop=stop, **kwargs)
+        require_bounded(reply, self.reply_limit)
         return ChatResult(
             generations=[ChatGeneration(message=_without_secrets(without_halves(reply)))]
         )
 
 
 def recorded(
-    model: str, cassette: Cassette, inner: BaseChatModel | None, parameters: Mapping[str, Any]
+    model: str,
+    cassette: Cassette,
+    inner: BaseChatModel | None,
+    parameters: Mapping[str, Any],
+    reply_limit: int = REPLY_LIMIT,
 ) -> RecordedModel:
     """Put a cassette before `inner`, or, where it is played, in its place."""
     return RecordedModel(
-        name=model, model=model, parameters=dict(parameters), inner=inner, cache=cassette
+        name=model,
+        model=model,
+        parameters=dict(parameters),
+        inner=inner,
+        reply_limit=reply_limit,
+        cache=cassette,
     )
 
 

@@ -6,10 +6,12 @@ import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.core.secrets import redact
+from dqa.models.bounds import REPLY_LIMIT
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -41,6 +43,8 @@ class Connection:
         Most seconds that a provider may be silent before a request counts as failed.
     cassette
         Records every reply, or plays those it holds in the models' place; None for neither.
+    reply_limit
+        Most bytes of one reply, unpacked.
 
     Raises
     ------
@@ -51,15 +55,25 @@ class Connection:
     base_url: str | None = None
     timeout: float = 120.0
     cassette: Cassette | None = None
+    reply_limit: int = REPLY_LIMIT
 
     def __post_init__(self) -> None:
         """Refuse an address that no request could be made to."""
-        if self.base_url is not None and not _HTTP.match(self.base_url):
+        if self.base_url is not None and not _is_http(self.base_url):
             rest = re.sub(r"^[a-z+]*:?/+", "", self.base_url, flags=re.IGNORECASE)
             raise UsageError(
                 f"The base URL '{redact(self.base_url)}' is no HTTP address: write it with its "
                 f"scheme, --base-url http://{redact(rest) or 'localhost:8000/v1'} (or https://)."
             )
+
+
+def _is_http(url: str) -> bool:
+    """Whether a request could be made to a URL."""
+    try:
+        urlsplit(url).port  # noqa: B018  (raises)
+    except ValueError:
+        return False
+    return url.isprintable() and _HTTP.match(url) is not None
 
 
 _DIRECT = Connection()
@@ -104,16 +118,18 @@ def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> Ba
 
     inner = None if cassette.replays else _asked(provider, model, connection, seed)
     parameters = {"seed": seed} if provider == SCRIPTED else {"temperature": 0}
-    return recorded(name, cassette, inner, parameters)
+    return recorded(name, cassette, inner, parameters, connection.reply_limit)
 
 
-def given_model(name: str, model: BaseChatModel, cassette: Cassette | None) -> BaseChatModel:
+def given_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
     """Return a chat model that somebody made, recorded or played as one by name would be."""
+    cassette = connection.cassette
     if cassette is None:
         return model
     from dqa.models.recorded import recorded
 
-    return recorded(name, cassette, None if cassette.replays else model, {})
+    inner = None if cassette.replays else model
+    return recorded(name, cassette, inner, {}, connection.reply_limit)
 
 
 def _asked(provider: str, model: str, connection: Connection, seed: int) -> BaseChatModel:
@@ -125,7 +141,9 @@ def _asked(provider: str, model: str, connection: Connection, seed: int) -> Base
     shared: dict[str, Any] = {"temperature": 0, "max_retries": 0, "timeout": connection.timeout}
     if connection.base_url is not None:
         shared["base_url"] = connection.base_url
-    return _openai(model, shared) if provider == "openai" else _other(provider, model, shared)
+    if provider != "openai":
+        return _other(provider, model, shared)
+    return _openai(model, {**shared, "reply_limit": connection.reply_limit})
 
 
 def _openai(model: str, shared: dict[str, Any]) -> BaseChatModel:

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dqa.core.errors import UsageError
+from dqa.core.files import write_private
 from dqa.core.paths import problem_of_path
 from dqa.core.text import spelt_out
 from dqa.report.statements import lay_out
@@ -20,9 +21,9 @@ def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401
 
 
 def write_page(page: str, file: Path) -> None:
-    """Write a page; `UsageError` where that cannot be done."""
+    """Write a page for its owner alone to read; `UsageError` where that cannot be done."""
     try:
-        file.write_text(page, "utf-8")
+        write_private(file, page)
     except OSError as error:
         raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from dqa.core.decision import Usage
 from dqa.core.records import Record
-from dqa.core.text import counted
+from dqa.core.text import counted, spelt_out, visible
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
@@ -115,12 +115,13 @@ def _table(
     table = Table()
     table.add_column("Decider", no_wrap=True)
     for title in titles:
-        table.add_column(Text(title), justify="right", no_wrap=True)
+        shown = Text(spelt_out(title, kept="\n"))
+        table.add_column(shown, justify="right", no_wrap=True)
     for name, row in rows.items():
-        table.add_row(Text(name), *map(Text, row))
+        table.add_row(Text(visible(name)), *map(Text, row))
     table.add_section()
     for name, row in below.items():
-        table.add_row(Text(name), *map(Text, row))
+        table.add_row(Text(visible(name)), *map(Text, row))
     return table
 
 
@@ -287,9 +288,13 @@ class Spending(Record):
         return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
 
 
-def spending(results: Iterable[Result], prices: Prices | None = None) -> Spending:
-    """Return what results have used."""
-    used = sum((result.usage for result in results), Usage())
+def spending(
+    results: Iterable[Result],
+    prices: Prices | None = None,
+    more: Usage = Usage(),  # noqa: B008  (frozen)
+) -> Spending:
+    """Return what results have used, and `more` that was used for none of them."""
+    used = sum((result.usage for result in results), more)
     return Spending.of(used, None if prices is None else prices.cost(used))
 
 

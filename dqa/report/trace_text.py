@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE
-from dqa.core.text import counted, visible
+from dqa.core.text import counted, visible, visible_lines
 from dqa.report.passages import (
     Called,
     Crash,
@@ -81,7 +81,7 @@ def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
     if console.is_terminal:
         _paint(console, _Showing(passages, full=full).blocks(passages), full=full)
     else:
-        typer.echo(passages_to_text(passages, full=full))
+        typer.echo(visible_lines(passages_to_text(passages, full=full)))
 
 
 def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> str:
@@ -102,7 +102,7 @@ def _paint(console: Console, blocks: Iterable[_Block], *, full: bool) -> None:
     for block in blocks:
         # `Text` is never read as markup.
         lines = [Text(line.text, line.style) for line in block.lines]
-        title = Text(block.title, f"bold {block.style}")
+        title = Text(visible(block.title), f"bold {block.style}")
         if block.framed:
             console.print(Panel(Text("\n").join(lines), title=title, border_style=block.style))
             continue

@@ -50,10 +50,10 @@ def _load(situation: Situation, kind: Kind) -> Database:
     if kind == "relational":
         from dqa.databases.sqlite.backend import BACKEND as SQLITE
 
-        return SQLITE.load(situation)
+        return SQLITE.load(situation, isolation="none")
     from dqa.databases.ladybug.backend import BACKEND as LADYBUG
 
-    return LADYBUG.load(situation)
+    return LADYBUG.load(situation, isolation="none")
 
 
 def whole_rows(

@@ -25,7 +25,6 @@ candidates, outcomes and a heuristic one language is enough.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
@@ -36,6 +35,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dqa.core.errors import ParseError
+from dqa.core.files import parse_toml, read_text
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.core.text import counted
 from dqa.scenarios.base import Heuristic, Scenario
@@ -92,10 +92,12 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
 def _text(folder: Traversable, name: str) -> str:
     file = folder / name
     try:
-        return file.read_text("utf-8")
+        return read_text(file)
     except FileNotFoundError:
         raise ParseError(str(file), None, "the file is missing; add it") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ParseError(str(file), None, f"it cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise ParseError(str(file), None, f"it cannot be read as UTF-8 text: {error}") from error
 
 
@@ -105,8 +107,8 @@ def _text(folder: Traversable, name: str) -> str:
 def _document(folder: Traversable) -> ScenarioDocument:
     file, text = str(folder / DOCUMENT), _text(folder, DOCUMENT)
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        values = parse_toml(text)
+    except ValueError as error:
         raise ParseError(file, None, f"it is not TOML: {error}") from error
     try:
         return ScenarioDocument.model_validate(values)

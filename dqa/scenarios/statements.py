@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from dqa.core.database import Kind
 from dqa.core.errors import DataError
+from dqa.core.files import read_text
 from dqa.core.question import Candidate
 
 __all__ = [
@@ -102,7 +103,7 @@ def read_statements(file: Traversable) -> tuple[Template, ...]:
     A statement ends with ``;`` at the end of a line. Lines that begin with ``--`` or ``//`` are
     remarks.
     """
-    text = _COMMENT.sub("", file.read_text("utf-8")) if file.is_file() else ""
+    text = _COMMENT.sub("", read_text(file)) if file.is_file() else ""
     return tuple(Template(part.strip()) for part in _END.split(text) if part.strip())
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dqa.core.errors import UsageError
+from dqa.core.files import make_private_folder, write_private
 from dqa.models.cassette import Cassette
 from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted.given import GivenReplies, Reply, Request
@@ -136,8 +137,8 @@ class ModelRecorder:
         for cassette, place in self._recordings:
             cassette.close()
             if keep:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(cassette.path, place)
+                make_private_folder(place.parent)
+                write_private(place, cassette.path.read_bytes())
                 shutil.rmtree(cassette.path.parent)
             else:
                 print(  # noqa: T201  (pytest shows it with the test that failed)

@@ -120,10 +120,29 @@ def test_a_named_table_is_the_one_that_is_shown(shop: Path, tmp_path: Path) -> N
             "SELECT pay FROM two.hidden.supplier",
             "SELECT * FROM information_schema.tables",
         ):
-            with pytest.raises(api.QueryError, match=r"(hidden|_schema)\.\w+ may not be read"):
+            with pytest.raises(api.QueryError, match=r"(hidden|_schema)\.\w+ (lies outside|is of)"):
                 database.query(statement)
     with closing(api.open_database(shop, tables=["supplier"])) as database:
         assert len(database.query("SELECT name FROM main.supplier").rows) == 2
+
+
+def test_another_schema_is_read_where_a_policy_names_it(dqa: Command, tmp_path: Path) -> None:
+    """And refused else, with how to go on; the own schema is read as ever."""
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE shop (id INTEGER); CREATE SCHEMA sales")
+        connection.execute("CREATE TABLE sales.orders AS SELECT 7 AS id")
+    statement = "SELECT id FROM sales.orders"
+    refused = dqa("query", path, statement)
+    assert refused.code == 1
+    assert "sales.orders lies outside of main" in refused.err
+    assert "policy's schemas name 'sales'" in refused.err
+    policy = tmp_path / "policy.json"
+    for schemas, code in ((["Sales"], 0), (["*"], 0), (["costs"], 1), ([], 1)):
+        policy.write_text(json.dumps({"schemas": schemas}), "utf-8")
+        assert dqa("query", path, statement, "--policy", policy).code == code
+        assert dqa("query", path, "SELECT id FROM shop", "--policy", policy).code == 0
+    assert "orders" not in dqa("schema", path, "--policy", policy).out
 
 
 def test_labels_are_chosen_as_tables_are(tmp_path: Path) -> None:

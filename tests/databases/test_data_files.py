@@ -97,7 +97,7 @@ def test_names_of_files_may_be_anything(tmp_path: Path) -> None:
 def test_no_other_file_can_be_read(folder: Path, statement: str) -> None:
     """The guard refuses what would, and behind it the engine is locked."""
     text = statement.format(there=folder.parent)
-    with closing(dqa.open_database(folder)) as database:
+    with closing(dqa.open_database(folder, isolation="none")) as database:
         with pytest.raises(RefusedStatementError):
             database.query(text)
         store: Any = database._session._store  # type: ignore[attr-defined]
@@ -124,7 +124,7 @@ def test_many_csv_files_are_loaded_until_the_memory_for_them_is_full(
     for name, rows in (("b", 30), ("a", 50), ("c", 50)):
         (tmp_path / f"{name}.csv").write_text("x\n" + "1234\n" * rows, "utf-8")
     (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"x\n" + b"1234\n" * 5_000))
-    with closing(dqa.open_database(tmp_path)) as database:
+    with closing(dqa.open_database(tmp_path, isolation="none")) as database:
         views = database.query("SELECT view_name FROM duckdb_views WHERE NOT internal")
         assert [row[0] for row in views.rows] == ["c", "d"]
         assert database.query("SELECT sum(x) FROM d").rows == ((1234 * 5_000,),)

@@ -194,9 +194,9 @@ def test_many_threads_share_one_database(database: Database) -> None:
 def test_a_greedy_statement_does_not_fail_its_neighbours(
     situation: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Statements share the engine's memory, and each fails for its own needs only."""
+    """Statements in this process share the engine's memory; each fails for its own needs only."""
     monkeypatch.setattr("dqa.databases.ladybug.namespaces._POOL", 64 << 20)
-    graph = ladybug.BACKEND.load(situation)
+    graph = ladybug.BACKEND.load(situation, isolation="none")
     greedy = (
         "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "
         "RETURN x, string(x) + ' long as this text is'"

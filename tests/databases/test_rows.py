@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from decimal import Decimal
+from enum import IntEnum
 from threading import Event
 from time import perf_counter
 from typing import Any
@@ -16,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.database import Limits
-from dqa.databases.rows import collect, fetch_rows, plain
+from dqa.core.errors import StatementError
+from dqa.databases.rows import collect, fetch_rows
+from dqa.databases.values import plain
 
 
 def test_rows_beyond_the_limit_are_not_fetched() -> None:
@@ -188,7 +191,9 @@ def test_the_text_never_passes_its_limit(rows: list[tuple[str, int]], limit: int
         (b"\x00\xff", "0x00ff"),
         (dt.date(2020, 1, 2), "2020-01-02"),
         (dt.datetime(2020, 1, 2, 3, 4, tzinfo=dt.UTC), "2020-01-02T03:04:00+00:00"),
-        (dt.timedelta(days=1), "1 day, 0:00:00"),
+        (dt.timedelta(days=1), "1 day"),
+        (dt.timedelta(hours=-1, microseconds=5), "-00:59:59.999995"),
+        (dt.timedelta(days=-2, hours=-3), "-2 days -03:00:00"),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
         ([1, None, float("nan"), "é"], [1, None, "nan", "é"]),
         ({"b": Decimal(2), 7: (b"\x01",)}, {"b": 2, "7": ["0x01"]}),
@@ -198,3 +203,120 @@ def test_any_value_becomes_a_cell(value: Any, cell: object) -> None:
     """Numbers stay numbers where nothing is lost; the rest is text that says it all."""
     assert plain(value) == cell
     assert type(plain(value)) is type(cell)
+
+
+class Odd:
+    """What even says badly what it is."""
+
+    def __str__(self) -> str:
+        raise RecursionError
+
+
+class Key(tuple[int, ...]):
+    """A key that a driver may give."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        (10**599, 10**599),
+        (10**5_000, str(Decimal(10**5_000))),
+        (Decimal("1E+1000000"), "1E+1000000"),
+        (Decimal("9" * 100_000), "9" * 100_000),
+        (Decimal("sNaN"), "sNaN"),
+        ([10**5_000], [str(Decimal(10**5_000))]),
+        ({1: "a", "1": "b"}, {"1": "a", "1 (2)": "b"}),
+        ({Key((1, 2)): 3, None: 4}, {"[1, 2]": 3, "None": 4}),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset({"b", "a"}), ["a", "b"]),
+        (memoryview(b"abcd")[::2], "0x6163"),
+        ((n for n in range(0)), "<generator object <genexpr>>"),
+        (object(), "<object object>"),
+        (Odd(), "<Odd>"),
+        (IntEnum("Kind", "one two").two, 2),  # type: ignore[attr-defined]
+    ],
+    ids=lambda value: type(value).__name__,  # for some cannot be written
+)
+def test_odd_values_become_the_same_cell_each_time(value: Any, cell: object) -> None:
+    """What Python cannot write, what has no form, and what does not even say what it is."""
+    found = plain(value)
+    assert found == cell
+    assert type(found) is type(cell)
+    json.dumps(found)
+
+
+_ATOMS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(4_290, 4_310).map(lambda digits: 10**digits)
+    | st.floats()
+    | st.decimals(allow_nan=False)
+    | st.just(Decimal("NaN"))
+    | st.text(st.characters())
+    | st.text(st.characters(categories=["Cs", "Cc", "Ll"]))
+    | st.binary()
+    | st.dates()
+    | st.datetimes()
+    | st.times()
+    | st.timedeltas()
+    | st.uuids()
+    | st.complex_numbers()
+)
+_VALUES = st.recursive(
+    _ATOMS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(_ATOMS, inner, max_size=4)
+        | st.frozensets(_ATOMS, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.tuples(_VALUES, _VALUES), max_size=4), st.text(st.characters(), max_size=9))
+def test_whatever_a_driver_returns_can_be_written(rows: list[Any], name: str) -> None:
+    """Cells, names and texts: as JSON, and as UTF-8."""
+    result = collect([name, "b"], rows, Limits(cell=500), perf_counter())
+    assert json.loads(json.dumps([result.columns, result.rows]))
+    result.to_text().encode()
+    again = collect([name, "b"], rows, Limits(cell=500), perf_counter())
+    assert again.to_text() == result.to_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("caf\udce9", "0x636166e9"),  # Latin-1 that a driver could not read as UTF-8
+        ("\udced\udca0\udc80", "0xeda080"),
+        ("a\ud800", "a\\ud800"),  # as JSON of a database may spell it
+        ("é\0", "é\0"),
+    ],
+)
+def test_text_that_is_no_utf_8_is_binary(text: str, cell: str) -> None:
+    """As hexadecimal text, which says all of it."""
+    result = collect([text], [(text, [text])], Limits(), perf_counter())
+    assert result.columns == (cell,)
+    assert result.rows == ((cell, [cell]),)
+
+
+@pytest.mark.parametrize("error", [OverflowError("too large"), TypeError("unhashable")])
+def test_what_a_driver_cannot_read_is_the_statements_error(error: Exception) -> None:
+    """Where it is raised tells: a driver's rows have no bug of ours; a conversion of ours may."""
+
+    def rows() -> Iterator[tuple[int]]:
+        yield (1,)
+        raise error
+
+    with pytest.raises(StatementError, match="driver cannot read this result") as caught:
+        collect(["a"], rows(), Limits(), perf_counter())
+    assert caught.value.__cause__ is error
+
+    def broken(_: object) -> object:
+        raise error
+
+    with pytest.raises(type(error)):
+        collect(["a"], [(b"x",)], Limits(), perf_counter(), broken)

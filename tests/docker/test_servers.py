@@ -39,7 +39,7 @@ def test_url_of_a_server_never_started_is_one_clear_error(tmp_path: Path) -> Non
 
 def test_kill_and_restart_need_a_server(tmp_path: Path) -> None:
     """There is nothing to kill or to start again before a start."""
-    for command in ("kill", "restart"):
+    for command in ("kill", "restart", "pause", "resume"):
         done = run(command, "mariadb", "--state", tmp_path / "state")
         assert (done.returncode, done.stdout) == (1, "")
         assert "mariadb has not been started" in done.stderr

@@ -12,9 +12,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from io import FileIO
 from itertools import count
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from dqa import plugins
 from dqa.api.runs import read_run
@@ -46,36 +47,17 @@ class _Steps:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-class _Stepping:
-    """A file whose every write has three steps: before it, in the middle of it, and after it."""
-
-    def __init__(self, file: TextIO, step: Callable[[], None]) -> None:
-        self._file = file
-        self._step = step
-
-    def write(self, line: str) -> None:
-        """Write a line in two halves."""
-        half = len(line) // 2
-        self._step()
-        for part in (line[:half], line[half:]):
-            self._file.write(part)
-            self._file.flush()
-            self._step()
-
-    def flush(self) -> None:
-        """Do nothing: it is flushed."""
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
 def _watch(step: Callable[[], None]) -> None:
-    """Let every write of the store be a step."""
-    appending, replace, fsync = store._appending, Path.replace, os.fsync
+    """Let every write of the store be steps: a line's before it, in the middle, and after it."""
+    replace, fsync = Path.replace, os.fsync
 
-    def stepping(path: Path) -> Any:
-        return _Stepping(appending(path), step)
+    def stepping_add(opened: FileIO, line: str) -> None:
+        data = f"{line}\n".encode()
+        half = len(data) // 2
+        step()
+        for part in (data[:half], data[half:]):
+            opened.write(part)
+            step()
 
     def stepping_replace(path: Path, target: Path) -> Path:
         step()
@@ -87,7 +69,7 @@ def _watch(step: Callable[[], None]) -> None:
         step()
         fsync(descriptor)
 
-    store._appending = stepping
+    vars(store)["add_line"] = stepping_add
     Path.replace = stepping_replace  # type: ignore[assignment,method-assign]
     os.fsync = stepping_sync  # type: ignore[assignment]
 

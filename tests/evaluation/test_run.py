@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
+import dqa
 from dqa import plugins
 from dqa.core.database import Database, Kind
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
-from dqa.evaluation.options import RunOptions
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Setup, Task, plan
 from dqa.evaluation.results import Outcome
@@ -167,3 +171,48 @@ def test_patience_is_renewed_by_an_answer() -> None:
     answers = iter([False, True])
     patience.retried(lambda: next(answers))
     assert next(answers, None) is None
+
+
+class Stumbling(Decider):
+    """Uses ten tokens and finds the database away, as often as it is told; then answers."""
+
+    name = "stumbling"
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Answer with the first candidate."""
+        del database
+        ending, outage = Ending.ANSWERED, None
+        if self.left:
+            self.left -= 1
+            ending, outage = Ending.INFRASTRUCTURE, "database"
+        choice = (question.candidates or ("x",))[0]
+        used = Usage(10, 1, 1)
+        return Decision(ending, choice=choice, usage=used, outage=outage)  # type: ignore[arg-type]
+
+
+def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet) -> None:
+    """The provider was paid for each."""
+    one = questions.select(limit=1)
+    options = RunOptions(patience=30.0, workers=1)
+    run = dqa.evaluate(one, Stumbling(2), options=options, databases=("sqlite",))
+    assert run.counts.judged == len(run.results) == 2
+    used = {result.question: result.usage for result in run.results}
+    assert sorted(usage.calls for usage in used.values()) == [1, 3]
+    assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
+
+
+def test_what_a_run_used_before_it_went_on_is_spent(questions: QuestionSet, tmp_path: Path) -> None:
+    """What was given up, and is decided again, was paid for, too."""
+    decider = Stumbling(2)
+    calls = CallOptions(price_input=1_000_000.0, price_output=0.0)
+    kept = {"out": tmp_path / "run", "options": RunOptions(patience=0.0, workers=1), "calls": calls}
+    first = dqa.evaluate(questions, decider, databases=("sqlite",), **kept)  # type: ignore[arg-type]
+    assert (first.counts.failed, first.spent.calls) == (2, 6)
+    again = dqa.evaluate(questions, decider, resume=True, **kept)  # type: ignore[arg-type]
+    assert (again.counts.failed, again.spent.calls) == (0, 8)
+    assert again.spent.cost == 80.0
+    assert dqa.read_run(tmp_path / "run").spent == again.spent
+    assert "Spent: 80 tokens in, 8 out, 8 calls; cost 80.0000." in again.lines()

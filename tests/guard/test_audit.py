@@ -160,5 +160,5 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     sink = JsonLines(folder / "audit.jsonl")
     (folder / "audit.jsonl").unlink()
     folder.rmdir()
-    with pytest.raises(InfrastructureError, match="no statement is answered"):
+    with pytest.raises(UsageError, match="no statement is answered"):
         sink(AuditEntry("x", "sqlite", "SELECT 1", allowed=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from dqa.guard.cypher import check
+from dqa.guard.check import judge as check
 from dqa.guard.policy import Policy
 
 CASES = Path(__file__).parent / "guard_cases"

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dqa.core.errors import RefusedStatementError
-from dqa.guard.cypher import check, scoped
+from dqa.guard.check import judge as check
+from dqa.guard.cypher import scoped
 
 CASES = Path(__file__).parent / "guard_cases"
 STATEMENTS = {

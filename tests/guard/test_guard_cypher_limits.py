@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.guard.cypher import check
+from dqa.guard.check import judge as check
 from dqa.guard.policy import Policy
 
 DENIED = Policy(denied_properties=frozenset({"Person.secret"}))

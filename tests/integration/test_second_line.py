@@ -178,7 +178,7 @@ def test_a_relational_server_keeps_its_data(
         connection = pooled._session._engine.raw_connection()
         with closing(connection.cursor()) as cursor:
             if own_server.name == "postgres":
-                cursor.execute(f'SET search_path TO "{pooled._namespace}"')
+                cursor.execute(f'SET search_path TO "{pooled.namespace}"')
             for statement in (*TABLES, SEQUENCE):
                 cursor.execute(statement)
         connection.invalidate()

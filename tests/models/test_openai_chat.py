@@ -15,7 +15,7 @@ from openai._utils import maybe_transform
 from openai.resources.chat.completions import completions
 
 from dqa.core.errors import ModelUnavailableError, UnparsableReplyError
-from dqa.models import openai_chat
+from dqa.models import bounded_http
 from dqa.models.calling import call_model
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import Fault, FaultKind
@@ -294,5 +294,5 @@ def test_no_connection_is_left_open_at_the_end() -> None:
         model = model_at(served)
         assert model.invoke("?").text == TEXT
         assert not model.root_client.is_closed()
-        openai_chat.close_clients()
+        bounded_http.close_clients()
         assert model.root_client.is_closed()

@@ -44,7 +44,7 @@ def read_beliefs(folder: Path, dataset: str) -> Mapping[str, Mapping[str, str]]:
     if dataset not in _FILES:
         raise UnknownNameError("data set of the DeLLMa release", dataset, _FILES)
     file = folder / _FILES[dataset]
-    beliefs = read_json(file)
+    beliefs = read_json(file, folder)
     for factor, words in beliefs.items():
         stated = isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
         if not stated or not words:

@@ -9,9 +9,9 @@ import typer
 
 from dqa.cli import options, runs
 from dqa.cli.help import LIMITS, MODELS
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.core.errors import UsageError
-from dqa.core.text import counted, visible
+from dqa.core.text import counted
 from dqa_dellma.settings import Attitude
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
         echo_json(found.to_json())
         return
     for line in _lines(found):
-        typer.echo(visible(line))
+        echo(line)
 
 
 def _figures(option: str, given: Iterable[str]) -> dict[str, float]:

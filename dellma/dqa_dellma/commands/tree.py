@@ -10,11 +10,10 @@ import typer
 
 from dqa.cli import options, runs
 from dqa.cli.help import OUTPUT
-from dqa.cli.output import echo_json
+from dqa.cli.output import echo, echo_json
 from dqa.cli.progress import track
 from dqa.core.errors import UsageError
 from dqa.core.paths import require_new_file
-from dqa.core.text import visible
 
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
@@ -63,7 +62,7 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json(found.to_json())
     elif html is not None:
-        typer.echo(f"The page is in {html}.")
+        echo(f"The page is in {html}.")
     else:
         from dqa_dellma.tree.text import echo_tree
 
@@ -82,8 +81,8 @@ def _write_all(
     wanted = read.select(None, database, decider, several=True)
     problems = write_tree_report(wanted, read.by_key, folder, watch=_watched)
     for problem in problems:
-        typer.echo(f"left out: {visible(problem)}", err=True)
-    typer.echo(f"The pages are in {folder}: open {folder / INDEX}.")
+        echo(f"left out: {problem}", err=True)
+    echo(f"The pages are in {folder}: open {folder / INDEX}.")
 
 
 def _watched(traces: Sequence[Trace]) -> Iterator[Trace]:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
+from dqa.core.files import parse_json, read_bytes
 
 
-def read_text(file: Path) -> str:
-    """Return a file's text; `ParseError` where it is missing or no UTF-8."""
+def read_text(file: Path, folder: Path) -> str:
+    """Return the text of a release's file; `ParseError` where it is missing or no UTF-8."""
     try:
-        content = file.read_bytes()
+        content = read_bytes(file, home=folder)
     except OSError as error:
         raise ParseError(
             file, None, f"the DeLLMa release has this file, but here: {error.strerror}"
@@ -27,19 +28,24 @@ def read_text(file: Path) -> str:
         raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """Return the JSON object that a file holds; `ParseError` where it holds none."""
+def read_json(file: Path, folder: Path) -> dict[str, Any]:
+    """Return the JSON object that a release's file holds; `ParseError` where it holds none."""
+    text = read_text(file, folder)
     try:
-        value = json.loads(read_text(file))
+        value = parse_json(text)
     except json.JSONDecodeError as error:
         raise ParseError(file, error.lineno, f"this is no JSON: {error.msg}") from error
+    except ValueError as error:
+        raise ParseError(file, None, f"this cannot be read: {error}") from error
     if not isinstance(value, dict):
         raise ParseError(file, 1, "expected a JSON object")
     return value
 
 
-def read_rows(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield the line and the values under `columns` of each row of a CSV file.
+def read_rows(
+    file: Path, folder: Path, columns: Sequence[str]
+) -> Iterator[tuple[int, list[str] | None]]:
+    """Yield the line and the values under `columns` of each row of a release's CSV file.
 
     None stands for the values of a row that has not as many as the header. Lines without a value
     are passed over.
@@ -49,7 +55,7 @@ def read_rows(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[st
     ParseError
         The file cannot be read, or its header lacks one of `columns`.
     """
-    reader = csv.reader(io.StringIO(read_text(file), newline=""))
+    reader = csv.reader(io.StringIO(read_text(file, folder), newline=""))
     try:
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in columns if name not in header]

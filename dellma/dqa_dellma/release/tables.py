@@ -124,7 +124,7 @@ def read_agriculture(folder: Path) -> Agriculture:
     """
     defects: list[Defect] = []
     file = folder / _REPORT
-    report = read_json(file)
+    report = read_json(file, folder)
     summary, factors = report.get("summary"), report.get("factors", [])
     if not isinstance(summary, str) or not isinstance(factors, list):
         raise ParseError(file, None, "expected a text 'summary' and a list 'factors'")
@@ -134,7 +134,7 @@ def read_agriculture(folder: Path) -> Agriculture:
     if not known:
         raise ParseError(file, None, "this report tells of no crop")
     statistics = {
-        year: MappingProxyType(_statistics(path, defects))
+        year: MappingProxyType(_statistics(path, folder, defects))
         for year, path in _statistics_files(folder / _STATISTICS)
     }
     return Agriculture(
@@ -159,7 +159,7 @@ def read_statistics(folder: Path, year: int) -> tuple[Mapping[str, Statistic], t
     if file is None:
         raise ParseError(statistics, None, f"there is no CA-{year}.csv")
     defects: list[Defect] = []
-    return MappingProxyType(_statistics(file, defects)), tuple(defects)
+    return MappingProxyType(_statistics(file, folder, defects)), tuple(defects)
 
 
 def _crop_report(
@@ -193,10 +193,10 @@ def _statistics_files(folder: Path) -> list[tuple[int, Path]]:
     return [(int(match["year"]), path) for match, path in found]
 
 
-def _statistics(file: Path, defects: list[Defect]) -> dict[str, Statistic]:
+def _statistics(file: Path, folder: Path, defects: list[Defect]) -> dict[str, Statistic]:
     """Return a year's statistics by crop, in the file's order."""
     statistics: dict[str, Statistic] = {}
-    for line, row in read_rows(file, ("Commodity", "Yield", "Price per Unit")):
+    for line, row in read_rows(file, folder, ("Commodity", "Yield", "Price per Unit")):
         try:
             statistic = _statistic(row)
         except DataError as error:
@@ -245,14 +245,14 @@ def read_stocks(folder: Path) -> Stocks:
     if not tables:
         raise ParseError(prices, None, "there is no SYMBOL.csv with the prices of a stock")
     defects: list[Defect] = []
-    days = {symbol: _days(tables[symbol], defects) for symbol in sorted(tables)}
+    days = {symbol: _days(tables[symbol], folder, defects) for symbol in sorted(tables)}
     return Stocks(MappingProxyType(days), tuple(defects))
 
 
-def _days(file: Path, defects: list[Defect]) -> tuple[Day, ...]:
+def _days(file: Path, folder: Path, defects: list[Defect]) -> tuple[Day, ...]:
     columns = ("Date", "Open", "High", "Low", "Close", "Volume")
     days: dict[date, Day] = {}
-    for line, row in read_rows(file, columns):
+    for line, row in read_rows(file, folder, columns):
         try:
             day = _day(row)
         except (DataError, ValueError) as error:

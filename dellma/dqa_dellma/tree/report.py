@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dqa.core.errors import UsageError
+from dqa.core.files import make_private_folder
 from dqa.core.paths import problem_of_path, require_new_folder
 from dqa.core.question import Candidate
 from dqa.core.text import counted
@@ -124,7 +125,7 @@ def _written(trace: Trace, result: Result | None, file: Path) -> _Row:
 def _make_empty(folder: Path) -> None:
     require_new_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise UsageError(f"{problem_of_path(folder, error)}.") from error
 

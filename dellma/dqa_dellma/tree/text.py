@@ -63,7 +63,7 @@ def echo_tree(tree: DecisionTree, *, full: bool = False) -> None:
 
 
 def _plain(node: _TextNode, depth: int) -> Iterator[str]:
-    yield "  " * depth + node.text
+    yield "  " * depth + visible(node.text)
     for child in node.children:
         yield from _plain(child, depth + 1)
 
@@ -73,7 +73,7 @@ def _painted(node: _TextNode) -> Tree:
     from rich.tree import Tree
 
     # `Text` is never read as markup.
-    painted = Tree(Text(node.text, node.style), guide_style="dim")
+    painted = Tree(Text(visible(node.text), node.style), guide_style="dim")
     painted.children = [_painted(child) for child in node.children]
     return painted
 

@@ -89,7 +89,9 @@ class DataFiles(Namespaces):
     def open(self, namespace: str | None) -> DuckdbSession:
         """Read the files into a database that nobody else has."""
         store = Store.of(_connected(tables_at(self.location)))
-        return DuckdbSession(store, namespace or _MAIN, self.location)
+        session = DuckdbSession(store, namespace or _MAIN, self.location)
+        session.schemas = None  # nobody else has anything there
+        return session
 
     def examine(self) -> Examination:
         """Read the files and look."""

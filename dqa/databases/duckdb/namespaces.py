@@ -39,6 +39,15 @@ _TABLES = (
 )
 
 
+_IN_MAIN = (
+    "SELECT count(*) FROM (SELECT database_name, schema_name, internal FROM duckdb_tables() "
+    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_views() "
+    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
+    "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
+)
+"""How much a statement could name there, whatever its own schema is."""
+
+
 class DuckdbNamespaces(Namespaces):
     """The schemas of a file.
 
@@ -51,6 +60,8 @@ class DuckdbNamespaces(Namespaces):
     wanted
         The schema that the location names.
     """
+
+    imported_late = ("numpy.ma",)
 
     def __init__(self, store: Store, path: Path, wanted: str | None) -> None:
         self.location = str(path)
@@ -161,7 +172,13 @@ class DuckdbNamespaces(Namespaces):
         """Return a schema; its own user of the file, which stays open as long as it is."""
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
-        return DuckdbSession(acquire_store(self._path), schema, name)
+        session = DuckdbSession(acquire_store(self._path), schema, name)
+        session.file = self._path
+        with self._connection() as connection:
+            ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
+        if in_main and schema != _MAIN:
+            session.search_path = (schema, _MAIN)  # whatever the session sets
+        return session
 
     def examine(self) -> Examination:
         """Open the file and look."""

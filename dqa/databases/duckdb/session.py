@@ -16,17 +16,13 @@ from typing import Any
 import duckdb
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    NotUnderstoodError,
-    StatementError,
-    UnknownReferenceError,
-)
+from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
+from dqa.databases.duckdb.codes import fault_of, may_end_database
 from dqa.databases.duckdb.store import Store, first_line, release_store
-from dqa.databases.failures import failed, refused, timed_out
+from dqa.databases.failures import driver_reads, failed, refused
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.relational import commented_reference
 from dqa.databases.rows import fetch_rows
@@ -67,10 +63,13 @@ class DuckdbSession(Session):
     language = "SQL (DuckDB)"
 
     def __init__(self, store: Store, namespace: str, name: str) -> None:
+        super().__init__()
         self.name = name
         self.namespace: str = namespace
+        self.schemas = self.search_path = (namespace,)
         self._store = store
         self._closed = False
+        self._attempts = Attempts(self._run_once, "SELECT 1")
 
     def close(self) -> None:
         """Leave the file to others; a database in memory is gone."""
@@ -80,39 +79,41 @@ class DuckdbSession(Session):
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a query in a read-only transaction."""
+        return self._attempts.run(statement, limits)
+
+    def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
+        if self.is_broken:
+            raise failed(self.name, "the engine met a bug of its own, and memory was all it had")
         try:
             with (
                 self._store.reading() as cursor,
                 WATCHDOG.after(limits.seconds, cursor.interrupt),
             ):
-                parsed = cursor.extract_statements(statement)
+                with driver_reads():
+                    parsed = cursor.extract_statements(statement)
                 if len(parsed) != 1 or not _is_query(parsed[0]):
                     raise refused("it is not one query, and this database can only be read")
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 cursor.execute(f"USE {quote('duckdb', self.namespace)}")
-                cursor.execute(parsed[0])
+                with driver_reads():
+                    cursor.execute(parsed[0])
                 return fetch_rows(
                     cursor, limits, started, duckdb.Error, _is_json, stop=cursor.interrupt
                 )
         except duckdb.Error as error:
+            if may_end_database(error):
+                self.is_broken = not self._store.recover()
             raise self._translate(error, limits) from error
 
     def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
-        problem = first_line(error)
+        problem, fault = first_line(error), fault_of(error)
         unknown = _UNKNOWN.match(problem)
-        if isinstance(error, duckdb.InterruptException):
-            return timed_out(limits, self.kind)
-        if isinstance(error, (duckdb.PermissionException, duckdb.TransactionException)):
-            return refused(problem)
-        if isinstance(error, (duckdb.IOException, duckdb.FatalException, duckdb.InternalException)):
-            return failed(self.name, problem)
+        failure = Failure(fault, problem)
         if unknown is not None:
-            return UnknownReferenceError(problem, unknown["table"] or unknown["column"])
-        not_understood = isinstance(error, (duckdb.ParserException, duckdb.CatalogException)) or (
-            isinstance(error, duckdb.BinderException) and "No function matches" in problem
-        )
-        return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
+            name = unknown["table"] or unknown["column"]
+            failure = Failure(Fault.UNKNOWN_NAME, problem, name)
+        return error_of(failure, error, self.name, self.kind, limits)
 
     def read_schema(self) -> DatabaseSchema:
         """Read the schema's tables."""

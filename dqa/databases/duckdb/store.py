@@ -7,7 +7,7 @@ waits for running statements, and they wait for it. Other processes are waited f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -73,6 +73,8 @@ class Store:
             is_new = self.path is not None and not self.path.exists()
             connection = _connected(self.path, read_only=False)
             try:
+                if is_new and self.path is not None:
+                    self.path.chmod(0o600)  # before anything is in it
                 connection.execute("BEGIN")
                 yield connection
                 connection.execute("COMMIT")
@@ -86,6 +88,25 @@ class Store:
                 self._connection = connection
             else:
                 connection.close()
+
+    def recover(self) -> bool:
+        """Open the file anew where the engine takes no statements any more.
+
+        Returns
+        -------
+        bool
+            Whether it takes them now; what was in memory alone is lost.
+        """
+        import duckdb
+
+        with suppress(duckdb.Error), self.reading() as cursor:
+            cursor.execute("SELECT 1")
+            return True
+        if self.path is None:
+            return False
+        with self._lock.write():
+            self.release()
+        return True
 
     def release(self) -> None:
         """Close the connection that others are made from."""

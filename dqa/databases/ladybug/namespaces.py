@@ -7,6 +7,7 @@ from pathlib import Path
 import ladybug
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
+from dqa.core.files import require_space
 from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces, existing_file
@@ -25,6 +26,7 @@ class LadybugFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
 
     kind = "ladybug"
+    imported_late = ("ladybug._lbug", "numpy.ma")
 
     @classmethod
     def start(cls) -> None:
@@ -65,7 +67,9 @@ class LadybugFile(FileNamespaces):
 
     def open(self, namespace: str | None) -> LadybugSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
-        return LadybugSession(self._open_engine(), str(self._path))
+        session = LadybugSession(self._open_engine(), str(self._path))
+        session.file = self._path
+        return session
 
     def _open_engine(self) -> ladybug.Database:
         path = existing_file(self._path, "ladybug")
@@ -90,6 +94,8 @@ class LadybugFile(FileNamespaces):
             return None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
+        # A full disk has the engine end the whole process. How much it takes was measured.
+        require_space(path.parent, 2_000_000 + 64 * size(situation))
         with _new_database(path, situation) as database:
             write(situation, database, tag)
 

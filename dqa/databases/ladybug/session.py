@@ -21,15 +21,12 @@ import ladybug
 
 from dqa.core.cypher import quote_text
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    StatementError,
-    UnknownReferenceError,
-)
+from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.core.session import Session
-from dqa.databases.failures import failed, out_of_memory, refused, timed_out
+from dqa.databases.failures import driver_reads, out_of_memory
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
+from dqa.databases.ladybug.codes import fault_of
 from dqa.databases.locks import ReadersWriterLock
 from dqa.databases.rows import collect
 
@@ -38,10 +35,6 @@ _DESCRIBING = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
 _UNKNOWN = re.compile(
     r"Cannot find property (?P<property>.+) for .+"
     r"|Table (?P<table>.+) does not exist"
-)
-_WRITING = (
-    "Can not execute a write query inside a read-only transaction",
-    "Connection exception: Cannot execute write operations in a read-only database",
 )
 _INTERNAL = frozenset({"_ID", "_SRC", "_DST"})
 
@@ -66,10 +59,12 @@ class LadybugSession(Session):
     language = "Cypher (LadybugDB)"
 
     def __init__(self, database: ladybug.Database, name: str) -> None:
+        super().__init__()
         self.name = name
         self._database = database
         self._lock = ReadersWriterLock()
         self._idle: deque[ladybug.Connection] = deque()
+        self._attempts = Attempts(self._run_once, "RETURN 1")
 
     def read_schema(self) -> DatabaseSchema:
         """Read labels and types, in the order in which they were made."""
@@ -95,11 +90,11 @@ class LadybugSession(Session):
         """
         try:
             with self._lock.read():
-                return self._run_once(statement, limits)
+                return self._attempts.run(statement, limits)
         except _OutOfMemoryError:
             with self._lock.write():
                 try:
-                    return self._run_once(statement, limits)
+                    return self._attempts.run(statement, limits)
                 except _OutOfMemoryError as error:
                     raise StatementError(str(error)) from error
 
@@ -114,7 +109,8 @@ class LadybugSession(Session):
                 raise self._translate(error, limits) from error
             # A list comes back for several statements only, which cannot be prepared.
             with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
-                names = rows.get_column_names()
+                with driver_reads():
+                    names = rows.get_column_names()
                 if not names:
                     raise StatementError("The statement returned no rows; write a query.")
                 return collect(
@@ -151,19 +147,16 @@ class LadybugSession(Session):
 
     def _translate(self, error: RuntimeError, limits: Limits) -> DqaError:
         problem = " ".join(str(error).split()).rstrip(".")
-        if problem == "Interrupted":
-            return timed_out(limits, self.kind)
-        if problem.startswith(_WRITING):
-            return refused(problem)
-        if problem.startswith("Buffer manager exception"):
+        fault = fault_of(problem)
+        if fault is Fault.MEMORY:
             return _OutOfMemoryError(str(out_of_memory()))
-        if problem.startswith(("IO exception", "Storage exception")):
-            return failed(self.name, problem)
         problem = problem.removeprefix("Binder exception: ")
-        unknown = _UNKNOWN.search(problem)
+        unknown = _UNKNOWN.search(problem) if fault is Fault.STATEMENT else None
+        failure = Failure(fault, problem)
         if unknown is not None:
-            return UnknownReferenceError(problem, unknown["property"] or unknown["table"])
-        return StatementError(f"{problem}.")
+            name = unknown["property"] or unknown["table"]
+            failure = Failure(Fault.UNKNOWN_NAME, problem, name)
+        return error_of(failure, error, self.name, self.kind, limits)
 
     def _described(self, statement: str) -> tuple[tuple[Any, ...], ...]:
         return self._run_once(statement, _DESCRIBING).rows

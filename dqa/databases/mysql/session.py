@@ -17,21 +17,17 @@ from typing import Any, cast
 
 from pymysql.connections import Connection
 from pymysql.constants import FIELD_TYPE
+from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    DqaError,
-    NotUnderstoodError,
-    StatementError,
-    UnknownReferenceError,
-    UsageError,
-)
-from dqa.databases.failures import failed, one_line, refused, timed_out
+from dqa.core.errors import UsageError
+from dqa.databases.failures import driver_reads, one_line
+from dqa.databases.faults import Failure, Fault
+from dqa.databases.mysql.codes import fault_of
 from dqa.databases.mysql.server import (
-    FULL,
     Flavour,
     code_of,
     connect,
@@ -41,12 +37,10 @@ from dqa.databases.rows import fetch_rows
 from dqa.databases.server_session import ServerSession
 from dqa.databases.servers import POOL, display_name
 
-_TIMED_OUT = frozenset({1317, 1969, 3024})
-_LOST = frozenset({1053, 1927, 2006, 2013, 2014, 2055, 4031})
-_READ_ONLY = frozenset({1044, 1142, 1143, 1227, 1370, 1792, 1290})
+_READING = conversions | {FIELD_TYPE.TIME: str}
+"""How values are read: lengths of time as the server writes them, and not in Python's days."""
 _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
-_UNKNOWN_NAMES = frozenset({1054, 1146, 1109})
-_NOT_UNDERSTOOD = frozenset({1064, 1305, 1128, 1630})
+_MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 
 class MysqlSession(ServerSession):
@@ -65,7 +59,7 @@ class MysqlSession(ServerSession):
         settings = f"SET SESSION sql_mode = '{flavour.mode}', time_zone = '+00:00'"
         engine = create_engine(
             url,
-            creator=partial(connect, url, init_command=settings + flavour.session),
+            creator=partial(connect, url, conv=_READING, init_command=settings + flavour.session),
             pool_reset_on_return=None,  # there is nothing to roll back
             **POOL,
         )
@@ -73,6 +67,7 @@ class MysqlSession(ServerSession):
         self.language = f"SQL ({flavour.title})"
         self._flavour = flavour
         self._url = url
+        self.schemas = self.search_path = (url.database or "",)
 
     def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
         """Send what differs from what the session has."""
@@ -103,7 +98,8 @@ class MysqlSession(ServerSession):
     ) -> Rows:
         cursor = SSCursor(_driver_of(connection))
         try:
-            cursor.execute(statement)
+            with driver_reads():
+                cursor.execute(statement)
             return fetch_rows(
                 *(cursor, limits, started, self._driver_error, _is_json),
                 stop=self._stopper(connection),
@@ -112,25 +108,14 @@ class MysqlSession(ServerSession):
             if _is_clean(cursor):
                 cursor.close()
             else:
-                self._discard(connection)
+                self._drop_later(connection)
 
-    def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
-        return code_of(error) in _LOST or super()._is_lost(error, connection)
-
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
-        code, problem = code_of(error), one_line(error)
-        unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
-        if code in _TIMED_OUT:
-            return timed_out(limits, self.kind)
-        if code in _READ_ONLY:
-            return refused(problem)
-        if code in FULL:
-            return failed(self.name, problem)
-        if code in _NOT_UNDERSTOOD:
-            return NotUnderstoodError(f"{problem}.")
-        if unknown is not None:
-            return UnknownReferenceError(problem, unknown[1])
-        return StatementError(f"{problem}.")
+    def _failure(self, error: Exception) -> Failure:
+        problem, fault = one_line(error), fault_of(code_of(error))
+        if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
+            fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
+        unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
+        return Failure(fault, problem, unknown and unknown[1])
 
 
 def _driver_of(connection: PoolProxiedConnection) -> Connection[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from dqa.core.errors import UnknownReferenceError
+from dqa.core.errors import DqaError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
 from dqa.databases.neo4j.hiding import VARIABLE, without_label
@@ -12,6 +12,7 @@ from dqa.guard import DEFAULT, GuardedDatabase, Policy
 from dqa.guard.cypher import parsed, scoped
 from dqa.guard.cypher.facts import IN_MAP, ITSELF
 from dqa.guard.cypher.lexer import tokens
+from dqa.guard.unknown import unknown_name
 
 _KEPT = 4_096
 """Statements remembered."""
@@ -44,11 +45,14 @@ class ConfinedGraph(GuardedDatabase):
         owners = {name for known in facts.owners for name in known or ()}
         owners |= {name for _, name in facts.tested if name is not None}
         for name in sorted(owners - self._names[0]):
-            raise UnknownReferenceError(f"There is no label or type {name}", name)
+            raise self._unknown(f"There is no label or type {name}", name, statement)
         for trace, name in facts.reads:
             is_element = trace & ITSELF and not trace & IN_MAP
             if is_element and name not in self._names[1]:
-                raise UnknownReferenceError(f"Cannot find property {name}", name)
+                raise self._unknown(f"Cannot find property {name}", name, statement)
+
+    def _unknown(self, problem: str, name: str, statement: str) -> DqaError:
+        return unknown_name(problem, name, self.schema(), statement)
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -287,13 +287,6 @@ def _close(session: neo4j.Session) -> None:
             return
 
 
-def is_lost(error: Exception) -> bool:
-    """Whether an error is no answer of the server's."""
-    return not isinstance(error, exceptions.Neo4jError) and isinstance(
-        error, (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError)
-    )
-
-
 def is_timeout(error: Exception) -> bool:
     """Whether the server stopped a transaction at its time limit."""
     code = str(getattr(error, "code", None) or "")

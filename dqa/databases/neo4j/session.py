@@ -8,7 +8,7 @@ it stops what changes no data but the server, as killing a connection does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -17,25 +17,25 @@ from uuid import uuid4
 from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DatabaseUnavailableError, DataError, DqaError, StatementError
+from dqa.core.errors import DataError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import broken, out_of_memory, refused, timed_out, unanswered
+from dqa.databases.failures import refused, timed_out, unanswered
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.leaving import ENDING, OverdueError
+from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.hiding import namer
-from dqa.databases.neo4j.server import Reading, Server, first_line, is_lost, is_timeout
-from dqa.databases.neo4j.values import converter
+from dqa.databases.neo4j.server import Reading, Server, first_line
+from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.rows import collect
 
 _PAGE = 1_000
 """Most rows fetched at a time."""
 _KEPT = 4_096
 """Statements remembered."""
-_NO_MEMORY = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError", "OutOfMemoryError")
 _FAILURES = (Neo4jError, DriverError, OSError)
 _CUT = frozenset({"rows", "bytes"})
-_REFUSED = ("Statement.AccessMode", "Security.Forbidden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Neo4jSession(Session):
         self._convert = converter(label)
         self._named: Callable[[str], str] = namer(label) if label else str
         self._reading: set[str] = set()
-        self._broke: set[str] = set()
+        self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
         self._is_announced = False
@@ -117,46 +117,36 @@ class Neo4jSession(Session):
         Once more, where the server was away before it was sent: after a failure the driver has
         dropped the connections of before, so the second time is on a new one.
         """
-        started = perf_counter()
         if not self._is_announced:
             self._is_announced = True
             self.announce(self._mark)
-        try:
-            return self._run_once(statement, limits, started)
-        except _UnsentError:
-            pass
-        try:
-            return self._run_once(statement, limits, started)
-        except _UnsentError as error:
-            raise self._translate(error.reason, limits) from error.reason
+        return self._attempts.run(statement, limits)
 
-    def _run_once(self, statement: str, limits: Limits, started: float) -> Rows:
-        left = max(limits.seconds - (perf_counter() - started), 0.001)
+    def _run_once(self, statement: str, limits: Limits) -> Rows:
         mark = f"{self._mark}-{next(self._numbers)}-"
         is_sent = False
         try:
-            with self._server.reading(left, min(limits.rows + 1, _PAGE), mark) as reading:
+            with self._server.reading(limits.seconds, min(limits.rows + 1, _PAGE), mark) as reading:
                 is_sent = True
-                return self._read(reading, statement, limits, started)
+                return self._rows(reading, statement, limits)
         except OverdueError as error:
             if self._server.end_marked(mark, ENDING):
                 raise timed_out(limits, self.kind) from error
             raise unanswered(self.name, limits) from error
         except _FAILURES as error:
-            problem = self._translate(error, limits)
-            if not is_sent and isinstance(problem, DatabaseUnavailableError):
-                raise _UnsentError(error) from error
-            if is_sent and is_lost(error):
-                raise self._broken(statement, problem, first_line(error), mark) from error
-            raise problem from error
+            failure = replace(self._failure(error), is_sent=is_sent)
+            if failure.fault is Fault.ACCESS:
+                raise self._server.failure(error) from error
+            raise error_of(failure, error, self.name, self.kind, limits) from error
 
-    def _read(self, reading: Reading, statement: str, limits: Limits, started: float) -> Rows:
+    def _rows(self, reading: Reading, statement: str, limits: Limits) -> Rows:
+        started = perf_counter()
         if statement not in self._reading:
             self._require_reading(statement, reading.run)
         result = reading.run(statement)
         rows = collect(
             list(map(self._named, result.keys())),
-            (record.values() for record in result),
+            map(values_of, result),
             limits,
             started,
             self._convert,
@@ -167,17 +157,6 @@ class Neo4jSession(Session):
             reading.leave()  # a rollback would read all that is on its way
         return rows
 
-    def _broken(self, statement: str, problem: DqaError, says: str, mark: str) -> DqaError:
-        """Return the error of a statement during which the connection broke.
-
-        It is never run again here, since it may be what broke the server. Whoever meets a server
-        that is gone will try again later, and should not break it for ever.
-        """
-        if statement not in self._broke and not self._server.end_marked(mark, ENDING):
-            self._broke.add(statement)
-            return problem
-        return broken(says)
-
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
         kind = run(f"EXPLAIN {statement}").consume().query_type
         if kind != "r":
@@ -186,17 +165,11 @@ class Neo4jSession(Session):
             self._reading.clear()
         self._reading.add(statement)
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
-        code = (error.code or "") if isinstance(error, Neo4jError) else ""
+    def _failure(self, error: Exception) -> Failure:
         problem = first_line(error)
         if self._situation is not None:
             problem = problem.replace(self._situation.label, "…")
-        if is_timeout(error):
-            return timed_out(limits, self.kind)
-        if code.endswith(_NO_MEMORY):
-            return out_of_memory()
-        if code.endswith(_REFUSED):
-            return refused(problem)
-        if code.startswith(("Neo.ClientError.Statement", "Neo.ClientError.Procedure")):
-            return StatementError(f"{problem}.")
-        return self._server.failure(error)
+        if isinstance(error, Neo4jError):
+            return Failure(fault_of(error.code or ""), problem)
+        outage = str(self._server.failure(error))
+        return Failure(fault_of_driver(error), problem, outage=outage)

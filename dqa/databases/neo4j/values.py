@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from typing import Any
 
 import neo4j.graph
 import neo4j.spatial
 import neo4j.time
 import neo4j.vector
+
+_START = date(2000, 1, 1)
+_BEFORE = (_START - date(1970, 1, 1)).days
+"""Days from where the server counts them to `_START`."""
+_CYCLE, _YEARS = 146_097, 400
+"""Days after which the calendar begins again, and their years."""
+_LAST_YEAR = 9_999
+
+
+def values_of(record: neo4j.Record) -> list[Any]:
+    """Return a record's values; those that the driver could not read as it was sent them.
+
+    A record is a tuple that raises where such a value is asked for; as a plain tuple it does not.
+    """
+    return list(tuple.__iter__(record))
 
 
 def converter(hidden: str | None) -> Callable[[Any], Any]:
@@ -42,9 +58,41 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
             return {key: convert(value[key]) for key in value}
         if isinstance(value, (list, tuple)):
             return [convert(item) for item in value if hidden is None or item != hidden]
-        return value
+        unread = getattr(value, "raw_data", value)  # of a value, or of a list or map with one in it
+        if unread is value:
+            return value
+        return _unread(unread.tag, unread.fields) if hasattr(unread, "tag") else convert(unread)
 
     def _labelled(label: str | list[str], entity: neo4j.graph.Entity) -> dict[str, Any]:
         return {"_LABEL": label, **{key: convert(entity[key]) for key in sorted(entity)}}
 
     return convert
+
+
+def _unread(tag: bytes, fields: Sequence[Any]) -> str:
+    """Return what the server sent of a date or time, as it writes that itself."""
+    if tag == b"D":
+        return _date(fields[0])
+    if tag in {b"d", b"I", b"i"}:
+        seconds, nanoseconds, *zone = fields
+        offset = zone[0] if tag == b"I" else 0
+        days, clock = divmod(seconds + offset, 86_400)
+        minutes, second = divmod(clock, 60)
+        time = f"{minutes // 60:02}:{minutes % 60:02}:{second:02}.{nanoseconds:09}"
+        name = f"[{zone[0]}]" if tag == b"i" else ""
+        return f"{_date(days)}T{time}{_offset(offset) if zone else ''}{name}"
+    return f"{tag.decode(errors='replace')}({', '.join(map(str, fields))})"
+
+
+def _date(days: int) -> str:
+    """Return the day so many days after the first one of 1970, of any year, in ISO 8601."""
+    cycles, rest = divmod(days - _BEFORE, _CYCLE)
+    like = _START + timedelta(days=rest)
+    year = like.year + cycles * _YEARS
+    sign = "-" if year < 0 else "+" if year > _LAST_YEAR else ""
+    return f"{sign}{abs(year):04}{like:-%m-%d}"
+
+
+def _offset(seconds: int) -> str:
+    minutes = abs(seconds) // 60
+    return f"{'-' if seconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"

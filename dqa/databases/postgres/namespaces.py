@@ -14,6 +14,7 @@ from sqlalchemy.schema import DropSchema
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.situation import Situation
 from dqa.databases.failures import one_line, refused_script
+from dqa.databases.faults import Fault
 from dqa.databases.namespaces import (
     Examination,
     ForeignContent,
@@ -22,9 +23,9 @@ from dqa.databases.namespaces import (
     Namespaces,
     tag_from_json,
 )
+from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.session import (
     CONNECT_SECONDS,
-    REFUSED,
     PostgresSession,
     code_of,
     message_of,
@@ -34,6 +35,7 @@ from dqa.databases.servers import display_name, failed_load, parse_url, split_na
 from dqa.databases.tables import quote, spell
 
 _LOCK_SECONDS = 120
+_SYSTEM = frozenset({"pg_catalog", "information_schema"})
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
 _WHO = """
@@ -76,7 +78,7 @@ class PostgresNamespaces(Namespaces):
                 code, right = code_of(error), "make schemas: GRANT CREATE ON DATABASE"
                 raise failed_load(
                     *(display_name(url), message_of(error)),
-                    missing_right=right if code in REFUSED else None,
+                    missing_right=right if fault_of(code) is Fault.REFUSED else None,
                     is_full=code == "53100",
                 ) from error
 
@@ -129,7 +131,13 @@ class PostgresNamespaces(Namespaces):
 
     def open(self, namespace: str | None) -> PostgresSession:
         """Return a schema, or what the user's own search path names."""
-        return PostgresSession(self._url, namespace)
+        session = PostgresSession(self._url, namespace)
+        if namespace is None:
+            ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
+            session.schemas = tuple(name for name in path if name not in _SYSTEM)
+            # Where it is not named, the catalogue comes first, whose names the guard knows.
+            session.search_path = tuple(name for name in path if name != "pg_catalog")
+        return session
 
     def examine(self) -> Examination:
         """Return the version, and whether the user could write."""

@@ -26,15 +26,12 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    NotUnderstoodError,
-    StatementError,
-    UnknownReferenceError,
-)
-from dqa.databases.failures import failed, one_line, refused, timed_out
+from dqa.core.errors import DatabaseUnavailableError, StatementError
+from dqa.databases.failures import one_line
+from dqa.databases.faults import Failure, Fault
 from dqa.databases.leaving import shut
+from dqa.databases.postgres.codes import fault_of
+from dqa.databases.postgres.loaders import adapters
 from dqa.databases.rows import collect
 from dqa.databases.server_session import ServerSession
 from dqa.databases.servers import POOL, display_name
@@ -53,18 +50,13 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND applic
 _SESSION = (
     # The guard reads texts as the first one says, whatever the server's own setting is.
     "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
+    "SET intervalstyle = postgres; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
 )
 
-_TIMED_OUT = "57014"
 _UNKNOWN = re.compile(
     r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
 )
-_UNKNOWN_NAMES = frozenset({"42703", "42P01"})
-_NOT_UNDERSTOOD = frozenset({"42601", "42883", "42704", "42P02", "0A000"})
-REFUSED = frozenset({"25006", "42501"})
-_CANNOT_GO_ON = frozenset({"53", "58", "XX"})
-"""Classes of errors: no room, the system's, the server's own."""
 
 
 class PostgresSession(ServerSession):
@@ -90,12 +82,15 @@ class PostgresSession(ServerSession):
                 "connect_timeout": CONNECT_SECONDS,
                 "autocommit": True,
                 "application_name": self._application,
+                "context": adapters(),
             },
             pool_reset_on_return=None,  # there is nothing to roll back
             **POOL,
         )
         self._url = url
         super().__init__(engine, "postgres", display_name(url, namespace), namespace)
+        if namespace is not None:
+            self.schemas = self.search_path = (namespace,)
 
     def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
         """Send what differs from what the session has."""
@@ -104,7 +99,7 @@ class PostgresSession(ServerSession):
         if driver.info.parameter_status("default_transaction_read_only") != "on" or (
             "limit" not in info
         ):
-            path = quote("postgres", self._shown) if self._shown else '"$user", public'
+            path = quote("postgres", self._shown) if self._shown else "DEFAULT"
             settings.append(_SESSION.format(path))
         limit = max(round(limits.seconds * 1_000), 1)
         if info.get("limit") != limit:
@@ -140,7 +135,7 @@ class PostgresSession(ServerSession):
         try:
             columns, first = next(results)
             if columns is None:
-                self._discard(connection)  # what it did to the session ends with it
+                self._drop_later(connection)  # what it did to the session ends with it
                 raise StatementError("The statement returned no rows; write a query that does.")
             rows = chain(first, (row for _, more in results for row in more))
             return collect(
@@ -151,25 +146,20 @@ class PostgresSession(ServerSession):
         finally:
             results.close()
             if driver.pgconn.transaction_status != TransactionStatus.IDLE:
-                self._discard(connection)
+                self._drop_later(connection)
 
-    def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
-        return code_of(error).startswith("57P") or super()._is_lost(error, connection)
-
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _failure(self, error: Exception) -> Failure:
         code, problem = code_of(error), message_of(error)
-        unknown = _UNKNOWN.match(problem) if code in _UNKNOWN_NAMES else None
-        if code == _TIMED_OUT:
-            return timed_out(limits, self.kind)
-        if code in REFUSED:
-            return refused(problem)
-        if code[:2] in _CANNOT_GO_ON:
-            return failed(self.name, problem)
-        if code in _NOT_UNDERSTOOD:
-            return NotUnderstoodError(f"{problem}.")
-        if unknown is not None:
-            return UnknownReferenceError(problem, unknown["column"] or unknown["table"])
-        return StatementError(f"{problem}.")
+        fault = fault_of(code) if code else _without_code(error)
+        unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
+        return Failure(fault, problem, unknown and (unknown["column"] or unknown["table"]))
+
+
+def _without_code(error: Exception) -> Fault:
+    """Return what an error of the driver's own means."""
+    # Values that Python does not have, and questions that cannot be sent.
+    is_told = isinstance(error, (psycopg.DataError, psycopg.ProgrammingError))
+    return Fault.STATEMENT if is_told else Fault.UNCLEAR
 
 
 def _driver_of(connection: PoolProxiedConnection) -> Connection[Any]:
@@ -208,7 +198,10 @@ def _streamed(
                     return
                 rows.set_pgresult(result)
                 if names is None:
-                    names = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
+                    names = [
+                        (result.fname(n) or b"").decode(errors="replace")
+                        for n in range(result.nfields)
+                    ]
                 yield names, rows.load_rows(0, result.ntuples, tuple)
         finally:
             if wire.transaction_status == TransactionStatus.ACTIVE:

@@ -129,7 +129,14 @@ class SqlalchemyNamespaces(Namespaces):
     def open(self, namespace: str | None) -> SqlalchemySession:
         """Return a schema, or the user's own; the engine belongs to it from now on."""
         self.is_handed_over = True
-        return SqlalchemySession(self._connection.engine, self._schema(namespace or _EVERYTHING))
+        schema = self._schema(namespace or _EVERYTHING)
+        session = SqlalchemySession(self._connection.engine, schema)
+        if self._has_schemas:
+            default = self._connection.dialect.default_schema_name
+            own = schema or default
+            session.schemas = (own,) if own else ()
+            session.search_path = (default or "",) if own else ()
+        return session
 
     def examine(self) -> Examination:
         """Return the version; what a user may do in such a server nobody knows."""

@@ -11,8 +11,9 @@ from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
-from dqa.core.errors import DqaError, NotUnderstoodError, StatementError
+from dqa.core.errors import DqaError
 from dqa.databases.failures import one_line
+from dqa.databases.faults import Failure, Fault
 from dqa.databases.leaving import OverdueError
 from dqa.databases.relational import PooledSession
 from dqa.databases.servers import display_name
@@ -71,9 +72,13 @@ class SqlalchemySession(PooledSession):
             connection.invalidate()  # what cancels may come too late, and meet the next statement
         return super()._late(connection, limits)
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:  # noqa: ARG002
-        # Whatever the driver complains of, it may be the dialect.
-        problem = f"{one_line(error)}."
+    def _failure(self, error: Exception) -> Failure:
+        """Go by the families of the Python standard, which every driver's errors belong to.
+
+        Whatever the driver complains of, it may be the dialect.
+        """
         dbapi = self._engine.dialect.loaded_dbapi
-        understood = isinstance(error, (dbapi.DataError, dbapi.IntegrityError))
-        return StatementError(problem) if understood else NotUnderstoodError(problem)
+        fault = Fault.NOT_UNDERSTOOD
+        if isinstance(error, (dbapi.DataError, dbapi.IntegrityError)):
+            fault = Fault.STATEMENT
+        return Failure(fault, one_line(error))

@@ -23,6 +23,7 @@ class SqliteFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
 
     kind = "sqlite"
+    imported_late = ("numpy",)
 
     @classmethod
     def engine_version(cls) -> str:
@@ -59,6 +60,7 @@ class SqliteFile(FileNamespaces):
     def open(self, namespace: str | None) -> SqliteSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged."""
         database = SqliteSession(_uri(self._path), str(self._path))
+        database.file = self._path
         try:
             database.read_schema()
         except DatabaseUnavailableError as error:

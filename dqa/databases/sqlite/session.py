@@ -13,6 +13,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from typing import cast
 
@@ -20,29 +21,19 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
-from dqa.core.errors import (
-    DqaError,
-    NotUnderstoodError,
-    StatementError,
-    UnknownReferenceError,
-)
-from dqa.databases.failures import failed, refused, timed_out
+from dqa.databases.faults import Failure, Fault
 from dqa.databases.relational import PooledSession
+from dqa.databases.sqlite.codes import fault_of
 
 _STEPS = 20_000
 """Virtual machine steps between two looks at the clock: a fraction of a millisecond."""
 _LARGEST = 16_000_000
 """Bytes of the largest text or binary a statement may build."""
 
-_UNAVAILABLE = frozenset(
-    {
-        *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT),
-        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FULL),
-    }
-)
-_REFUSED = frozenset({sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
 _UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
+_TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
+"""Keeps the bytes of a text that is no UTF-8, which a file may hold, for `values.readable`."""
 
 _READING = frozenset(
     {
@@ -104,25 +95,23 @@ class SqliteSession(PooledSession):
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
         return cast("sqlite3.Connection", connection.driver_connection).interrupt
 
-    def _translate(self, error: Exception, limits: Limits) -> DqaError:
+    def _failure(self, error: Exception) -> Failure:
         problem = str(error).rstrip(".")
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # what the driver itself says has none
+        fault = fault_of(getattr(error, "sqlite_errorcode", 0))
+        if fault is Fault.REFUSED or problem.startswith("not authorized"):
+            return Failure(Fault.REFUSED, f"{problem}; this database can only be read")
         unknown = _UNKNOWN.fullmatch(problem)
-        if code == sqlite3.SQLITE_INTERRUPT:
-            return timed_out(limits, self.kind)
-        if code in _REFUSED or problem.startswith("not authorized"):
-            return refused(f"{problem}; this database can only be read")
-        if code in _UNAVAILABLE:
-            return failed(self.name, problem)
         if unknown is not None:
-            return UnknownReferenceError(problem, unknown[1])
-        not_understood = _NOT_UNDERSTOOD.search(problem) is not None
-        return (NotUnderstoodError if not_understood else StatementError)(f"{problem}.")
+            return Failure(Fault.UNKNOWN_NAME, problem, unknown[1])
+        if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
+            fault = Fault.NOT_UNDERSTOOD
+        return Failure(fault, problem)
 
 
 def _connector(uri: str) -> Callable[[], sqlite3.Connection]:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        connection.text_factory = _TEXT
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.execute("PRAGMA query_only = ON")

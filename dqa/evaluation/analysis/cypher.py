@@ -11,9 +11,9 @@ from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 from dqa.evaluation.analysis.expressions import Expressions
 from dqa.evaluation.analysis.reading import NOTHING, Reading, UnreadableStatementError, Value
 from dqa.guard import cypher as guard
-from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import tokens
 from dqa.guard.cypher.words import NAMES, words
+from dqa.guard.verdict import Refusal
 
 _CLAUSES = words("MATCH OPTIONAL WITH UNWIND RETURN CALL ORDER SKIP OFFSET LIMIT WHERE UNION")
 _Kinds: TypeAlias = tuple[NodeSchema, ...] | tuple[EdgeSchema, ...]
@@ -38,7 +38,7 @@ def read_cypher(statement: str, dialect: str, schema: Schema) -> list[Reading] |
         reader = _Reader(found, schema, fold)
         parts = list(reader.split(0, len(found.keys) - 1, {"UNION"}))
         return [_Reader(found, schema, fold).read(begin, end) for _, begin, end in parts]
-    except (NotAllowedError, RecursionError, UnreadableStatementError):
+    except (Refusal, RecursionError, UnreadableStatementError):
         return None
 
 

@@ -10,8 +10,8 @@ keywords wherever the servers let them be; strings, quoted names and comments ar
 
 from __future__ import annotations
 
-from dqa.guard.cypher.checking import check, parsed
+from dqa.guard.cypher.checking import parsed, refuse_unless_reading
 from dqa.guard.cypher.lexer import spans
 from dqa.guard.cypher.scope import scoped
 
-__all__ = ["check", "parsed", "scoped", "spans"]
+__all__ = ["parsed", "refuse_unless_reading", "scoped", "spans"]

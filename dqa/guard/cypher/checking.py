@@ -1,19 +1,20 @@
-"""From a statement to its facts and its verdict."""
+"""From a statement to its facts, or to why it may not run."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from dqa.guard.cypher.clauses import ClauseParser
 from dqa.guard.cypher.facts import Facts
-from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import tokens
 from dqa.guard.cypher.permissions import require_allowed
 from dqa.guard.cypher.words import FUNCTIONS, PROCEDURES
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import ALLOWED, GuardVerdict, refused
+from dqa.guard.reading import read
 
 
-def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return whether `statement` is one Cypher query of `dialect` with no effect.
+def refuse_unless_reading(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
+    """Raise `NotAllowedError` unless `statement` is one Cypher query with no effect.
 
     Parameters
     ----------
@@ -24,13 +25,9 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     policy
         What may be called and read beyond, or short of, what the guard allows by itself.
     """
-    try:
-        facts = parsed(statement, dialect, policy)
-        if policy.limits_graph:
-            require_allowed(facts, policy, fold=dialect == "ladybug")
-    except NotAllowedError as error:
-        return refused(str(error))
-    return ALLOWED
+    facts = _parsed(statement, dialect, policy)
+    if policy.limits_graph:
+        require_allowed(facts, policy, fold=dialect == "ladybug")
 
 
 def parsed(statement: str, dialect: str, policy: Policy = DEFAULT) -> Facts:
@@ -38,17 +35,18 @@ def parsed(statement: str, dialect: str, policy: Policy = DEFAULT) -> Facts:
 
     Raises
     ------
-    NotAllowedError
+    Refusal
         It cannot be read, is no query, is several, or does more than reading.
     """
+    return read(partial(_parsed, statement, dialect, policy))
+
+
+def _parsed(statement: str, dialect: str, policy: Policy) -> Facts:
     parser = ClauseParser(
         tokens(statement, dialect),
         dialect,
         FUNCTIONS[dialect] | policy.functions if policy.functions else FUNCTIONS[dialect],
         PROCEDURES[dialect] | policy.procedures if policy.procedures else PROCEDURES[dialect],
     )
-    try:
-        parser.statement()
-    except RecursionError as error:  # the caller's own stack was nearly used up
-        raise NotAllowedError("it is nested too deeply; write it flatter") from error
+    parser.statement()
     return parser.facts

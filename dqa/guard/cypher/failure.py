@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dqa.guard.verdict import Refusal
 
-class NotAllowedError(Exception):
-    """The statement is understood, or nearly so, and may not run; `check` makes it a verdict."""
+
+class NotAllowedError(Refusal):
+    """The statement is understood, or nearly so, and may not run."""
 
 
 class UnreadableError(NotAllowedError):

@@ -10,9 +10,9 @@ from dqa.core.cypher import quote_name
 from dqa.core.errors import RefusedStatementError
 from dqa.guard.cypher.checking import parsed
 from dqa.guard.cypher.facts import NodeSpot
-from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.verdict import Refusal
 
 
 def scoped(statement: str, label: str, policy: Policy = DEFAULT) -> str:
@@ -35,7 +35,7 @@ def scoped(statement: str, label: str, policy: Policy = DEFAULT) -> str:
     """
     try:
         facts = parsed(statement, "neo4j", policy)
-    except NotAllowedError as error:
+    except Refusal as error:
         raise RefusedStatementError(f"The statement was not run: {error}.") from error
     telling = [f"the procedure {name}" for name in facts.procedures if name not in STATIC]
     telling += ["SHOW"] if facts.shows else []

@@ -1,8 +1,9 @@
 """The guard for SQL: sqlglot parses the statement, and every part of it must be known to read.
 
-Four questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
-every name that is called known to only read (`calls`); is every part of the tree (`tree`); may what
-it reads be read (`scope`). Statements that are no queries but describe things are in `describing`.
+Five questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
+every name that is called known to only read (`calls`); is every part of the tree (`tree`); does it
+stay within the database's own schemas (`walls`); may what it reads be read (`scope`). Statements
+that are no queries but describe things are in `describing`.
 """
 
 from __future__ import annotations
@@ -11,23 +12,21 @@ from collections.abc import Iterator
 
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.script import Span
-from dqa.guard.sql import calls, describing, scope, text, tree
+from dqa.guard.sql import calls, describing, parsing, scope, text, tree, walls
 from dqa.guard.sql.lists import lists
-from dqa.guard.verdict import ALLOWED, GuardVerdict, Refusal, refused
+from dqa.guard.verdict import Refusal
 
-__all__ = ["check", "spans"]
+__all__ = ["refuse_unless_reading", "spans"]
 
 
-def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return whether `statement` is one query of `dialect` with no effect."""
-    try:
-        read = text.read(statement, dialect)
-        query = describing.query_of(read, dialect, policy)
-        if query is not None:
-            _check_query(query, dialect, policy)
-    except Refusal as refusal:
-        return refused(str(refusal))
-    return ALLOWED
+def refuse_unless_reading(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
+    """Raise `Refusal` unless `statement` is one query of `dialect` with no effect."""
+    read = text.read(statement, dialect)
+    if policy.closed is not None:
+        walls.refuse_outside_listing(read, dialect, policy, policy.closed)
+    query = describing.query_of(read, dialect, policy)
+    if query is not None:
+        _check_query(query, dialect, policy)
 
 
 def spans(script: str, dialect: str) -> Iterator[Span]:
@@ -41,7 +40,7 @@ def spans(script: str, dialect: str) -> Iterator[Span]:
             pass
         elif end == len(script) and read.problem:
             yield Span(start, end, read.problem, read.place)
-        elif not tree.is_one(statement, dialect):
+        elif not parsing.is_one(statement, dialect):
             problem = "from here on quotes and comments can be read in two ways; write plain ones"
             yield Span(start, len(script), problem, start)
             return
@@ -53,11 +52,12 @@ def spans(script: str, dialect: str) -> Iterator[Span]:
 def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None:
     known = lists(dialect)
     found = calls.unknown(read, dialect, known, policy)
-    parsed = tree.parse(read, dialect)
-    if found:
-        calls.refuse_unless_known(found, tree.column_list_starts(parsed), known)
+    parsed = parsing.parse(read, dialect)
+    calls.refuse_unless_known(found, tree.column_lists(parsed), read, known)
     if not isinstance(parsed, tree.QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, or VALUES")
     tree.refuse_unless_reading(parsed, dialect, known, policy)
+    if policy.closed is not None:
+        walls.refuse_outside(parsed, read, dialect, policy, policy.closed)
     if policy.limits_tables or policy.limits_columns:
         scope.refuse_unless_in_scope(parsed, read, dialect, policy)

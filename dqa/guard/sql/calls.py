@@ -2,13 +2,14 @@
 
 A parser renames functions (``DATE_FORMAT`` becomes ``TimeToStr``) and drops the schema they were
 called with; what the server runs is what was written. So every name before an opening bracket is
-looked up as it was written, quoted or not.
+looked up as it was written, quoted or not. The one exception are names with a list of columns, as
+in ``WITH t(a, b)``, and there the parser is not believed alone: the text has to look like one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dqa.guard.names import closest
@@ -24,6 +25,15 @@ _SYSTEM_SCHEMAS = {"postgres": frozenset({"pg_catalog"})}
 _METHODS = frozenset({"duckdb"})
 """Dialects in which ``x.f()`` calls ``f(x)``, whatever x is."""
 _CONSTRUCTS = frozenset({"operator"})
+_BEFORE_PART = re.compile(r"(?:\b(?:with|recursive)|,)\Z", re.IGNORECASE)
+_BEFORE_ALIAS = re.compile(r"(?:\bas|\)|\bwith\s+ordinality)\Z", re.IGNORECASE)
+"""What stands before a name with a list of columns: of a WITH part, of an alias."""
+_LAST_WORD = re.compile(r"\w+\Z")
+_SIZE = re.compile(r"\([\d\s,]*\)")
+"""Of a column's type."""
+_COLUMN = re.compile(r"\s*+(?:[^\W\d][\w$]*+|\"\s*+\"|`\s*+`)(?:\s[\w\s.\[\]\"]*+)?")
+_NEAR = 200
+"""How far back is looked for what stands before a name."""
 
 
 class FunctionCall(NamedTuple):
@@ -38,6 +48,24 @@ class FunctionCall(NamedTuple):
     def full(self) -> str:
         """The name as it was called."""
         return f"{self.qualifier}.{self.name}" if self.qualifier else self.name
+
+
+class ColumnList(NamedTuple):
+    """What a parser takes for a name with a list of columns.
+
+    Attributes
+    ----------
+    is_part
+        Whether the name is that of a WITH part.
+    is_named
+        Whether there is a name before the columns.
+    behind
+        Where the name of the table ends that it is another name of; -1 for none.
+    """
+
+    is_part: bool
+    is_named: bool
+    behind: int
 
 
 def calls(text: StatementText) -> Iterator[FunctionCall]:
@@ -78,16 +106,65 @@ def unknown(
 
 
 def refuse_unless_known(
-    found: list[FunctionCall], named: frozenset[int], known: AllowLists
+    found: list[FunctionCall],
+    lists: Mapping[int, ColumnList],
+    text: StatementText,
+    known: AllowLists,
 ) -> None:
-    """Refuse the first call that is not the name of a WITH part or alias with its columns."""
+    """Refuse the first call that is not the name of a WITH part or alias with its columns.
+
+    What a parser takes for a name with columns, and a server might take for a call, is refused
+    even where the function is known: the parser has not seen its arguments.
+
+    Parameters
+    ----------
+    found
+        Calls of what is not known.
+    lists
+        By where it starts, what has a list of columns to the parser.
+    text, known
+        The statement, and what its dialect has.
+    """
     for call in found:
-        if call.start not in named:
+        if call.start not in lists:
             hint = closest(call.name, known.functions, cutoff=0.8)
             raise Refusal(
                 f"the function {call.full} is not known to only read"
                 + (f".{hint}" if hint else "; if it does, the policy's functions can name it")
             )
+    for start, columns in lists.items():
+        if start < 0 or not _has_columns(text, start, columns, known):
+            near = " ".join(text.sql[max(start, 0) :].split())[:30]
+            raise Refusal(
+                f"'{near}' can be read as a call or as an alias with the names of its columns; for "
+                "an alias write AS x(a, b), and elsewhere put the call in brackets"
+            )
+
+
+def _has_columns(text: StatementText, start: int, columns: ColumnList, known: AllowLists) -> bool:
+    """Whether a name reads as one with a list of columns: no server could take it for a call."""
+    begin = text.code.find("(", start) + 1 if columns.is_named else start
+    before = text.code[:start].rstrip()
+    if not columns.is_named:
+        before = before.removesuffix("(").rstrip()
+    pattern = _BEFORE_PART if columns.is_part else _BEFORE_ALIAS
+    if pattern.search(before, max(0, len(before) - _NEAR)) is None:
+        word = _LAST_WORD.search(before, max(0, len(before) - _NEAR))
+        is_table = len(before) == columns.behind
+        if not is_table or (word is not None and word.group().lower() in known.syntax):
+            return False
+    names = _SIZE.sub("", text.code[begin : _closing(text.code, begin)])
+    return all(_COLUMN.fullmatch(name) for name in names.split(","))
+
+
+def _closing(code: str, position: int) -> int:
+    """Return where the bracket ends that is open at `position`."""
+    depth = 1
+    for match in re.compile(r"[()]").finditer(code, position):
+        depth += 1 if match.group() == "(" else -1
+        if not depth:
+            return match.start()
+    return len(code)
 
 
 def _qualifier(text: StatementText, ends: dict[int, int], start: int) -> str:

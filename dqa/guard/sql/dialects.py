@@ -13,6 +13,12 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 _loading = RLock()
+_READ_AS = {"mariadb": "mysql", "ansi": ""}
+
+
+def read_as(dialect: str) -> str:
+    """Return what sqlglot calls the dialect that statements of this one are read in."""
+    return _READ_AS.get(dialect, dialect)
 
 
 def dialect_of(name: str) -> Dialect:

@@ -60,7 +60,10 @@ def refuse_unless_in_scope(
     tree: exp.Expr, text: StatementText, dialect: str, policy: Policy
 ) -> None:
     """Refuse a tree that reads, or might read, what the policy does not allow."""
-    sources = list(_real_tables(tree))
+    sources = [
+        _Source(node, node.name.casefold(), (node.alias or node.name).casefold())
+        for node in real_tables(tree)
+    ]
     for source in sources:
         if not policy.allows_table(source.name, source.node.db):
             allowed = ", ".join(sorted(policy.tables or policy.schemas or ()))
@@ -76,7 +79,7 @@ def refuse_unless_in_scope(
         _Columns(sources, limited, policy).check(tree)
 
 
-def _real_tables(tree: exp.Expr) -> Iterator[_Source]:
+def real_tables(tree: exp.Expr) -> Iterator[exp.Table]:
     """Yield every table that is no WITH part visible where it is named."""
     try:
         scopes = traverse_scope(tree) if isinstance(tree, exp.Query) else []
@@ -86,12 +89,16 @@ def _real_tables(tree: exp.Expr) -> Iterator[_Source]:
             for node, source in scope.selected_sources.values()
             if isinstance(source, Scope) and isinstance(node, exp.Table) and not node.db
         }
-    except (SqlglotError, RecursionError) as error:
+    except SqlglotError as error:
         raise Refusal(f"what it reads cannot be told: {str(error).splitlines()[0]}") from error
+    with_ = None if isinstance(tree, exp.Query) else tree.args.get("with_")
+    with_parts = {part.alias for part in with_.expressions} if with_ is not None else set()
     for node in tree.find_all(exp.Table):
-        if id(node) not in parts and isinstance(node.this, exp.Identifier):
-            name = node.name.casefold()
-            yield _Source(node, name, (node.alias or node.name).casefold())
+        if id(node) in parts or not isinstance(node.this, exp.Identifier):
+            continue
+        if node.name in with_parts and not node.db and node.find_ancestor(exp.CTE) is None:
+            continue  # of PIVOT, which has no scope
+        yield node
 
 
 def _refuse_sources_of_functions(tree: exp.Expr) -> None:

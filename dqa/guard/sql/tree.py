@@ -2,136 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import Token, TokenType, exp
-from sqlglot.errors import ParseError, TokenError
+from sqlglot import exp
 
 from dqa.guard.names import closest
 from dqa.guard.policy import Policy
-from dqa.guard.sql.dialects import dialect_of
+from dqa.guard.sql.calls import ColumnList
 from dqa.guard.sql.lists import AllowLists
-from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
-
-# sqlglot warns of what it does not know; it is refused here, with a reason.
-logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
 """What a statement may be as a whole."""
 
-_UNREADABLE = (
-    *(ParseError, TokenError, ArithmeticError, AssertionError, AttributeError, LookupError),
-    *(TypeError, ValueError),
-)
-"""What sqlglot raises on text that it does not expect: its own errors, and its slips."""
-
-_READ_AS = {"mariadb": "mysql", "ansi": ""}
-_STARTS_WITH_VALUES = re.compile(r"\s*values\b", re.IGNORECASE)
-_SILENT = {
-    "postgres": re.compile(
-        r"\b(?:box|cidr|circle|datemultirange|daterange|inet|int4range|int8range|line|lseg|macaddr"
-        r"|money|numrange|point|polygon|tsquery|tsrange|tstzrange|tsvector|xml)(?=\s+')",
-        re.IGNORECASE,
-    ),
-    "mysql": re.compile(r"\bsql_(?:(?:big|small|buffer)_result|no_cache|cache)\b", re.IGNORECASE),
-    "mariadb": re.compile(
-        r"\bsql_(?:(?:big|small|buffer)_result|no_cache|cache)\b|\brows\s+examined\s+\d+",
-        re.IGNORECASE,
-    ),
-}
-"""Words that change nothing and that sqlglot does not know: a type before a literal, hints."""
-_MOST_TOKENS = 5_000
-"""What can be parsed in well under a tenth of a second."""
-_NO_UTF8 = re.compile("[\ud800-\udfff]")
-_QUOTES = frozenset("'\"`]$")
-_CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _SEQUENCES = frozenset({"nextval", "currval", "lastval"})
 """What Oracle, and MariaDB in its mode, take as attributes of a sequence."""
-
-
 _SYSTEM_FUNCTIONS = ("pg_", "pgp_", "lo_", "loread", "lowrite", "lastval", "dblink", "txid_")
 """How PostgreSQL's own functions that touch the server begin."""
 _LONGEST_TEXT = 1_000_000
-
-
-def parse(text: StatementText, dialect: str) -> exp.Expr:
-    """Return the tree of one statement.
-
-    Raises
-    ------
-    Refusal
-        sqlglot cannot read it, or reads quotes or comments where this guard's lexer does not.
-    """
-    read_as = _READ_AS.get(dialect, dialect)
-    if dialect == "mariadb" and _STARTS_WITH_VALUES.match(text.code):
-        read_as = ""  # MySQL has VALUES ROW(...) only
-    parser = dialect_of(read_as)
-    try:
-        text = _without_silent_words(text, dialect)
-        tokens = parser.tokenize(text.sql)
-        if len(tokens) > _MOST_TOKENS:
-            raise Refusal(f"it has more than {_MOST_TOKENS} words and signs; write a shorter one")
-        _refuse_disagreement(text, tokens)
-        trees = parser.parser().parse(tokens, text.sql)
-    except RecursionError as error:
-        raise Refusal("it is nested too deeply; write it flatter") from error
-    except _UNREADABLE as error:
-        raise Refusal(f"it cannot be read as {dialect}: {_first_line(error)}") from error
-    tree = trees[0] if len(trees) == 1 else None
-    if tree is None:
-        raise Refusal("it is more than one statement; write one statement at a time")
-    return tree
-
-
-def is_one(statement: str, dialect: str) -> bool:
-    """Return whether sqlglot finds no end of a statement inside a part of a script."""
-    readable = _NO_UTF8.sub("?", statement)
-    try:
-        tokens = dialect_of(_READ_AS.get(dialect, dialect)).tokenize(readable)
-    except _UNREADABLE:
-        return False
-    return all(token.token_type is not TokenType.SEMICOLON for token in tokens)
-
-
-def _without_silent_words(text: StatementText, dialect: str) -> StatementText:
-    pattern = _SILENT.get(dialect)
-    found = [] if pattern is None else [match.span() for match in pattern.finditer(text.code)]
-    if not found:
-        return text
-    sql = text.sql
-    for start, end in found:
-        sql = sql[:start] + " " * (end - start) + sql[end:]
-    return StatementText(sql, text.code, text.quoted)
-
-
-def _refuse_disagreement(text: StatementText, tokens: Sequence[Token]) -> None:
-    """Both lexers must see the same quotes, and sqlglot must have left nothing out."""
-    quoted = iter(text.quoted)
-    position = 0
-    part = next(quoted, None)
-    for token in tokens:
-        gap = text.sql[position : token.start]
-        if gap and not gap.isspace():
-            raise Refusal(f"{gap.strip()[:40]!r} can be read in two ways; leave it out")
-        position = token.end + 1
-        if part is not None and token.start <= part.start <= token.end:
-            if token.end != part.end or part.start - token.start > 2:
-                raise Refusal("its quotes can be read in two ways; write ' in text as ''")
-            part = next(quoted, None)
-        elif text.sql[token.end] in _QUOTES and token.end - token.start > 0 and _is_quoted(token):
-            raise Refusal("its quotes can be read in two ways; write ' in text as ''")
-    if part is not None or text.sql[position:].strip():
-        raise Refusal("its end can be read in two ways; leave out what is unusual")
-
-
-def _is_quoted(token: Token) -> bool:
-    return token.token_type.name.endswith(("STRING", "IDENTIFIER"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +37,42 @@ class _NodeContext:
 
 
 def refuse_unless_reading(tree: exp.Expr, dialect: str, known: AllowLists, policy: Policy) -> None:
-    """Refuse a tree with any part that is not known to only read."""
+    """Refuse a tree with a part, or a place in a part, that is not known to only read.
+
+    Whatever sqlglot learns to read, and wherever it puts what it has read, is refused until it is
+    on the list.
+    """
     attributes = known.attributes or _SEQUENCES
     context = _NodeContext(dialect, known, policy, attributes)
-    clauses = known.clauses
     for node in tree.walk():
         kind = type(node)
         check = _CHECKS.get(kind)
         if check is not None:
             check(node, context)
-        elif kind.__name__ not in clauses:
-            _refuse_clause(node)
+        places = known.parts.get(kind.__name__)
+        if places is None:
+            _refuse_unless_function(node, known)
+            places = frozenset(kind.arg_types)
+        for place, held in node.args.items():
+            if place not in places and held is not None and held is not False and held != []:
+                _refuse_place(node, place, held, known)
+
+
+def _refuse_unless_function(node: exp.Expr, known: AllowLists) -> None:
+    if type(node).__name__ not in known.function_classes:
+        _refuse_clause(node)
+
+
+def _refuse_place(node: exp.Expr, place: str, held: object, known: AllowLists) -> None:
+    """Refuse what stands in an unknown place: for itself, if that says more."""
+    for part in held if isinstance(held, list) else [held]:
+        if isinstance(part, exp.Expr) and type(part).__name__ not in known.parts:
+            _refuse_unless_function(part, known)
+    name = place.strip("_").upper()
+    raise Refusal(
+        f"{type(node).__name__.upper()} may not have {name} here, which is not known to only read; "
+        "leave it out"
+    )
 
 
 def _refuse_clause(node: exp.Expr) -> None:
@@ -223,13 +140,11 @@ def _check_in(node: exp.In, context: _NodeContext) -> None:
         raise Refusal("IN needs a list or a query: write IN (SELECT column FROM table)")
 
 
-def _check_length(node: exp.Func, context: _NodeContext) -> None:
+def _check_length(node: exp.Func, _context: _NodeContext) -> None:
     """Refuse a text of millions of signs, which no limit on rows or seconds stops in time."""
     for literal in node.find_all(exp.Literal):
         if literal.is_number and float(literal.this) > _LONGEST_TEXT:
             raise Refusal(f"a text of {literal.this} signs is too long; stay below {_LONGEST_TEXT}")
-    if type(node).__name__ not in context.known.clauses:
-        _refuse_clause(node)
 
 
 def _check_table(node: exp.Table, context: _NodeContext) -> None:
@@ -292,21 +207,17 @@ _CHECKS: Mapping[type[exp.Expr], Callable[[Any, _NodeContext], None]] = {
 """Nodes that are allowed under a condition; all others are, or are not, on the list of clauses."""
 
 
-def column_list_starts(tree: exp.Expr) -> frozenset[int]:
-    """Return where names stand that have a list of columns: ``WITH t(a, b)``, ``AS t(a, b)``."""
-    starts = set()
+def column_lists(tree: exp.Expr) -> Mapping[int, ColumnList]:
+    """Return what has a list of columns, ``WITH t(a, b)`` or ``AS t(a, b)``, by where it starts."""
+    found = {}
     for alias in tree.find_all(exp.TableAlias):
-        if alias.args.get("columns") and alias.this is not None:
-            starts.add(alias.this.meta.get("start", -1))
-    return frozenset(starts)
-
-
-def _first_line(error: Exception) -> str:
-    details = getattr(error, "errors", None)
-    if details:
-        first = details[0]
-        near = first.get("highlight") or ""
-        where = f" (line {first.get('line')}, column {first.get('col')}, near '{near}')"
-        problem = _CLASS.sub(lambda match: match[1].upper(), str(first.get("description", "")))
-        return problem.rstrip(".") + where
-    return "; ".join(str(error).splitlines()[:1]).rstrip(".") or "write it more simply"
+        columns = alias.args.get("columns")
+        if columns:
+            named = alias.parent.this if isinstance(alias.parent, exp.Table) else None
+            behind = named.meta.get("end", -2) + 1 if isinstance(named, exp.Identifier) else -1
+            # PostgreSQL has lists without a name, too: AS (a int, b text).
+            first = alias.this or next(columns[0].find_all(exp.Identifier), alias)
+            found[first.meta.get("start", -1)] = ColumnList(
+                isinstance(alias.parent, exp.CTE), alias.this is not None, behind
+            )
+    return found

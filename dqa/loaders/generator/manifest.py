@@ -14,7 +14,8 @@ from pydantic import Field, ValidationError, field_validator
 
 from dqa import plugins
 from dqa.core.errors import DataError
-from dqa.core.paths import require_folder
+from dqa.core.files import open_regular, parse_json, read_text, write_private
+from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import common_label_rules
@@ -120,11 +121,11 @@ def write_generated(
         options=plain,
         label_rules=common_label_rules(question_set),
         counts=_counts(question_set),
-        files={path.relative_to(folder).as_posix(): _digest(path) for path in files},
+        files={path.relative_to(folder).as_posix(): _digest(path, folder) for path in files},
     )
     manifest = folder / MANIFEST
     text = json.dumps(document.to_json(), indent=2, sort_keys=True, allow_nan=False) + "\n"
-    manifest.write_text(text, encoding="utf-8", newline="\n")
+    write_private(manifest, text)
     return manifest
 
 
@@ -141,13 +142,15 @@ def read_manifest(folder: Path) -> Manifest:
     require_folder(folder, "Name the folder of 'dqa generate --out'.")
     path = folder / MANIFEST
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = parse_json(read_text(path, home=folder))
     except FileNotFoundError:
         raise DataError(
             f"{path} is missing: {folder} was not written by 'dqa generate', or not to its end. "
             "Generate it again."
         ) from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise DataError(f"{problem_of_path(path, error)}.") from error
+    except ValueError as error:
         raise DataError(f"{path} cannot be read as JSON: {error}.") from error
     try:
         return Manifest.model_validate(document)
@@ -166,7 +169,7 @@ class GeneratedReader:
 
     def recognises(self, folder: Path) -> bool:
         """Whether the manifest is there."""
-        return (folder / MANIFEST).is_file()
+        return (folder / MANIFEST).exists()
 
     def read(
         self,
@@ -202,9 +205,9 @@ def read_generated(
     manifest = read_manifest(folder)
     for name, digest in manifest.files.items():
         path = folder / name
-        if not path.is_file():
+        if not path.exists():
             raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
-        if _digest(path) != digest:
+        if _digest(path, folder) != digest:
             raise DataError(
                 f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the file, "
                 "or generate the folder again."
@@ -240,9 +243,12 @@ def _usual_rules(manifest: Manifest) -> str | None:
     return next(iter(manifest.label_rules), None) if manifest.generator_version > 1 else None
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _digest(path: Path, folder: Path) -> str:
+    try:
+        with open_regular(path, home=folder) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{problem_of_path(path, error)}.") from error
 
 
 def _counts(question_set: QuestionSet) -> dict[str, Counts]:

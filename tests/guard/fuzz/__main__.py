@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from time import perf_counter, process_time
 
 from dqa.guard import DIALECTS
-from dqa.guard.sql import check as check_sql
+from dqa.guard.check import judge
 from tests.guard.fuzz.mutate import Mutator
 from tests.guard.fuzz.worlds import WORLDS, World
 
@@ -60,14 +60,11 @@ def fuzz(dialect: str, seed: int, count: int) -> Report:
 
 
 def _allowed(statement: str, dialect: str, report: Report) -> bool:
-    from dqa.guard.cypher import check as check_cypher
-
-    check = check_cypher if dialect in {"neo4j", "ladybug"} else check_sql
     if "\0" in statement or "\ud800" in statement:
         return False
     started = process_time()
     try:
-        verdict = check(statement, dialect)
+        verdict = judge(statement, dialect)
     except Exception as error:  # noqa: BLE001  (to be reported with its statement)
         report.problems.append(f"{dialect}: {type(error).__name__}: {error}: {statement!r}")
         return False

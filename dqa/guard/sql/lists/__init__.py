@@ -1,8 +1,13 @@
-"""The allow-lists, as data: one file a dialect, sections of words, ``#`` for comments."""
+"""The allow-lists, as data: one file a dialect, sections of words, ``#`` for comments.
+
+In the section of a syntax tree's parts a word with a colon is a part, and those behind it are its
+places.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,15 +20,19 @@ _PARENTS = {"mariadb": ("common", "mysql", "mariadb")}
 
 @dataclass(frozen=True, slots=True)
 class AllowLists:
-    """What a dialect may use; names in lower case but for `clauses`.
+    """What a dialect may use; names in lower case but for those of the syntax tree.
 
-    `table_functions` are empty where any function may stand in FROM.
+    `table_functions` are empty where any function may stand in FROM. `outside_functions` and
+    `outside_tables` tell of more than one schema, and are refused where a database has walls.
+    `parts` are the classes of a syntax tree with the places in each that may be filled; of
+    `function_classes` all that the class has.
     """
 
     functions: frozenset[str]
     syntax: frozenset[str]
     table_functions: frozenset[str]
-    clauses: frozenset[str]
+    parts: Mapping[str, frozenset[str]]
+    function_classes: frozenset[str]
     tables: frozenset[str]
     refused_tables: frozenset[str]
     system_schemas: frozenset[str]
@@ -34,15 +43,17 @@ class AllowLists:
     pragmas: frozenset[str]
     pragmas_with_argument: frozenset[str]
     file_endings: frozenset[str]
+    outside_functions: frozenset[str]
+    outside_tables: frozenset[str]
 
 
 @cache
 def lists(dialect: str) -> AllowLists:
     """Return the lists of `dialect`, together with what all dialects share."""
-    sections: dict[str, set[str]] = {}
+    sections: dict[str, list[str]] = {}
     for part in _PARENTS.get(dialect, ("common", dialect)):
         for name, words in _read(part).items():
-            sections.setdefault(name, set()).update(words)
+            sections.setdefault(name, []).extend(words)
 
     def words_of(name: str) -> frozenset[str]:
         return frozenset(sections.get(name, ()))
@@ -51,7 +62,8 @@ def lists(dialect: str) -> AllowLists:
         functions=words_of("functions"),
         syntax=words_of("words") | words_of("types"),
         table_functions=words_of("table functions"),
-        clauses=words_of("clauses"),
+        parts=_places(sections["parts"]),
+        function_classes=words_of("function classes"),
         tables=words_of("tables"),
         refused_tables=words_of("refused tables"),
         system_schemas=words_of("system schemas"),
@@ -62,7 +74,21 @@ def lists(dialect: str) -> AllowLists:
         pragmas=words_of("pragmas"),
         pragmas_with_argument=words_of("pragmas with an argument"),
         file_endings=words_of("file endings"),
+        outside_functions=words_of("functions that look outside"),
+        outside_tables=words_of("tables that look outside"),
     )
+
+
+def _places(words: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the places of each part: ``This: one two That: one``."""
+    places: dict[str, set[str]] = {}
+    part: set[str] = set()
+    for word in words:
+        if word.endswith(":"):
+            part = places.setdefault(word.removesuffix(":"), set())
+        else:
+            part.add(word)
+    return {name: frozenset(found) for name, found in places.items()}
 
 
 def _read(name: str) -> dict[str, list[str]]:

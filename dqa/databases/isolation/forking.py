@@ -1,0 +1,102 @@
+"""The fork server: a process without threads that imports engines and forks workers."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from importlib import import_module
+from time import monotonic, sleep
+from typing import NoReturn
+
+from dqa.databases.isolation.serving import serve, silence
+from dqa.databases.opening import find_named
+
+_DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
+_GONE = 1.5
+"""Seconds within which a killed child has to be gone."""
+
+
+def main() -> None:
+    """Serve the parent until it is gone; standard input has the number of a socket to it."""
+    end = socket.socket(fileno=int(sys.stdin.readline()))
+    silence()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    libc = ctypes.CDLL(None)
+    forgotten: set[int] = set()
+    while True:
+        said, descriptors, _, _ = socket.recv_fds(end, 1 << 16, 1)
+        if not said:
+            os._exit(0)  # and the kernel ends the children
+        forgotten -= {number for number in forgotten if _has_ended(number)}
+        wanted, given = json.loads(said)
+        says: object = None
+        if wanted == "fork":
+            says = _forked(given, socket.socket(fileno=descriptors[0]), end, libc)
+        elif wanted == "ended":
+            says = _status_of(given)
+        else:
+            forgotten.add(given)
+        end.sendall(json.dumps(says).encode())
+
+
+def _forked(
+    namespaces: str, theirs: socket.socket, end: socket.socket, libc: ctypes.CDLL
+) -> tuple[int | None, str]:
+    """Fork a worker and return its number, or None and why there is none."""
+    with suppress(Exception):  # the worker imports them again, and tells its parent why it cannot
+        for late in find_named(namespaces).imported_late:
+            import_module(late)
+    server = os.getpid()
+    gc.freeze()  # what is collected in a child would be copied for it
+    try:
+        number = os.fork()
+    except OSError as error:
+        theirs.close()
+        return None, str(error.strerror)
+    if number == 0:
+        _become_worker(theirs, end, server, libc)
+    theirs.close()
+    return number, ""
+
+
+def _become_worker(
+    ours: socket.socket, end: socket.socket, server: int, libc: ctypes.CDLL
+) -> NoReturn:
+    """Serve, and end without what Python would do at the end for the server."""
+    code = 1
+    try:
+        libc.prctl(_DIES_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() == server:  # or it has died before that was said
+            end.close()
+            serve(ours)
+            code = 0
+    finally:
+        os._exit(code)
+
+
+def _has_ended(number: int) -> bool:
+    try:
+        return os.waitpid(number, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True
+
+
+def _status_of(number: int) -> int:
+    """Return how a child has ended, which has been killed if it had not ended by itself."""
+    until = monotonic() + _GONE
+    while True:
+        try:
+            ended, status = os.waitpid(number, os.WNOHANG)
+        except ChildProcessError:
+            return 0
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if monotonic() > until:
+            return -signal.SIGKILL
+        sleep(0.001)

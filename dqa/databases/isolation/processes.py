@@ -1,0 +1,278 @@
+"""Starts and ends worker processes.
+
+On Linux they are forked from one small process without threads that has the engine imported: some
+milliseconds each. Elsewhere, where a fork is not safe or not there, each is a fresh Python. Neither
+way imports the user's own main module.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hmac
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any, Protocol
+
+from dqa.core.errors import InfrastructureError
+from dqa.databases.isolation.wire import ClosedError, Wire
+
+STARTING = 60.0
+"""Seconds within which a worker process has to be there."""
+_ENDING = 2.0
+"""Seconds within which a killed process has to be gone."""
+_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
+    "from dqa.databases.isolation.{} import main; main()"
+)
+
+
+class Worker(Protocol):
+    """A worker process."""
+
+    wire: Wire
+
+    def kill(self) -> int:
+        """End it if it still runs, and return how it ended: a code, or minus a signal's number."""
+        ...
+
+    def drop(self) -> None:
+        """Kill it and wait for nothing: what has much memory takes its time to go."""
+        ...
+
+    def leave(self) -> None:
+        """Let it end by itself, which it does where nobody talks to it."""
+        ...
+
+
+def start_worker(namespaces: str) -> Worker:
+    """Start a worker that is to open databases with a class, as `Opening.namespaces` names it.
+
+    Raises
+    ------
+    InfrastructureError
+        The operating system gives no process.
+    """
+    try:
+        return _forked(namespaces) if sys.platform == "linux" else _spawned()
+    except (OSError, ClosedError, TimeoutError) as error:
+        problem = getattr(error, "strerror", None) or str(error) or "it ended at once"
+        raise InfrastructureError(
+            f"A worker process for statements cannot be started: {problem}. Give this process "
+            'more memory or processes, or open the database with isolation="none" if its data and '
+            "its statements are your own."
+        ) from error
+
+
+# Spawning
+
+
+@dataclass
+class _Spawned:
+    """A fresh Python."""
+
+    wire: Wire
+    process: subprocess.Popen[bytes]
+
+    def kill(self) -> int:
+        self.wire.close()
+        self.process.kill()
+        return self.process.wait(_ENDING)
+
+    def drop(self) -> None:
+        self.wire.close()
+        self.process.kill()
+        Thread(target=self.process.wait, name="dqa-worker", daemon=True).start()
+
+    def leave(self) -> None:
+        self.wire.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_ENDING)
+            return
+        self.process.kill()
+        self.process.wait(_ENDING)
+
+
+def _spawned() -> _Spawned:
+    password = secrets.token_bytes(32)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        process = _python("serving", f"{server.getsockname()[1]} {password.hex()}")
+        try:
+            return _Spawned(Wire(_accepted(server, password), trusts=False), process)
+        except BaseException:
+            process.kill()
+            process.wait(_ENDING)
+            raise
+
+
+def _accepted(server: socket.socket, password: bytes) -> socket.socket:
+    """Return the connection of whoever knows the password; others are turned away."""
+    until = monotonic() + STARTING
+    while True:
+        server.settimeout(max(until - monotonic(), 0.001))
+        end, _ = server.accept()
+        end.settimeout(max(until - monotonic(), 0.001))
+        said = b""
+        while len(said) < len(password) and (got := end.recv(len(password) - len(said))):
+            said += got
+        if hmac.compare_digest(said, password):
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return end
+        end.close()
+
+
+def _python(main: str, *lines: str, pass_fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start a Python that runs `main` of a module of this package, with lines for it to read."""
+    process = subprocess.Popen(  # noqa: S603  (this very Python)
+        [sys.executable, "-c", _CODE.format(main)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=pass_fds,
+        # Linear algebra is not what it does, and its threads would be copied by no fork.
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )
+    if process.stdin is not None:
+        with process.stdin as said:
+            said.write("".join(f"{line}\n" for line in (json.dumps(sys.path), *lines)).encode())
+    return process
+
+
+# Forking
+
+
+class _Forked:
+    """A child of the fork server."""
+
+    def __init__(self, wire: Wire, number: int, server: _ForkServer) -> None:
+        self.wire = wire
+        self._number = number
+        self._server = server
+
+    def kill(self) -> int:
+        self.wire.close()
+        return self._server.end(self._number)
+
+    def drop(self) -> None:
+        self.wire.close()
+        self._server.kill(self._number)
+        self._server.forget(self._number)
+
+    def leave(self) -> None:
+        self.wire.close()
+        self._server.forget(self._number)
+
+
+class _ForkServer:
+    """The process from which workers are forked; it lives as long as this one."""
+
+    def __init__(self) -> None:
+        # One message is one packet, which brings the file descriptor that belongs to it.
+        self._end, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            with theirs:
+                number = theirs.fileno()
+                self._process = _python("forking", str(number), pass_fds=(number,))
+        except BaseException:
+            self._end.close()
+            raise
+        self._lock = Lock()
+        self.owner = os.getpid()
+
+    def fork(self, namespaces: str) -> _Forked:
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                number, problem = self._ask(["fork", namespaces], STARTING, [theirs.fileno()])
+        except BaseException:
+            ours.close()
+            raise
+        if number is None:
+            ours.close()
+            raise OSError(problem)
+        return _Forked(Wire(ours, trusts=False), number, self)
+
+    def end(self, number: int) -> int:
+        """Kill a child and return how it has ended; 0 where the server is gone, and it with it."""
+        self.kill(number)
+        with suppress(ClosedError, OSError):
+            status: int = self._ask(["ended", number], _ENDING)
+            return status
+        return 0
+
+    def kill(self, number: int) -> None:
+        """Kill a child; where the server is gone, the child is."""
+        if self._process.poll() is None:
+            # Nobody else has its number: the server keeps what is left of it until it is asked.
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+
+    def forget(self, number: int) -> None:
+        """Let the server clear away what is left of a child, once it has ended."""
+        with suppress(ClosedError, OSError):
+            self._ask(["forget", number], _ENDING)
+
+    def _ask(self, message: list[object], seconds: float, descriptors: Sequence[int] = ()) -> Any:  # noqa: ANN401
+        with self._lock:
+            self._end.settimeout(seconds)
+            socket.send_fds(self._end, [json.dumps(message).encode()], descriptors)
+            said = self._end.recv(1 << 16)
+        if not said:
+            raise ClosedError
+        return json.loads(said)
+
+    def close(self) -> None:
+        if self.owner != os.getpid():
+            return
+        self._end.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+
+
+_server: _ForkServer | None = None
+_serving = Lock()
+
+
+def _forked(namespaces: str) -> _Forked:
+    try:
+        return _fork_server().fork(namespaces)
+    except (OSError, ClosedError, TimeoutError):
+        # Somebody may have ended it; another one is as good.
+        _close_fork_server()
+        return _fork_server().fork(namespaces)
+
+
+def _fork_server() -> _ForkServer:
+    global _server  # noqa: PLW0603  (one a process)
+    with _serving:
+        if _server is None or _server.owner != os.getpid():
+            _server = _ForkServer()
+        return _server
+
+
+def _close_fork_server() -> None:
+    global _server  # noqa: PLW0603
+    with _serving:
+        if _server is not None:
+            _server.close()
+            _server = None
+
+
+def _forget_in_child() -> None:
+    """Take no lock into a fork of this process, and let it start a server of its own."""
+    global _server, _serving
+    _server, _serving = None, Lock()
+
+
+atexit.register(_close_fork_server)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_child)

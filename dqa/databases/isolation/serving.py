@@ -1,0 +1,108 @@
+"""What runs in a worker process: one session, and its statements one after another."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from dqa.core.database import Limits
+from dqa.core.errors import DqaError
+from dqa.databases.failures import out_of_memory
+from dqa.databases.isolation.bounds import arm, disarm, harden, limit_memory
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    Wire,
+    pack_error,
+    pack_rows,
+)
+
+if TYPE_CHECKING:
+    from dqa.core.session import Session
+
+
+def serve(end: socket.socket) -> None:
+    """Open what the parent says and answer it, until it goes away; never raises."""
+    harden()
+    wire = Wire(end, trusts=True)
+    # The parent may have gone, or has killed what it no longer waits for.
+    with suppress(ClosedError):
+        session = _open(wire)
+        if session is not None:
+            try:
+                _answer(wire, session)
+            finally:
+                session.close()
+
+
+def _open(wire: Wire) -> Session | None:
+    folder, environment, opening = wire.receive()
+    # The parent's of now, and not those of when the process was made that this was forked from.
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        os.chdir(folder)
+        session: Session = opening.open()
+        limit_memory()
+    except DqaError as error:
+        wire.send(("failed", pack_error(error), True))
+    except MemoryError:
+        wire.send(("failed", pack_error(out_of_memory()), True))
+    except Exception:  # noqa: BLE001  (the parent raises it where it can be seen)
+        wire.send(("crashed", traceback.format_exc(), True))
+    else:
+        session.announce = lambda mark: wire.send(("announced", mark, False))
+        facts = session.kind, session.dialect, session.language, session.name
+        place = session.namespace, session.schemas, session.search_path
+        file = None if session.file is None else str(session.file)
+        wire.send(("done", (*facts, *place, file), False))
+        return session
+    return None
+
+
+def _answer(wire: Wire, session: Session) -> None:
+    """Answer requests; end where nothing that follows could be trusted."""
+    does: dict[str, Callable[..., Any]] = {
+        "run": lambda statement, *limits: pack_rows(session.run(statement, Limits(*limits))),
+        "schema": lambda: (session.read_schema(), session.namespace),
+        "order": session.row_order,
+        "end": session.end_statements,
+    }
+    is_last = False
+    while not is_last:
+        wanted, seconds, *given = wire.receive()
+        arm(seconds)
+        try:
+            says = ("done", does[wanted](*given))
+        except DqaError as error:
+            says = ("failed", pack_error(error))
+        except MemoryError:
+            says = ("failed", pack_error(out_of_memory()))
+            is_last = True
+        except Exception:  # noqa: BLE001  (the parent raises it where it can be seen)
+            says = ("crashed", traceback.format_exc())
+        disarm()
+        is_last = is_last or session.is_broken
+        wire.send((*says, is_last))
+
+
+def silence() -> None:
+    """Let nothing that an engine prints reach the terminal of whoever asks."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def main() -> None:
+    """Serve a parent that listens on this machine; standard input has the port and a password."""
+    port, password = sys.stdin.readline().split()
+    end = socket.create_connection(("127.0.0.1", int(port)))
+    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    end.sendall(bytes.fromhex(password))
+    silence()
+    serve(end)

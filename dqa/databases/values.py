@@ -1,0 +1,165 @@
+"""A driver's values as what a result may hold, whatever they are: the same ones always alike."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from dqa.core.display import Value
+
+CELLS = frozenset({str, int, float, bool, type(None)})
+"""Types of what a result holds as it is."""
+_DEEPEST = 50
+"""Levels of lists and maps in one another that are shown; Python counts its own to 1,000."""
+_DIGITS = 600
+"""Digits of the longest whole number: the fewest that Python may be told to write are 640."""
+_LARGEST = 10**_DIGITS
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
+    """Return any value of a driver as a `Value`; the same value always becomes the same one.
+
+    Numbers stay numbers as long as nothing is lost and JSON can hold them, binary is hexadecimal
+    text, dates and times are ISO 8601, lists and maps hold such values down to `levels`, and
+    anything else is its own text. Nothing is raised, whatever the value is.
+    """
+    if type(value) in CELLS:
+        return _whole(value) if type(value) is int else value
+    for kinds, convert in _CONVERTERS:
+        if isinstance(value, kinds):
+            try:
+                return convert(value, levels)
+            except Exception:  # noqa: BLE001  (a driver's class, which may do anything)
+                break
+    return _text_of(value)
+
+
+def readable(text: str) -> str:
+    """Return a text as it can be written anywhere.
+
+    Bytes that are no UTF-8, which drivers give as what Python calls surrogates, make it hexadecimal
+    text, as binary is; a surrogate that the database itself has given is told as JSON spells it.
+    """
+    if text.isascii():
+        return text
+    try:
+        data = text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace").decode()
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return f"0x{data.hex()}"
+    return text
+
+
+def loaded(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return what JSON says; the text itself where it is nested or long beyond what is read."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return text if isinstance(text, str) else text.decode(errors="backslashreplace")
+
+
+def repaired(value: Value) -> Value:
+    """Return what `plain` has returned as it can be written anywhere; see `readable`."""
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _whole(value)
+    if isinstance(value, list):
+        return [repaired(item) for item in value]
+    if isinstance(value, dict):
+        return _mapped((readable(key), repaired(item)) for key, item in value.items())
+    return value
+
+
+def _whole(value: int) -> int | str:
+    """Return a whole number, as text where Python might refuse to write it."""
+    return value if -_LARGEST < value < _LARGEST else str(Decimal(value))
+
+
+def _number(value: Decimal, _: int) -> Value:
+    if value.is_finite() and abs(value.adjusted()) < _DIGITS:
+        if value == value.to_integral_value():
+            return int(value)
+        if Decimal(repr(float(value))) == value:
+            return float(value)
+    return str(value)
+
+
+def _interval(value: timedelta, _: int) -> str:
+    """Return a length of time as PostgreSQL and DuckDB write it: ``-1 days -02:00:00``."""
+    sign, value = ("-", -value) if value < timedelta() else ("", value)
+    hours, rest = divmod(value.seconds, 3_600)
+    fraction = f".{value.microseconds:06}" if value.microseconds else ""
+    clock = f"{sign}{hours:02}:{rest // 60:02}:{rest % 60:02}{fraction}"
+    if not value.days:
+        return clock
+    days = f"{sign}{value.days} {'day' if value.days == 1 and not sign else 'days'}"
+    return f"{days} {clock}" if value.seconds or fraction else days
+
+
+def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
+    """Return a value within a list or map, where JSON has no word for what is no number."""
+    if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
+        return "..."
+    cell = plain(value, levels)
+    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
+
+
+def _listed(values: Iterable[Any], levels: int) -> list[Value]:
+    return [_inner(item, levels - 1) for item in values]
+
+
+def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Return a map in which keys that are spelled alike are counted."""
+    cells: dict[str, Value] = {}
+    for key, item in items:
+        name, number = key, 1
+        while name in cells:
+            number += 1
+            name = f"{key} ({number})"
+        cells[name] = item
+    return cells
+
+
+def _key(key: Any, levels: int) -> str:  # noqa: ANN401
+    cell = _inner(key, levels)
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, (list, dict)) else str(cell)
+
+
+def _text_of(value: object) -> str:
+    """Return a value's own text, without where in memory it is."""
+    try:
+        return _ADDRESS.sub("", str(value))
+    except Exception:  # noqa: BLE001  (as above)
+        return f"<{type(value).__name__}>"
+
+
+_CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = (
+    ((Decimal,), _number),
+    ((bytes, bytearray, memoryview), lambda value, _: f"0x{bytes(value).hex()}"),
+    ((datetime, date, time), lambda value, _: str(value.isoformat())),
+    ((timedelta,), _interval),
+    (
+        (dict,),
+        lambda value, levels: _mapped(
+            (_key(key, levels - 1), _inner(item, levels - 1)) for key, item in value.items()
+        ),
+    ),
+    ((list, tuple), _listed),
+    ((set, frozenset), lambda value, levels: sorted(_listed(value, levels), key=_order)),
+    ((bool, int), lambda value, _: _whole(int(value))),
+    ((float,), lambda value, _: float(value)),
+)
+"""What is done with which kinds; those of a named tuple, an enumeration and the like among them."""
+
+
+def _order(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

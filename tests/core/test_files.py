@@ -1,0 +1,202 @@
+"""Files that others made are read within bounds, and ours are their owner's alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.core.errors import DataError, ParseError
+from dqa.core.files import (
+    LINE_BYTES,
+    MOST_DEPTH,
+    MOST_DIGITS,
+    UnsuitableFileError,
+    make_private_folder,
+    open_private,
+    open_regular,
+    parse_json,
+    parse_toml,
+    read_bytes,
+    read_text,
+    whole_lines,
+    write_private,
+)
+
+
+def test_a_regular_file_is_read_as_it_is(tmp_path: Path) -> None:
+    """Bytes, and text without its mark."""
+    file = tmp_path / "a"
+    file.write_bytes(b"\xef\xbb\xbfGhent\n")
+    assert read_bytes(file).startswith(b"\xef")
+    assert read_text(file, home=tmp_path) == "Ghent\n"
+    with open_regular(file) as opened:
+        assert opened.read(3) == b"\xef\xbb\xbf"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """Nobody may ever write to it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(UnsuitableFileError, match="it is a pipe, where a file is expected"):
+        read_bytes(pipe)
+    with pytest.raises(UnsuitableFileError, match="nobody writes to it"):
+        read_bytes(pipe, pipes=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
+def test_what_somebody_writes_to_a_pipe_is_read_where_a_pipe_is_meant(tmp_path: Path) -> None:
+    """As of a shell's ``<(...)``; within the same bounds, and waited for."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for most, told in ((1_000_000, "a" * 200_000), (1_000, None)):
+        slow = "import sys, time; time.sleep(0.3); sys.stdout.write('a' * 200_000)"
+        keeper = os.open(pipe, os.O_RDWR)  # so that the writer may begin before anybody reads
+        with pipe.open("wb") as writing:
+            writer = subprocess.Popen(
+                [sys.executable, "-c", slow], stdout=writing, stderr=subprocess.DEVNULL
+            )
+        threading.Timer(0.1, os.close, (keeper,)).start()
+        if told is None:
+            with pytest.raises(UnsuitableFileError, match=r"larger than 0.001 MB"):
+                read_bytes(pipe, most=most, pipes=True)
+        else:
+            assert read_bytes(pipe, most=most, pipes=True).decode() == told
+        writer.wait()
+
+
+def test_what_is_no_file_is_said_to_be_none(tmp_path: Path) -> None:
+    """Neither a device, which never ends, nor a folder."""
+    with pytest.raises(UnsuitableFileError, match=r"/dev/zero: it is a device"):
+        read_bytes("/dev/zero")
+    with pytest.raises(IsADirectoryError):
+        read_bytes(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read_bytes(tmp_path / "none")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    """By its size; one of 8 TB takes no room at all on a disk."""
+    file = tmp_path / "large"
+    with file.open("wb") as made:
+        made.truncate(8 << 40)
+    with pytest.raises(UnsuitableFileError, match=r"large: it is larger than 64 MB, the most"):
+        read_text(file)
+    with pytest.raises(DataError, match="larger than 512 MB"):
+        read_bytes(file)
+    with pytest.raises(ParseError, match=r"large:1: this line is longer than 64 MB"):
+        list(whole_lines(file))
+    assert LINE_BYTES == 64_000_000
+
+
+def test_a_file_without_a_size_of_its_own_is_bounded_all_the_same() -> None:
+    """The system makes such ones up as they are read."""
+    assert Path("/proc/self/status").stat().st_size == 0
+    with pytest.raises(UnsuitableFileError, match="larger than"):
+        read_bytes("/proc/self/status", most=10)
+
+
+def test_links_stay_in_their_folder(tmp_path: Path) -> None:
+    """Those of files, and of folders above them; the folder itself may be a link."""
+    home, secret = tmp_path / "home", tmp_path / "secret"
+    home.mkdir()
+    secret.write_text("mine")
+    (home / "a.json").write_text("[]")
+    (home / "b.json").symlink_to("a.json")
+    (home / "c.json").symlink_to("../secret")
+    (home / "up").symlink_to("..")
+    (tmp_path / "other").symlink_to(home)
+    assert read_text(home / "b.json", home=home) == "[]"
+    assert read_text(tmp_path / "other" / "b.json", home=tmp_path / "other") == "[]"
+    for name in ("c.json", "up/secret", "../secret"):
+        with pytest.raises(UnsuitableFileError, match=r"it leads out of .*home: put the file"):
+            read_bytes(home / name, home=home)
+    assert read_text(home / "c.json") == "mine", "what a user names is the user's own"
+
+
+def test_lines_are_those_that_were_written_to_their_end(tmp_path: Path) -> None:
+    """And none where there is no file."""
+    file = tmp_path / "lines"
+    assert list(whole_lines(file)) == []
+    file.write_bytes(b"a\nb\nhalf")
+    assert list(whole_lines(file, home=tmp_path)) == [b"a\n", b"b\n"]
+
+
+@pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 5_000, 2_000_000])
+@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a":', "}")])
+def test_json_is_of_bounded_depth(depth: int, opened: str, closed: str) -> None:
+    """Whether or not Python's own reader would have read it."""
+    inner = "" if opened == "[" else "1"
+    with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+        parse_json(opened * depth + inner + closed * depth)
+
+
+def test_json_as_deep_as_it_may_be_is_read() -> None:
+    """And wide as it likes."""
+    assert json.dumps(parse_json("[" * MOST_DEPTH + "]" * MOST_DEPTH)).count("[") == MOST_DEPTH
+    wide: Any = [[1, {"a": []}] for _ in range(1_000)]
+    assert parse_json(json.dumps(wide)) == wide
+    assert parse_json(b'{"a": "[[["}') == {"a": "[[["}
+
+
+def test_numbers_are_of_bounded_length() -> None:
+    """Python itself takes hours for some, or refuses them in its own words."""
+    assert parse_json("-" + "9" * MOST_DIGITS) == -int("9" * MOST_DIGITS)
+    for many in (MOST_DIGITS + 2, 4_000, 10_000_000):
+        with pytest.raises(ValueError, match="more than 400 digits"):
+            parse_json("[" + "9" * many + "]")
+    assert parse_json("1" * 1_000 + ".5") == float("inf")
+
+
+def test_toml_is_of_bounded_depth() -> None:
+    """As JSON is."""
+    assert parse_toml("a = [[1]]") == {"a": [[1]]}
+    for depth in (MOST_DEPTH + 1, 100_000):
+        with pytest.raises(ValueError, match="nested deeper"):
+            parse_toml("a = " + "[" * depth + "]" * depth)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_what_we_write_is_its_owners_alone(tmp_path: Path) -> None:
+    """Whatever the process lets others do by default; what is there keeps its mode."""
+    before = os.umask(0o000)
+    try:
+        folder = tmp_path / "a" / "b" / "c"
+        make_private_folder(folder)
+        write_private(folder / "new", "Zürich")
+        with open(folder / "added", "a", opener=open_private) as made:
+            made.write("x")
+        shared = tmp_path / "shared"
+        shared.mkdir()
+        shared.chmod(0o755)
+        (shared / "old").write_text("long ago")
+        (shared / "old").chmod(0o644)
+        make_private_folder(shared)
+        write_private(shared / "old", b"new")
+    finally:
+        os.umask(before)
+    assert {_mode(path) for path in (folder, folder.parent, folder.parent.parent)} == {0o700}
+    assert {_mode(folder / "new"), _mode(folder / "added")} == {0o600}
+    assert (_mode(shared), _mode(shared / "old")) == (0o755, 0o644)
+    assert (folder / "new").read_text("utf-8") == "Zürich"
+    assert (shared / "old").read_text() == "new"
+    with pytest.raises(FileExistsError):
+        make_private_folder(shared / "old")
+
+
+def test_a_full_disk_leaves_no_half_file_behind() -> None:
+    """What was there before stays there."""
+    with pytest.raises(OSError, match="No space"):
+        write_private(Path("/dev/full"), "x" * 100_000)
+    assert Path("/dev/full").exists()

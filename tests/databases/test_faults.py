@@ -1,0 +1,373 @@
+"""Whose fault an error is: every code that an engine lists, and what becomes of each fault."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import neo4j.exceptions
+import psycopg.errors
+import pytest
+from pymysql.constants import CR, ER
+
+from dqa.core.database import Limits, Rows
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    RefusedStatementError,
+    StatementError,
+    StatementTimeoutError,
+    UsageError,
+)
+from dqa.databases.duckdb import codes as of_duckdb
+from dqa.databases.duckdb.store import Store
+from dqa.databases.faults import Attempts, Failure, Fault, UnsettledError, error_of
+from dqa.databases.ladybug import codes as of_ladybug
+from dqa.databases.mysql import codes as of_mysql
+from dqa.databases.neo4j import codes as of_neo4j
+from dqa.databases.postgres import codes as of_postgres
+from dqa.databases.sqlite import codes as of_sqlite
+
+LISTS = Path(__file__).parent / "codes"
+LIMITS = Limits(seconds=5.0)
+
+# The engines' own lists
+
+
+def test_every_class_of_postgres_is_classified() -> None:
+    """A class that a new driver brings has to be looked at; a code of ours has to exist."""
+    known = {code for code in psycopg.errors._sqlcodes if re.fullmatch("[0-9A-Z]{5}", code)}
+    listed = {code for code in known if psycopg.errors.lookup(code).sqlstate == code}
+    assert len(listed) > 200
+    classes = {code[:2] for code in listed}
+    assert classes <= of_postgres.CLASSES.keys()
+    newer = {"25P04"}  # of version 17
+    assert of_postgres.CODES.keys() - newer <= listed
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("XX000", Fault.UNCLEAR),
+        ("XX001", Fault.SERVER),
+        ("53200", Fault.MEMORY),
+        ("53300", Fault.SERVER),
+        ("53100", Fault.UNCLEAR),
+        ("57014", Fault.TIME),
+        ("57P02", Fault.CONNECTION),
+        ("22P02", Fault.STATEMENT),
+        ("42P01", Fault.UNKNOWN_NAME),
+        ("40P01", Fault.PASSING),
+        ("28P01", Fault.ACCESS),
+        ("ZZ999", Fault.UNCLEAR),
+    ],
+)
+def test_postgres_codes(code: str, fault: Fault) -> None:
+    """Those that once were misread, and one of each kind."""
+    assert of_postgres.fault_of(code) is fault
+
+
+_NO_STATEMENT = re.compile(
+    "DISK|CRASH|CORRUPT|OUT_?OF|SHUTDOWN|NET_|HANDSHAKE|CON_COUNT|ABORTING_CONN|MEMORY|DEADLOCK|"
+    "TIMEOUT|INTERRUPT|KEYFILE|IPSOCK|TOO_MANY_USER|ACCESS_DENIED|HOST_|LOCK_WAIT|ERROR_ON_WRITE|"
+    "ERROR_ON_READ|GET_ERRNO|FORCING|MUST_CHANGE"
+)
+_STATEMENT_AFTER_ALL = {
+    *("NET_PACKET_TOO_LARGE", "WARN_DATA_OUT_OF_RANGE", "GRANT_WRONG_HOST_OR_USER"),
+    *("MASTER_NET_READ", "MASTER_NET_WRITE"),
+}
+
+
+def test_numbers_of_mysql_that_sound_like_a_server_are_no_statements() -> None:
+    """By the names that its own driver has for them."""
+    named = {number: name for name, number in vars(ER).items() if name.isupper()}
+    assert len(named) > 400
+    wrong = [
+        f"{number} {name}"
+        for number, name in sorted(named.items())
+        if _NO_STATEMENT.search(name)
+        and name not in _STATEMENT_AFTER_ALL
+        and of_mysql.fault_of(number) is Fault.STATEMENT
+    ]
+    assert wrong == []
+    faults = Counter(of_mysql.fault_of(number) for number in named)
+    assert faults[Fault.STATEMENT] > 300
+    assert faults[Fault.OURS] == 0  # which are the client's
+
+
+def test_the_clients_numbers_of_mysql_are_never_a_models_syntax() -> None:
+    """What the client library says is a connection's, a server's, or a bug of ours."""
+    told = {of_mysql.fault_of(number) for name, number in vars(CR).items() if name.isupper()}
+    assert told == {
+        *(Fault.OURS, Fault.CONNECTION, Fault.SERVER, Fault.ACCESS, Fault.MEMORY),
+        Fault.STATEMENT,
+    }
+    assert of_mysql.fault_of(CR.CR_SERVER_LOST) is Fault.CONNECTION
+    assert of_mysql.fault_of(CR.CR_NET_PACKET_TOO_LARGE) is Fault.STATEMENT
+
+
+def test_a_number_of_mysql_stands_in_the_table_once() -> None:
+    """A second line would say nothing."""
+    numbers = [n for group in of_mysql._NUMBERS.values() for n in group]
+    assert [n for n, count in Counter(numbers).items() if count > 1] == []
+
+
+def test_every_status_code_of_neo4j_is_classified() -> None:
+    """The server's own list: no category is unknown, and no code of ours is made up."""
+    listed = (LISTS / "neo4j_5_26.txt").read_text("ascii").split()
+    assert len(listed) > 110
+    short = {code.split(".", 2)[2] for code in listed}
+    unlisted = {title for title in of_neo4j.CODES if title not in short}
+    assert unlisted == set()
+    for code in listed:
+        category = code.split(".")[2]
+        known = code.split(".", 2)[2] in of_neo4j.CODES or category in of_neo4j.CATEGORIES
+        assert known, code
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("Neo.DatabaseError.Statement.ExecutionFailed", Fault.STATEMENT),
+        ("Neo.DatabaseError.General.UnknownError", Fault.UNCLEAR),
+        ("Neo.TransientError.General.MemoryPoolOutOfMemoryError", Fault.MEMORY),
+        ("Neo.TransientError.General.DatabaseUnavailable", Fault.CONNECTION),
+        ("Neo.TransientError.Transaction.DeadlockDetected", Fault.PASSING),
+        ("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration", Fault.TIME),
+        ("Neo.ClientError.Security.Unauthorized", Fault.ACCESS),
+        ("Neo.ClientError.Statement.SyntaxError", Fault.STATEMENT),
+        ("", Fault.UNCLEAR),
+        ("nonsense", Fault.UNCLEAR),
+    ],
+)
+def test_neo4j_codes(code: str, fault: Fault) -> None:
+    """A class says who may try again, and not whose fault it was."""
+    assert of_neo4j.fault_of(code) is fault
+
+
+def test_every_exception_of_neo4js_driver_is_classified() -> None:
+    """Of its own ones; those of the server have codes."""
+    kinds = {
+        kind
+        for kind in vars(neo4j.exceptions).values()
+        if isinstance(kind, type) and issubclass(kind, neo4j.exceptions.DriverError)
+    }
+    assert len(kinds) > 10
+    for kind in kinds:
+        bases = kind.__mro__[: kind.__mro__.index(neo4j.exceptions.DriverError)]
+        assert kind is neo4j.exceptions.DriverError or set(bases) & of_neo4j.DRIVER.keys(), kind
+
+
+def test_every_result_code_of_sqlite_is_classified() -> None:
+    """The primary ones of the module, and those extended ones that differ are there."""
+    primary = {
+        value
+        for name, value in vars(sqlite3).items()
+        if re.fullmatch("SQLITE_[A-Z]+", name) and isinstance(value, int)
+    }
+    errors = (
+        "OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND "
+        "FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT "
+        "RANGE NOTADB NOTICE WARNING ROW DONE"
+    )
+    codes = {getattr(sqlite3, f"SQLITE_{name}") for name in errors.split()}
+    assert codes <= primary
+    assert codes == of_sqlite.PRIMARY.keys()
+    assert of_sqlite.fault_of(sqlite3.SQLITE_IOERR_WRITE) is Fault.UNCLEAR
+    assert of_sqlite.fault_of(sqlite3.SQLITE_IOERR_READ) is Fault.SERVER
+    assert of_sqlite.fault_of(sqlite3.SQLITE_IOERR_NOMEM) is Fault.MEMORY
+    assert of_sqlite.fault_of(sqlite3.SQLITE_CORRUPT_INDEX) is Fault.SERVER
+
+
+def test_every_exception_of_duckdb_is_classified() -> None:
+    """By its name, for some versions have fewer."""
+    names = {
+        name
+        for name, kind in vars(duckdb).items()
+        if isinstance(kind, type) and issubclass(kind, duckdb.Error)
+    }
+    assert len(names) > 25
+    assert names - of_duckdb.CLASSES.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (duckdb.InternalException("INTERNAL Error: ListType::GetChildType"), Fault.STATEMENT),
+        (duckdb.FatalException("database has been invalidated because"), Fault.PASSING),
+        (duckdb.IOException("IO Error: Could not read all bytes from file"), Fault.SERVER),
+        (duckdb.IOException("IO Error: Corrupted VARIANT 'metadata' buffer"), Fault.UNCLEAR),
+        (duckdb.BinderException("Binder Error: No function matches x"), Fault.NOT_UNDERSTOOD),
+        (duckdb.BinderException("Binder Error: x"), Fault.STATEMENT),
+    ],
+)
+def test_duckdb_exceptions(error: duckdb.Error, fault: Fault) -> None:
+    """A class is not always enough."""
+    assert of_duckdb.fault_of(error) is fault
+
+
+@pytest.mark.parametrize(
+    ("problem", "fault"),
+    [
+        ("Interrupted", Fault.TIME),
+        ("Buffer manager exception: Unable to allocate memory!", Fault.MEMORY),
+        ("Runtime exception: Storage exception: x", Fault.STATEMENT),
+        ("Storage exception: page", Fault.SERVER),
+        ("Can not execute a write query inside a read-only transaction", Fault.REFUSED),
+        ("Assertion failed in file x.cpp on line 3", Fault.STATEMENT),
+        ("Something that nobody has heard of", Fault.STATEMENT),
+    ],
+)
+def test_ladybug_messages(problem: str, fault: Fault) -> None:
+    """They begin with what they are."""
+    assert of_ladybug.fault_of(problem) is fault
+
+
+# What follows from a fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault.STATEMENT, StatementError),
+        (Fault.NOT_UNDERSTOOD, StatementError),
+        (Fault.UNKNOWN_NAME, StatementError),
+        (Fault.REFUSED, RefusedStatementError),
+        (Fault.TIME, StatementTimeoutError),
+        (Fault.MEMORY, StatementError),
+        (Fault.UNCLEAR, UnsettledError),
+        (Fault.PASSING, UnsettledError),
+        (Fault.CONNECTION, UnsettledError),
+        (Fault.SERVER, DatabaseUnavailableError),
+        (Fault.ACCESS, UsageError),
+    ],
+)
+def test_a_fault_becomes_an_error(fault: Fault, kind: type[Exception]) -> None:
+    """Each one exactly."""
+    made = error_of(Failure(fault, "it said so"), ValueError(), "shop", "relational", LIMITS)
+    assert isinstance(made, kind)
+
+
+def test_a_fault_of_ours_is_a_bug() -> None:
+    """The driver's exception is raised as it is."""
+    bug = ValueError("commands out of sync")
+    with pytest.raises(ValueError, match="out of sync"):
+        error_of(Failure(Fault.OURS, ""), bug, "shop", "relational", LIMITS)
+
+
+class Server:
+    """A database that meets a fault at each statement but a trivial one."""
+
+    def __init__(
+        self, fault: Fault, *, times: int = 1_000, dies: bool = False, is_sent: bool = True
+    ) -> None:
+        self.fault, self.times, self.dies, self.is_sent = fault, times, dies, is_sent
+        self.asked: list[str] = []
+        self.is_away = False
+        self.attempts = Attempts(self.run, "trivial", self.asked.clear)
+
+    def run(self, statement: str, _: Limits) -> Rows:
+        """Answer, or do not."""
+        self.asked.append(statement)
+        if self.is_away:
+            raise DatabaseUnavailableError("It cannot be reached.")
+        if statement == "trivial" or self.times == 0:
+            return Rows(("a",), ((1,),))
+        self.times -= 1
+        self.is_away = self.dies
+        raise UnsettledError("shop", Failure(self.fault, "internal error", is_sent=self.is_sent))
+
+
+def test_what_is_unclear_is_the_statements_where_the_database_answers() -> None:
+    """It is asked once, and then something trivial."""
+    server = Server(Fault.UNCLEAR)
+    with pytest.raises(StatementError, match=r"^internal error\.$"):
+        server.attempts.run("odd", LIMITS)
+    assert server.asked == ["odd", "trivial"]
+
+
+def test_what_is_unclear_is_the_servers_where_it_answers_nothing() -> None:
+    """And it says what the statement met first."""
+    server = Server(Fault.UNCLEAR, dies=True)
+    with pytest.raises(DatabaseUnavailableError, match="'shop' failed: internal error"):
+        server.attempts.run("odd", LIMITS)
+
+
+def test_what_passes_is_tried_again_once() -> None:
+    """A deadlock that comes again is the statement's."""
+    assert Server(Fault.PASSING, times=1).attempts.run("odd", LIMITS).rows == ((1,),)
+    server = Server(Fault.PASSING)
+    with pytest.raises(StatementError):
+        server.attempts.run("odd", LIMITS)
+    assert server.asked == ["odd", "odd", "trivial"]
+
+
+def test_a_connection_that_breaks_is_replaced_and_blamed_on_who_breaks_it() -> None:
+    """Where nothing had been sent, a statement is sent on a new one; it may break that as well."""
+    server = Server(Fault.CONNECTION, times=1, is_sent=False)
+    assert server.attempts.run("odd", LIMITS).rows == ((1,),)
+    assert server.asked == ["odd"]  # what was asked before the connections were renewed is cleared
+    with pytest.raises(StatementError, match="broke at this statement"):
+        Server(Fault.CONNECTION, is_sent=False).attempts.run("odd", LIMITS)
+
+
+def test_a_statement_that_may_have_broken_its_connection_is_not_sent_again() -> None:
+    """It is at fault where the database answers another one."""
+    server = Server(Fault.CONNECTION)
+    with pytest.raises(StatementError, match="broke at this statement"):
+        server.attempts.run("odd", LIMITS)
+    assert server.asked == ["trivial"]
+
+
+def test_no_statement_takes_a_server_down_as_an_outage_twice() -> None:
+    """The first time nobody can know; the second time the server was well before."""
+    server = Server(Fault.CONNECTION, dies=True)
+    with pytest.raises(DatabaseUnavailableError):
+        server.attempts.run("deadly", LIMITS)
+    server.is_away = False
+    assert server.attempts.run("trivial", LIMITS).rows == ((1,),)
+    with pytest.raises(StatementError, match="broke at this statement"):
+        server.attempts.run("deadly", LIMITS)
+    assert server.is_away
+
+
+def test_a_statement_that_an_outage_met_is_not_blamed_later() -> None:
+    """A server that was restarted meanwhile answers it as any other."""
+    server = Server(Fault.CONNECTION, times=1, dies=True)
+    with pytest.raises(DatabaseUnavailableError):
+        server.attempts.run("innocent", LIMITS)
+    server.is_away = server.dies = False
+    assert server.attempts.run("innocent", LIMITS).rows == ((1,),)
+    assert server.asked[-2:] == ["trivial", "innocent"]
+
+
+def test_a_bug_of_duckdbs_costs_one_statement(tmp_path: Path) -> None:
+    """In a file the database is opened anew where that is needed; the next statement runs."""
+    store = Store(tmp_path / "x.duckdb")
+    with store.writing() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    assert store.recover()
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT a FROM t").fetchall() == [(1,)]
+    store.release()
+
+
+def test_an_internal_error_of_duckdbs_is_the_statements(tmp_path: Path) -> None:
+    """It was a database that failed."""
+    database = _opened(tmp_path)
+    odd = "SELECT list_resize('a'::VARIANT, DATE '2020-01-01', array_value(1, 2))"
+    with pytest.raises(StatementError):
+        database.run(odd, LIMITS)
+    assert database.run("SELECT 1", LIMITS).rows == ((1,),)
+    assert not database.is_broken
+
+
+def _opened(folder: Path) -> Any:
+    from dqa.databases.duckdb.session import DuckdbSession
+    from dqa.databases.duckdb.store import acquire_store
+
+    duckdb.connect(str(folder / "y.duckdb")).close()
+    return DuckdbSession(acquire_store(folder / "y.duckdb"), "main", "y")

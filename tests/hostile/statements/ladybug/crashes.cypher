@@ -1,0 +1,24 @@
+// LadybugDB ends the process that it is in.
+RETURN id(NULL);
+RETURN nodes(NULL);
+RETURN rels(NULL);
+RETURN properties(NULL, 'name');
+RETURN start_node(NULL);
+RETURN end_node(NULL);
+RETURN cost(NULL);
+RETURN map_keys(NULL);
+RETURN map_values(NULL);
+RETURN map_extract(NULL, 1);
+RETURN map(NULL, [1, 2, 3]);
+RETURN map(NULL, NULL);
+RETURN list_reverse_sort(NULL);
+RETURN struct_extract(NULL, 'a');
+RETURN union_extract(NULL, 'a');
+RETURN nodes(x -> x + 1);
+RETURN is_trail((x, y) -> x + y);
+RETURN cardinality(x -> x + 1);
+MATCH (n:Goods) RETURN str_split('{', n.code);
+RETURN array_prepend(map_extract(NULL, range(1, 2000)), rtrim({a: 1}));
+RETURN array_value(NULL), array_cross_product(NULL, NULL), array_distance(NULL, NULL);
+RETURN size(id(NULL)), hash(id(NULL));
+RETURN CASE WHEN NULL THEN id(NULL) ELSE label(NULL) END;

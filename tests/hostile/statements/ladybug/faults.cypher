@@ -1,0 +1,22 @@
+// Values without a form in Python, and what the engine refuses in its own ways.
+RETURN to_int128('170141183460469231731687303715884105727'), to_uint128('340282366920938463463374607431768211455');
+RETURN cast('340282366920938463463374607431768211455' AS UINT128);
+RETURN date('290308-12-21'), date('-0001-01-01');
+RETURN timestamp('294247-01-10 04:00:54');
+RETURN interval('-178956970 years'), interval('1000000000 days');
+RETURN to_months(2147483647), to_years(178956970);
+RETURN blob('\\xFF\\x00'), encode('é'), decode(blob('\\xFF'));
+RETURN cast('nan' AS DOUBLE), cast('-inf' AS FLOAT), 1e308 * 10;
+RETURN map([[1], [2]], ['a', 'b']);
+RETURN map([{a: 1}], [1]), union_value(a := date('2024-01-01'));
+RETURN cast(1.5 AS DECIMAL(38, 2)), cast('99999999999999999999999999999999999999' AS DECIMAL(38, 0));
+RETURN 9223372036854775807 + 1;
+RETURN 1 / 0, 1 % 0;
+RETURN factorial(25), gamma(0), ln(-1), sqrt(-1);
+RETURN regexp_matches('a', '('), regexp_extract('a', '(?<x', 7);
+RETURN date('2024-02-30');
+RETURN substring('abc', -1, 5), substring('abc', 2, -1), left('abc', -2);
+RETURN uuid('x');
+RETURN list_extract([1, 2], 9223372036854775807), [1, 2][-5];
+RETURN CASE 1 WHEN 'a' THEN [1] ELSE {a: 2} END;
+MATCH p = (a:Goods)-[* SHORTEST 1..5]-(a:Goods) RETURN p LIMIT 3;

@@ -1,0 +1,22 @@
+-- One function of texts takes for ever, or gigabytes.
+SELECT LENGTH(TRIM(BOTH 'ab' FROM REPEAT('ab', 80 * 100000))) FROM supply a, supply b;
+SELECT INSTR(REPEAT('a', 160 * 100000), CONCAT(REPEAT('a', 80 * 100000), 'b'));
+SELECT LOCATE(CONCAT(REPEAT('é', 1000000), 'b'), REPEAT('é', 50 * 100000));
+SELECT LENGTH(REPLACE(REPEAT('a', 160 * 100000), CONCAT(REPEAT('a', 80 * 100000), 'b'), 'c'));
+SELECT LENGTH(SUBSTRING_INDEX(REPEAT('a', 160 * 100000), CONCAT(REPEAT('a', 40 * 100000), 'b'), 5));
+SELECT FIND_IN_SET('b', REPEAT('a,', 80 * 100000)) FROM supply a, supply b;
+SELECT SUM(LENGTH(HEX(REPEAT('a', 80 * 100000)))) FROM supply a, supply b, supply c;
+SELECT SUM(LENGTH(TO_BASE64(CONCAT(a.level, REPEAT('a', 80 * 100000))))) FROM supply a, supply b, supply c;
+SELECT SUM(CRC32(CONCAT(a.level, REPEAT('a', 160 * 100000)))) FROM supply a, supply b, supply c;
+SELECT MAX(SHA2(CONCAT(a.level, REPEAT('a', 160 * 100000)), 512)) FROM supply a, supply b;
+SELECT SUM(LENGTH(COMPRESS(CONCAT(a.level, REPEAT(b.goods_id, 80 * 100000))))) FROM supply a, supply b;
+SELECT SUM(LENGTH(LPAD(a.level, 160 * 100000, 'é'))) FROM supply a, supply b;
+SELECT SUM(LENGTH(UPPER(CONCAT(a.goods_name, REPEAT('é', 80 * 100000))))) FROM goods a, goods b, goods c;
+SELECT SUM(LENGTH(QUOTE(CONCAT(a.level, REPEAT('''', 80 * 100000))))) FROM supply a, supply b;
+SELECT SUM(SOUNDEX(CONCAT(a.level, REPEAT('abcdefg', 20 * 100000))) = 'x') FROM supply a, supply b;
+SELECT SUM(LENGTH(AES_ENCRYPT(CONCAT(a.level, REPEAT('a', 160 * 100000)), 'key'))) FROM supply a, supply b;
+SELECT SUM(LENGTH(REVERSE(CONCAT(a.level, REPEAT('é', 80 * 100000))))) FROM supply a, supply b;
+SELECT MAX(LENGTH(FORMAT(CONCAT(a.level, REPEAT('9', 80)), 30))) FROM supply a, supply b, supply c, supply d;
+SELECT SUM(STRCMP(CONCAT(REPEAT('é', 50 * 100000), a.level), CONCAT(REPEAT('E', 50 * 100000), b.level))) FROM supply a, supply b;
+SELECT SUM(LENGTH(WEIGHT_STRING(CONCAT(a.goods_name, REPEAT('é', 20 * 100000))))) FROM goods a, goods b, goods c;
+SELECT SUM(LENGTH(NATURAL_SORT_KEY(CONCAT(a.goods_name, REPEAT('1a', 20 * 100000))))) FROM goods a, goods b;

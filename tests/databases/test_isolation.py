@@ -380,3 +380,143 @@ def test_what_a_worker_says_is_plain_data() -> None:
             reader.receive(most=100)
         with pytest.raises(TimeoutError):
             writer.receive(time.monotonic() + 0.01)
+
+
+def test_a_late_answer_of_the_fork_server_is_nobody_elses(file: Path) -> None:
+    """A question that nobody waits for any more does not shift the answers after it."""
+    with closing(dqa.open_database(file)) as database:
+        server: Any = processes._server
+        server._process.send_signal(signal.SIGSTOP)
+        with pytest.raises(TimeoutError):
+            server._ask(["ended", 0], 0.1)
+        server._process.send_signal(signal.SIGCONT)
+        with closing(dqa.open_database(file)) as another:
+            assert another.query("SELECT 1").rows == ((1,),)
+        assert processes._server is server
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_process_that_is_not_to_be_had_ends_no_others(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What runs goes on where one more worker is refused."""
+    with closing(dqa.open_database(file)) as database:
+        server: Any = processes._server
+        (number,) = numbers_of(pool_of(database))
+        refused = [None, "Resource temporarily unavailable"]
+        with monkeypatch.context() as patch:
+            patch.setattr(server, "_ask", lambda *_: refused)
+            with pytest.raises(InfrastructureError, match="Resource temporarily unavailable"):
+                dqa.open_database(file)
+        assert processes._server is server
+        assert is_running(number)
+
+
+def test_a_server_that_another_thread_has_replaced_is_kept(file: Path) -> None:
+    """Two threads that find the old one gone do not end each other's workers."""
+    with closing(dqa.open_database(file)):
+        old: Any = processes._server
+        processes._close_fork_server(old)
+        with closing(dqa.open_database(file)) as database:
+            new = processes._server
+            processes._close_fork_server(old)
+            assert processes._server is new
+            assert is_running(*numbers_of(pool_of(database)))
+
+
+def test_garbage_may_be_collected_while_the_fork_server_is_asked(file: Path) -> None:
+    """A database that is forgotten in that moment waits for no lock of the same thread."""
+    database = dqa.open_database(file)
+    numbers = numbers_of(pool_of(database))
+    server: Any = processes._server
+    with server._lock:
+        del database
+    wait_until_gone(*numbers)
+
+
+def test_a_fork_of_this_process_closes_nothing_of_it(shop: GuardedDatabase) -> None:
+    """Its workers and their server are the parent's, also when the child closes its database."""
+    server: Any = processes._server
+    (number,) = numbers_of(pool_of(shop))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            shop.close()
+            code = 0 if server._end.fileno() == -1 else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert numbers_of(pool_of(shop)) == [number]
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_without_threads_a_worker_is_replaced_later(
+    shop: GuardedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That none can be had is not told instead of what the statement did."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(StatementTimeoutError):
+            shop.query(DEAF, SHORT)
+    with pool_of(shop).paused():
+        pass  # nobody is waited for
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_an_interrupted_pause_is_over(shop: GuardedDatabase) -> None:
+    """Ctrl-C while a writer waits for statements leaves the database usable."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pool_of(shop).lease(time.monotonic() + 5.0):
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(KeyboardInterrupt), pool_of(shop).paused():
+                pass
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert shop.query("SELECT 1", SHORT).rows == ((1,),)
+
+
+def test_a_signal_without_a_name_is_told(shop: GuardedDatabase) -> None:
+    """Those for real time have none."""
+    (number,) = numbers_of(pool_of(shop))
+    later = threading.Timer(0.3, os.kill, (number, 40))
+    later.start()
+    with pytest.raises(StatementError, match=r"signal 40"):
+        shop.query(DEAF, Limits(seconds=10.0))
+    later.join()
+
+
+def test_a_folder_that_is_gone_is_no_matter(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database is opened by its whole path from anywhere."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with closing(dqa.open_database(f"sqlite:///{file}")) as database:
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_fresh_python_that_ends_at_once_is_not_waited_for(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It will not connect any more."""
+    program = file.with_name("python")
+    program.write_text("#!/bin/sh\nread line\nread line\nexit 1\n", "ascii")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "executable", str(program))
+    started = time.monotonic()
+    with pytest.raises(InfrastructureError, match="ended at once"):
+        dqa.open_database(file)
+    assert time.monotonic() - started < processes.STARTING / 2

@@ -34,7 +34,7 @@ def main() -> None:
         if not said:
             os._exit(0)  # and the kernel ends the children
         forgotten -= {number for number in forgotten if _has_ended(number)}
-        wanted, given = json.loads(said)
+        serial, wanted, given = json.loads(said)
         says: object = None
         if wanted == "fork":
             says = _forked(given, socket.socket(fileno=descriptors[0]), end, libc)
@@ -42,7 +42,8 @@ def main() -> None:
             says = _status_of(given)
         else:
             forgotten.add(given)
-        end.sendall(json.dumps(says).encode())
+            continue
+        end.sendall(json.dumps([serial, says]).encode())
 
 
 def _forked(

@@ -67,7 +67,7 @@ class OpenWorker:
         started = monotonic()
         self._process: Worker = start_worker(opening.namespaces)
         try:
-            self._process.wire.send((os.getcwd(), dict(os.environ), opening))  # noqa: PTH109
+            self._process.wire.send((_folder(), dict(os.environ), opening))
             self.facts = Facts(*self._received(None if until == inf else until))
         except TimeoutError:
             self.kill()
@@ -108,13 +108,16 @@ class OpenWorker:
 
     def kill(self) -> int:
         """End it, and return how it ended."""
+        if self.is_over:  # its number may be another process' by now
+            return 0
         self.is_over = True
         return self._process.kill()
 
     def drop(self) -> None:
         """End it, and wait for nothing."""
-        self.is_over = True
-        self._process.drop()
+        if not self.is_over:
+            self.is_over = True
+            self._process.drop()
 
     def leave(self) -> None:
         """Let it end by itself."""
@@ -199,20 +202,27 @@ class WorkerPool:
 
         def open_another() -> None:
             worker = None
-            # Where that fails, the next statement meets what is wrong, and tells.
-            with suppress(DqaError, TimeoutError, ClosedError, GoneError, WorkerBugError):
-                until = monotonic() + self._patience
-                worker = OpenWorker(self._opening, until)
-                if mark is None or worker.ask(until, "end", mark, _OPENING):
-                    is_done.set()
-            with self._changed:
-                self._return(worker)
+            try:
+                # Where that fails, the next statement meets what is wrong, and tells.
+                with suppress(DqaError, TimeoutError, ClosedError, GoneError, WorkerBugError):
+                    until = monotonic() + self._patience
+                    worker = OpenWorker(self._opening, until)
+                    if mark is None or worker.ask(until, "end", mark, _OPENING):
+                        is_done.set()
+            finally:
+                with self._changed:
+                    self._return(worker)
 
         with self._changed:
-            if self._is_closed or self._is_paused:
+            # A closed database needs no worker, but what runs on its server has to end.
+            if self._is_paused or (self._is_closed and mark is None):
                 return is_done
             self._count += 1
-        Thread(target=open_another, name="dqa-worker", daemon=True).start()
+        try:
+            Thread(target=open_another, name="dqa-worker", daemon=True).start()
+        except RuntimeError:  # no thread is to be had: the next statement opens its own worker
+            with self._changed:
+                self._return(None)
         return is_done
 
     @property
@@ -222,6 +232,8 @@ class WorkerPool:
 
     def close(self) -> None:
         """End all workers; those that run a statement, when that has ended."""
+        if os.getpid() != self._owner:
+            self._forget_parent()
         with self._changed:
             self._is_closed = True
             self._end_idle()
@@ -233,11 +245,12 @@ class WorkerPool:
         with self._changed:
             self._changed.wait_for(lambda: not self._is_paused)
             self._is_paused = True
-            self._changed.wait_for(lambda: self._count == len(self._idle))
-            while self._idle:
-                self._idle.pop().kill()
-                self._count -= 1
         try:
+            with self._changed:
+                self._changed.wait_for(lambda: self._count == len(self._idle))
+                while self._idle:
+                    self._count -= 1
+                    self._idle.pop().kill()
             yield
         finally:
             with self._changed:
@@ -291,6 +304,14 @@ class WorkerPool:
         self._owner = os.getpid()
         self._changed = Condition()
         self._idle, self._count, self._is_paused = [], 0, False
+
+
+def _folder() -> str | None:
+    """Return the current folder; None where it has been removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return None
 
 
 _POOLS: WeakSet[WorkerPool] = WeakSet()

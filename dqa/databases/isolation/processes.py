@@ -28,6 +28,8 @@ from dqa.databases.isolation.wire import ClosedError, Wire
 
 STARTING = 60.0
 """Seconds within which a worker process has to be there."""
+_LOOK = 0.2
+"""Seconds after which a process that has not connected is looked at."""
 _ENDING = 2.0
 """Seconds within which a killed process has to be gone."""
 _CODE = (
@@ -107,19 +109,28 @@ def _spawned() -> _Spawned:
     with socket.create_server(("127.0.0.1", 0)) as server:
         process = _python("serving", f"{server.getsockname()[1]} {password.hex()}")
         try:
-            return _Spawned(Wire(_accepted(server, password), trusts=False), process)
+            return _Spawned(Wire(_accepted(server, password, process), trusts=False), process)
         except BaseException:
             process.kill()
             process.wait(_ENDING)
             raise
 
 
-def _accepted(server: socket.socket, password: bytes) -> socket.socket:
+def _accepted(
+    server: socket.socket, password: bytes, process: subprocess.Popen[bytes]
+) -> socket.socket:
     """Return the connection of whoever knows the password; others are turned away."""
     until = monotonic() + STARTING
     while True:
-        server.settimeout(max(until - monotonic(), 0.001))
-        end, _ = server.accept()
+        server.settimeout(_LOOK)
+        try:
+            end, _ = server.accept()
+        except TimeoutError:
+            if process.poll() is not None:
+                raise ClosedError from None
+            if monotonic() > until:
+                raise
+            continue
         end.settimeout(max(until - monotonic(), 0.001))
         said = b""
         while len(said) < len(password) and (got := end.recv(len(password) - len(said))):
@@ -143,7 +154,11 @@ def _python(main: str, *lines: str, pass_fds: tuple[int, ...] = ()) -> subproces
     )
     if process.stdin is not None:
         with process.stdin as said:
-            said.write("".join(f"{line}\n" for line in (json.dumps(sys.path), *lines)).encode())
+            said.write(
+                "".join(
+                    f"{line}\n" for line in (json.dumps([*map(str, sys.path)]), *lines)
+                ).encode()
+            )
     return process
 
 
@@ -186,6 +201,7 @@ class _ForkServer:
             self._end.close()
             raise
         self._lock = Lock()
+        self._serial = 0
         self.owner = os.getpid()
 
     def fork(self, namespaces: str) -> _Forked:
@@ -198,7 +214,7 @@ class _ForkServer:
             raise
         if number is None:
             ours.close()
-            raise OSError(problem)
+            raise _NoProcessError(problem)
         return _Forked(Wire(ours, trusts=False), number, self)
 
     def end(self, number: int) -> int:
@@ -217,18 +233,34 @@ class _ForkServer:
                 os.kill(number, signal.SIGKILL)
 
     def forget(self, number: int) -> None:
-        """Let the server clear away what is left of a child, once it has ended."""
-        with suppress(ClosedError, OSError):
-            self._ask(["forget", number], _ENDING)
+        """Let the server clear away what is left of a child, once it has ended.
+
+        Takes no lock and waits for no answer: Python may call it at any moment, to collect garbage.
+        """
+        with suppress(OSError):
+            self._end.send(json.dumps([0, "forget", number]).encode(), socket.MSG_DONTWAIT)
 
     def _ask(self, message: list[object], seconds: float, descriptors: Sequence[int] = ()) -> Any:  # noqa: ANN401
-        with self._lock:
+        until = monotonic() + seconds
+        if not self._lock.acquire(timeout=seconds):
+            raise TimeoutError
+        try:
+            self._serial += 1
             self._end.settimeout(seconds)
-            socket.send_fds(self._end, [json.dumps(message).encode()], descriptors)
-            said = self._end.recv(1 << 16)
-        if not said:
-            raise ClosedError
-        return json.loads(said)
+            said = json.dumps([self._serial, *message]).encode()
+            socket.send_fds(self._end, [said], descriptors)
+            while True:
+                self._end.settimeout(max(until - monotonic(), 0.001))
+                if not (said := self._end.recv(1 << 16)):
+                    raise ClosedError
+                serial, answer = json.loads(said)
+                if serial == self._serial:
+                    return answer
+                # What was asked before, and not waited for: a time was over, or Ctrl-C came.
+                if isinstance(answer, list) and answer[0] is not None:
+                    self.forget(answer[0])
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         if self.owner != os.getpid():
@@ -236,18 +268,31 @@ class _ForkServer:
         self._end.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING)
+            return
+        self._process.kill()  # it was stopped, or hangs
+
+    def forget_in_child(self) -> None:
+        """Leave the server to the process that this one was forked from, and keep nothing open."""
+        self._end.close()
 
 
 _server: _ForkServer | None = None
 _serving = Lock()
 
 
+class _NoProcessError(OSError):
+    """The fork server is there, and gets no process from the operating system."""
+
+
 def _forked(namespaces: str) -> _Forked:
+    server = _fork_server()
     try:
-        return _fork_server().fork(namespaces)
-    except (OSError, ClosedError, TimeoutError):
+        return server.fork(namespaces)
+    except _NoProcessError:
+        raise  # and the workers that there are go on
+    except (OSError, ClosedError):
         # Somebody may have ended it; another one is as good.
-        _close_fork_server()
+        _close_fork_server(server)
         return _fork_server().fork(namespaces)
 
 
@@ -259,10 +304,11 @@ def _fork_server() -> _ForkServer:
         return _server
 
 
-def _close_fork_server() -> None:
+def _close_fork_server(which: _ForkServer | None = None) -> None:
+    """Close the server, if it is still this one: another thread may have replaced it already."""
     global _server  # noqa: PLW0603
     with _serving:
-        if _server is not None:
+        if _server is not None and which in (None, _server):
             _server.close()
             _server = None
 
@@ -270,6 +316,8 @@ def _close_fork_server() -> None:
 def _forget_in_child() -> None:
     """Take no lock into a fork of this process, and let it start a server of its own."""
     global _server, _serving
+    if _server is not None:
+        _server.forget_in_child()  # it lives for as long as anybody holds an end
     _server, _serving = None, Lock()
 
 

@@ -36,6 +36,7 @@ def serve(end: socket.socket) -> None:
             try:
                 _answer(wire, session)
             finally:
+                arm(0.0)  # a server may not answer that either
                 session.close()
 
 
@@ -45,7 +46,8 @@ def _open(wire: Wire) -> Session | None:
     os.environ.clear()
     os.environ.update(environment)
     try:
-        os.chdir(folder)
+        if folder is not None:
+            os.chdir(folder)
         session: Session = opening.open()
         limit_memory()
     except DqaError as error:
@@ -87,7 +89,11 @@ def _answer(wire: Wire, session: Session) -> None:
             says = ("crashed", traceback.format_exc())
         disarm()
         is_last = is_last or session.is_broken
-        wire.send((*says, is_last))
+        try:
+            wire.send((*says, is_last))
+        except MemoryError:  # before the first byte: there is no room to put it into a message
+            wire.send(("failed", pack_error(out_of_memory()), True))
+            is_last = True
 
 
 def silence() -> None:

@@ -115,7 +115,7 @@ class IsolatedSession(Session):
         else:
             worker.drop()
         ended = self._pool.replace(worker.mark)
-        name = signal.Signals(-code).name if code < 0 else ""
+        name = _signal_named(-code) if code < 0 else ""
         if isinstance(error, TooLongError):
             raise out_of_memory() from None
         if isinstance(error, TimeoutError) or name in _OVER_TIME:
@@ -156,6 +156,13 @@ class IsolatedSession(Session):
         raise DatabaseUnavailableError(
             f"'{self.file}' was replaced or removed since it was opened; open it again."
         )
+
+
+def _signal_named(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # those for real time have no names
+        return f"signal {number}"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -39,6 +39,18 @@ _CONSTRAINTS = (
     "referenced_column_names FROM duckdb_constraints() "
     "WHERE schema_name = ? AND database_name = current_database() ORDER BY constraint_index"
 )
+_COMMENT = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
+_QUERIES = re.compile(
+    rf"{_COMMENT}*+(?:explain\b{_COMMENT}*+(?:analyze\b|\([^()]*\))?{_COMMENT}*+)?"
+    rf"(?:\({_COMMENT}*+)*+(?:select|from|with|values|table|pivot|unpivot|summarize|describe)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How a query begins, or what explains one."""
+_DESCRIBES = re.compile(
+    rf"{_COMMENT}*+pragma{_COMMENT}++(?:collations|database_list|database_size|functions|platform"
+    r"|show_tables|show_tables_expanded|table_info|version)\b[^=]*",
+    re.IGNORECASE | re.DOTALL,
+)
 _UNKNOWN = re.compile(
     r"(?:Catalog Error: Table with name (?P<table>\S+) does not exist"
     r'|Binder Error: .*?[Cc]olumn "?(?P<column>[^" ]+)"? (?:not found|that is not))'
@@ -92,7 +104,7 @@ class DuckdbSession(Session):
             ):
                 with driver_reads():
                     parsed = cursor.extract_statements(statement)
-                if len(parsed) != 1 or not _is_query(parsed[0]):
+                if len(parsed) != 1 or not _is_reading(parsed[0]):
                     raise refused("it is not one query, and this database can only be read")
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 cursor.execute(f"USE {quote('duckdb', self.namespace)}")
@@ -132,11 +144,19 @@ def _is_json(kind: object) -> bool:
     return kind == "JSON"
 
 
-def _is_query(parsed: duckdb.Statement) -> bool:
+def _is_reading(parsed: duckdb.Statement) -> bool:
+    """Whether a statement is a query, one to be explained, or a PRAGMA that describes."""
+    kinds = duckdb.StatementType
     try:
-        return parsed.type == duckdb.StatementType.SELECT
+        kind = parsed.type
     except ValueError:  # the client has no name for some kinds, as UPDATE EXTENSIONS
         return False
+    if kind == kinds.PRAGMA:
+        return _DESCRIBES.fullmatch(parsed.query) is not None
+    # A PIVOT whose columns are still to be found is several statements to the engine.
+    return kind == kinds.SELECT or (
+        kind in {kinds.EXPLAIN, kinds.MULTI} and _QUERIES.match(parsed.query) is not None
+    )
 
 
 def _schema(columns: list[Any], constraints: list[Any]) -> DatabaseSchema:

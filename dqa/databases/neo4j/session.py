@@ -7,6 +7,7 @@ it stops what changes no data but the server, as killing a connection does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
@@ -35,6 +36,16 @@ _PAGE = 1_000
 _KEPT = 4_096
 """Statements remembered."""
 _FAILURES = (Neo4jError, DriverError, OSError)
+_PROFILE = re.compile(
+    r"((?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*+)profile\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What excludes EXPLAIN, and what may stand before it."""
+_VERSION = re.compile(
+    r"\s*call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?(?:\s*return\s[\w\s,*.]+)?;?\s*",
+    re.IGNORECASE,
+)
+"""The server's version, which its plan takes for a change of the schema."""
 _CUT = frozenset({"rows", "bytes"})
 
 
@@ -153,13 +164,23 @@ class Neo4jSession(Session):
             failures=_FAILURES,
             stop=reading.leave,
         )
+        if not (rows.rows or rows.cut) and (plan := result.consume().plan):
+            return self._explained(plan, limits, started)
         if rows.cut in _CUT and rows.total is None:
             reading.leave()  # a rollback would read all that is on its way
         return rows
 
+    def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
+        """Return the plan that EXPLAIN asks for, which the server tells beside the rows."""
+        told = str(plan.get("args", {}).get("string-representation", ""))
+        if self._situation is not None:
+            told = told.replace(self._situation.label, "…")
+        lines = ([line] for line in told.splitlines())
+        return collect(["plan"], lines, limits, started, failures=_FAILURES, stop=lambda: None)
+
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
-        kind = run(f"EXPLAIN {statement}").consume().query_type
-        if kind != "r":
+        kind = run(f"EXPLAIN {_unprofiled(statement)}").consume().query_type
+        if kind != "r" and not (kind == "s" and _VERSION.fullmatch(statement)):
             raise refused("it does more than read data")
         if len(self._reading) >= _KEPT:
             self._reading.clear()
@@ -173,3 +194,9 @@ class Neo4jSession(Session):
             return Failure(fault_of(error.code or ""), problem)
         outage = str(self._server.failure(error))
         return Failure(fault_of_driver(error), problem, outage=outage)
+
+
+def _unprofiled(statement: str) -> str:
+    """Return a statement without PROFILE, which its plan does not depend on."""
+    match = _PROFILE.match(statement)
+    return statement if match is None else match[1] + statement[match.end() :]

@@ -54,6 +54,10 @@ _SESSION = (
     "SET default_transaction_read_only = on; SET search_path TO {}"
 )
 
+_QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
+"""What changes nothing in a read-only session. Whatever else there is has a transaction of its own,
+which is undone: EXPLAIN ANALYZE makes tables and materialized views in such a session, too."""
+_OPEN = frozenset({TransactionStatus.INTRANS, TransactionStatus.INERROR})
 _UNKNOWN = re.compile(
     r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
 )
@@ -131,6 +135,9 @@ class PostgresSession(ServerSession):
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
     ) -> Rows:
         driver = _driver_of(connection)
+        is_undone = _QUERY.match(statement) is None
+        if is_undone:
+            driver.execute(b"BEGIN READ ONLY")
         results = _streamed(driver, statement)
         try:
             columns, first = next(results)
@@ -145,6 +152,9 @@ class PostgresSession(ServerSession):
             )
         finally:
             results.close()
+            if is_undone and driver.pgconn.transaction_status in _OPEN:
+                with suppress(psycopg.Error):
+                    driver.execute(b"ROLLBACK")
             if driver.pgconn.transaction_status != TransactionStatus.IDLE:
                 self._drop_later(connection)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import cast
@@ -41,16 +41,29 @@ _READING = frozenset(
         sqlite3.SQLITE_RECURSIVE,
     }
 )
-_DESCRIBING = frozenset(
+_OF_TABLES = frozenset(
     {
-        *("foreign_key_list", "index_info", "index_list", "table_info", "table_list"),
-        *("table_xinfo", "read_uncommitted"),
+        *("foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo"),
+        *("table_info", "table_list", "table_xinfo"),
     }
 )
-"""PRAGMAs that describe; the last one without an argument, as SQLAlchemy asks at the start."""
+"""PRAGMAs that describe what their argument names."""
+_DESCRIBING = frozenset(
+    {
+        *("application_id", "collation_list", "compile_options", "database_list", "encoding"),
+        *("freelist_count", "function_list", "module_list", "page_count", "page_size"),
+        *("pragma_list", "read_uncommitted", "schema_version", "user_version"),
+    }
+)
+"""PRAGMAs that describe, and that would set something if they had an argument."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
-_DECLARE_JSON = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
-"""Uses the table functions for JSON once. SQLite declares them at their first use, in a way that an
+_TABLE_FUNCTIONS = (
+    *("json_each", "json_tree"),
+    *(f"pragma_{name}" for name in sorted(_OF_TABLES)),
+    *("pragma_collation_list", "pragma_compile_options", "pragma_database_list"),
+    *("pragma_function_list", "pragma_module_list", "pragma_page_count", "pragma_pragma_list"),
+)
+"""Used once by every connection. SQLite declares them at their first use, in a way that an
 authorizer cannot tell from a change of the schema, so they have to be there before it is."""
 
 
@@ -116,7 +129,9 @@ def _connector(uri: str) -> Callable[[], sqlite3.Connection]:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute(_DECLARE_JSON).fetchall()
+        for name in _TABLE_FUNCTIONS:
+            with suppress(sqlite3.OperationalError):  # what an older SQLite has not
+                connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
         connection.set_authorizer(_authorize)
         return connection
 
@@ -130,9 +145,8 @@ def _authorize(
     if action == sqlite3.SQLITE_FUNCTION:
         allowed = (second or "").lower() not in _LOADING
     elif action == sqlite3.SQLITE_PRAGMA:
-        allowed = (first or "").lower() in _DESCRIBING and (
-            first != "read_uncommitted" or second is None
-        )
+        name = (first or "").lower()
+        allowed = name in _OF_TABLES or (name in _DESCRIBING and second is None)
     else:
         allowed = action in _READING
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -14,6 +14,7 @@ from dqa.guard.cypher.words import NAMES, PROCEDURES, SEARCHES, SHOWN, SHOWN_KIN
 
 _OPTIONS = frozenset({"planner", "runtime"})
 """Options after CYPHER that choose how to read, not what."""
+_EXECUTION = frozenset({"EXPLAIN", "PROFILE"})
 _DIRECTIONS = frozenset({"ASC", "ASCENDING", "DESC", "DESCENDING"})
 _MODES = words("REPEATABLE DIFFERENT ELEMENT ELEMENTS RELATIONSHIP RELATIONSHIPS BINDINGS")
 _HINTS = words("INDEX BTREE TEXT RANGE POINT SEEK SCAN JOIN ON")
@@ -77,13 +78,22 @@ class ClauseParser(ExpressionParser):
         return trace
 
     def _prefixes(self) -> None:
-        """Read EXPLAIN, which does not run the statement, and CYPHER with harmless options."""
+        """Read EXPLAIN or PROFILE, and CYPHER with harmless options.
+
+        PROFILE runs the query, so whatever may not run may not be measured either.
+        """
         keys, texts = self.keys, self.texts
+        modes: set[str] = set()
         while True:
-            if self.at("EXPLAIN"):
-                if self.ladybug:
+            key = keys[self.i]
+            if key in _EXECUTION:
+                modes.add(key)
+                if len(modes) > 1:
+                    raise NotAllowedError("it has EXPLAIN and PROFILE; write one of them")
+                self.i += 1
+                if self.ladybug and key == "EXPLAIN":
                     self.at("LOGICAL")
-            elif keys[self.i] == "CYPHER" and not self.ladybug:
+            elif key == "CYPHER" and not self.ladybug:
                 self.i += 1
                 if keys[self.i] == NUMBER and texts[self.i] in {"5", "25"}:
                     self.i += 1
@@ -91,8 +101,6 @@ class ClauseParser(ExpressionParser):
                     if texts[self.i].lower() not in _OPTIONS or keys[self.i + 2] not in NAMES:
                         self.unexpected("only planner and runtime may be set, not")
                     self.i += 3
-            elif keys[self.i] == "PROFILE":
-                raise NotAllowedError("PROFILE runs the statement to measure it; leave it out")
             else:
                 return
 

@@ -94,8 +94,8 @@ def test_a_reader_that_has_gone_is_no_error(arguments: Sequence[str]) -> None:
 
 
 def _failing(number: int) -> Any:
-    def write(self: Path, *_: object, **__: object) -> None:
-        raise OSError(number, os.strerror(number), str(self))
+    def write(file: Path, _: object) -> None:
+        raise OSError(number, os.strerror(number), str(file))
 
     return write
 
@@ -105,8 +105,8 @@ def test_a_disk_that_takes_nothing_is_one_line_that_names_the_file(
     dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Whichever command writes."""
-    monkeypatch.setattr(Path, "write_text", _failing(number))
-    monkeypatch.setattr(Path, "write_bytes", _failing(number))
+    for module in ("dqa.loaders.release_writer", "dqa.report.pages"):
+        monkeypatch.setattr(f"{module}.write_private", _failing(number))
     for arguments in (
         ("generate", "--questions", 1, "--out", tmp_path / "g"),
         ("audit", "--generated", generated, "--html", tmp_path / "a.html"),

@@ -90,6 +90,14 @@ def failed(name: str, problem: str) -> DatabaseUnavailableError:
     return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
 
 
+def unanswered(name: str, limits: Limits) -> DatabaseUnavailableError:
+    """Return the error of a server that neither ends a statement nor says that it will."""
+    return DatabaseUnavailableError(
+        f"Database '{name}' does not answer: the statement did not come back within "
+        f"{limits.seconds:g} seconds, nor did an attempt to end it."
+    )
+
+
 def one_line(error: object) -> str:
     """Return what a driver says on one line, without secrets and the full stop."""
     original = getattr(error, "orig", None) or error

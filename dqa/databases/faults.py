@@ -45,7 +45,7 @@ class Fault(Enum):
     PASSING = "passing"
     """What came between is over: a second attempt is worth it, after which it is as unclear."""
     CONNECTION = "connection"
-    """As what passes, on another connection."""
+    """The connection broke: as unclear, unless nothing had been sent, which may be sent again."""
     SERVER = "server"
     """The server's, whatever is asked: it is broken, full, or not to be reached."""
     ACCESS = "access"
@@ -54,7 +54,8 @@ class Fault(Enum):
     """Ours: the driver was used as it must not be."""
 
 
-_SECOND_ATTEMPTS = frozenset({Fault.PASSING, Fault.CONNECTION})
+_ASKING = 0.75
+"""Seconds at least that a database has to answer something trivial."""
 _SUSPECTS = 1_000
 """Statements remembered that have broken connections."""
 
@@ -73,12 +74,20 @@ class Failure:
         The name that it does not know.
     outage
         What to say where the server is at fault; None for the usual words.
+    is_sent
+        Whether the statement had been sent by then, so that it may be what broke a connection.
     """
 
     fault: Fault
     problem: str
     name: str | None = None
     outage: str | None = None
+    is_sent: bool = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a second attempt is worth it, and harms nobody."""
+        return self.fault is Fault.PASSING or (self.fault is Fault.CONNECTION and not self.is_sent)
 
 
 class UnsettledError(DatabaseUnavailableError):
@@ -139,9 +148,10 @@ def error_of(
 class Attempts:
     """Runs statements of one session, and settles whose fault it was where one failed.
 
-    A statement is run again where its connection broke or what came between is over, once. Where it
-    fails again, or what it met is unclear, a trivial statement decides: the database that answers
-    that is well, so the statement is at fault. A statement that takes the whole server down leaves
+    A statement is run again, once, where its connection broke before it was sent or what came
+    between is over. Where it fails again, or what it met is unclear, a trivial statement decides:
+    the database that answers that is well, so the statement is at fault. One that was sent when its
+    connection broke may have broken it. A statement that takes the whole server down leaves
     nobody to ask; it is remembered. When it comes again the server is asked first, and what it does
     then is its own fault: no statement is an outage twice.
 
@@ -172,7 +182,7 @@ class Attempts:
         started = perf_counter()
         is_suspect = statement in self._suspects
         if is_suspect:
-            self._ask_trivially(limits)
+            self._ask_trivially(limits, 0.0)
         try:
             rows = self._run_once(statement, limits)
         except UnsettledError as error:
@@ -183,7 +193,7 @@ class Attempts:
         if unsettled.failure.fault is Fault.CONNECTION:
             self._renew()
         left = limits.seconds - (perf_counter() - started)
-        if unsettled.failure.fault in _SECOND_ATTEMPTS and not is_suspect and left > 0:
+        if unsettled.failure.is_over and not is_suspect and left > 0:
             try:
                 return self._run_once(statement, replace(limits, seconds=left))
             except UnsettledError as error:
@@ -192,15 +202,16 @@ class Attempts:
                 self._suspect(statement)
                 raise
         try:
-            self._ask_trivially(limits)
+            self._ask_trivially(limits, perf_counter() - started)
         except DatabaseUnavailableError as away:
             if not is_suspect:
                 self._suspect(statement)
                 raise DatabaseUnavailableError(str(unsettled)) from away
         raise _blamed(unsettled) from unsettled
 
-    def _ask_trivially(self, limits: Limits) -> None:
+    def _ask_trivially(self, limits: Limits, taken: float) -> None:
         """Raise `DatabaseUnavailableError` where the database does not answer, asked twice."""
+        limits = replace(limits, seconds=max(limits.seconds - taken, _ASKING))
         try:
             try:
                 self._run_once(self._trivial, limits)

@@ -27,11 +27,14 @@ from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
+from dqa.databases.leaving import OverdueError
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
-from dqa.databases.servers import GRACE
 from dqa.databases.tables import REFERENCES, ROW_COLUMN
 from dqa.databases.watchdog import WATCHDOG
+
+_AT_ONCE = 0.1
+"""Seconds that may pass before what is left of a limit is told to a server anew."""
 
 
 class PooledSession(Session):
@@ -68,7 +71,10 @@ class PooledSession(Session):
     def _limit(
         self, connection: PoolProxiedConnection, limits: Limits
     ) -> AbstractContextManager[object]:
-        """Limit what statements of `connection` take while the context lasts."""
+        """Limit what statements of `connection` take while the context lasts.
+
+        `OverdueError` comes out of it where a statement was stopped from outside.
+        """
 
     @abstractmethod
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
@@ -79,20 +85,15 @@ class PooledSession(Session):
         """Return what a driver's error means."""
 
     @contextmanager
-    def _watch(
-        self, connection: PoolProxiedConnection, limits: Limits, stop: Callable[[], None]
-    ) -> Iterator[None]:
-        """Stop a statement from outside where its server does not, and drop its connection."""
-        with WATCHDOG.after(limits.seconds + GRACE, stop) as timer:
+    def _watch(self, seconds: float, stop: Callable[[], None]) -> Iterator[None]:
+        """Stop a statement from outside, where it is still there after so many seconds."""
+        with WATCHDOG.after(seconds, stop) as timer:
             try:
                 yield
             except self._driver_error as error:
                 if not timer.has_fired:
                     raise
-                raise timed_out(limits, self.kind) from error
-            finally:
-                if timer.has_fired:
-                    connection.invalidate()
+                raise OverdueError from error
 
     @property
     def namespace(self) -> str | None:  # type: ignore[override]
@@ -104,37 +105,50 @@ class PooledSession(Session):
         self._engine.dispose()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement, and once again where its connection breaks: reading twice is safe."""
+        """Run a statement, and once again where its connection broke before it was sent."""
         return self._attempts.run(statement, limits)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
+        connection = self._connect(limits.seconds)
         pool = self._engine.pool
-        connection = self._connect()
+        is_sent = False
         try:
-            with self._limit(connection, limits):
+            with self._limit(connection, _left(limits, started)):
+                is_sent = True
                 return self._rows(connection, statement, limits, started)
+        except OverdueError as error:
+            raise self._late(connection, limits) from error
         except self._driver_error as error:
             failure = self._failure(error)
             if self._is_lost(error, connection):
                 failure = replace(failure, fault=Fault.CONNECTION)
             if failure.fault is Fault.CONNECTION:
-                connection.invalidate(error)
+                failure = replace(failure, is_sent=is_sent)
+                discard(connection)
             raise error_of(failure, error, self.name, self.kind, limits) from error
         except UnreadableError:
-            connection.invalidate()
+            discard(connection)
             raise
         except DqaError:
             raise
         except BaseException:
             # Ended from outside with who knows what still on the wire.
-            connection.invalidate()
+            discard(connection)
             raise
         finally:
-            if self._engine.pool is not pool and connection.is_valid:
+            if self._engine.pool is not pool:
                 # Disposed of meanwhile: the old pool would take it back and never close it.
-                connection.invalidate()
-            connection.close()
+                discard(connection)
+            self._give_back(connection)
+
+    def _give_back(self, connection: PoolProxiedConnection) -> None:
+        """Return a connection to the pool."""
+        connection.close()
+
+    def _late(self, connection: PoolProxiedConnection, limits: Limits) -> DqaError:  # noqa: ARG002
+        """Return the error of a statement that was stopped from outside."""
+        return timed_out(limits, self.kind)
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
@@ -152,7 +166,22 @@ class PooledSession(Session):
     def _is_lost(self, error: Exception, connection: PoolProxiedConnection) -> bool:
         return self._engine.dialect.is_disconnect(error, connection, None)  # type: ignore[arg-type]
 
-    def _connect(self) -> PoolProxiedConnection:
+    def _connect(self, seconds: float) -> PoolProxiedConnection:
+        """Return a connection that was whole a moment ago."""
+        connection = self._checked_out(seconds)
+        while self._is_stale(connection):
+            connection.invalidate()
+            connection.close()
+            self._engine.dispose()
+            connection = self._checked_out(seconds)
+        return connection
+
+    def _is_stale(self, connection: PoolProxiedConnection) -> bool:  # noqa: ARG002
+        """Whether an idle connection has broken."""
+        return False
+
+    def _checked_out(self, seconds: float) -> PoolProxiedConnection:  # noqa: ARG002
+        """Return one of the pool's connections, or a new one within `seconds` and little more."""
         try:
             return self._engine.raw_connection()
         except (SQLAlchemyError, self._driver_error) as error:
@@ -173,6 +202,20 @@ class PooledSession(Session):
                 raise DatabaseUnavailableError(
                     f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
                 ) from error
+
+
+def _left(limits: Limits, started: float) -> Limits:
+    """Return the limits with what is left of their seconds; as they are where nothing is lost."""
+    taken = perf_counter() - started
+    if taken < _AT_ONCE:
+        return limits
+    return replace(limits, seconds=max(limits.seconds - taken, _AT_ONCE))
+
+
+def discard(connection: PoolProxiedConnection) -> None:
+    """Close a connection instead of giving it back, where that has not been done."""
+    if connection.is_valid:
+        connection.invalidate()
 
 
 def commented_reference(column: str, comment: str | None) -> tuple[tuple[str, str, str], ...]:

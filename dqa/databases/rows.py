@@ -22,8 +22,6 @@ _COUNTING, _MOST_SECONDS = 0.5, 1.0
 """Share of a statement's time within which they are, and the most that it adds, in seconds."""
 _LEAST_PART = 40
 """Characters below which no part of a list's or map's item is worth to be shown."""
-_BATCH = 256
-"""Rows fetched at once: enough for most results, few enough to stop early."""
 
 
 class DriverCursor(Protocol):
@@ -34,8 +32,8 @@ class DriverCursor(Protocol):
         """The columns, or None where the statement was no query."""
         ...
 
-    def fetchmany(self, size: int, /) -> Sequence[Any]:
-        """Return the next rows, none where there are no more."""
+    def fetchone(self) -> Sequence[Any] | None:
+        """Return the next row, None where there is none."""
         ...
 
 
@@ -55,9 +53,8 @@ def fetch_rows(  # noqa: PLR0913  (each is a question of its own to a backend)
     if cursor.description is None:
         raise StatementError("The statement returned no rows; write a query that does.")
     columns = [column[0] for column in cursor.description]
-    size = min(limits.rows + 1, _BATCH)
-    batches = iter(lambda: cursor.fetchmany(size) or [], [])
-    rows: Iterable[Sequence[Any]] = (row for batch in batches for row in batch)
+    # One at a time: each may have many megabytes, and more at once are hardly faster.
+    rows: Iterable[Sequence[Any]] = iter(cursor.fetchone, None)
     if is_json is not None:
         places = {n for n, column in enumerate(cursor.description) if is_json(column[1])}
         rows = (_parsed(row, places) for row in rows) if places else rows

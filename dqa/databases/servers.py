@@ -10,8 +10,6 @@ from dqa.core.errors import DatabaseUnavailableError, UsageError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-GRACE = 2.0
-"""Seconds that a server has to stop a statement itself before it is stopped from outside."""
 POOL: Mapping[str, int] = {"pool_size": 8, "max_overflow": 24, "pool_timeout": 60}
 """Connections kept and allowed: servers have a hundred for everybody."""
 

@@ -94,10 +94,14 @@ def test_a_reader_that_has_gone_is_no_error(arguments: Sequence[str]) -> None:
 
 
 def _failing(number: int) -> Any:
-    def write(file: Path, _: object) -> None:
-        raise OSError(number, os.strerror(number), str(file))
+    really = os.open
 
-    return write
+    def opened(file: Path | str, flags: int, *rest: Any, **named: Any) -> int:
+        if flags & os.O_CREAT:
+            raise OSError(number, os.strerror(number), str(file))
+        return really(file, flags, *rest, **named)
+
+    return opened
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
@@ -105,8 +109,7 @@ def test_a_disk_that_takes_nothing_is_one_line_that_names_the_file(
     dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Whichever command writes."""
-    for module in ("dqa.loaders.release_writer", "dqa.report.pages"):
-        monkeypatch.setattr(f"{module}.write_private", _failing(number))
+    monkeypatch.setattr(os, "open", _failing(number))
     for arguments in (
         ("generate", "--questions", 1, "--out", tmp_path / "g"),
         ("audit", "--generated", generated, "--html", tmp_path / "a.html"),

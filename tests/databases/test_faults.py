@@ -261,8 +261,10 @@ def test_a_fault_of_ours_is_a_bug() -> None:
 class Server:
     """A database that meets a fault at each statement but a trivial one."""
 
-    def __init__(self, fault: Fault, *, times: int = 1_000, dies: bool = False) -> None:
-        self.fault, self.times, self.dies = fault, times, dies
+    def __init__(
+        self, fault: Fault, *, times: int = 1_000, dies: bool = False, is_sent: bool = True
+    ) -> None:
+        self.fault, self.times, self.dies, self.is_sent = fault, times, dies, is_sent
         self.asked: list[str] = []
         self.is_away = False
         self.attempts = Attempts(self.run, "trivial", self.asked.clear)
@@ -276,7 +278,7 @@ class Server:
             return Rows(("a",), ((1,),))
         self.times -= 1
         self.is_away = self.dies
-        raise UnsettledError("shop", Failure(self.fault, "internal error"))
+        raise UnsettledError("shop", Failure(self.fault, "internal error", is_sent=self.is_sent))
 
 
 def test_what_is_unclear_is_the_statements_where_the_database_answers() -> None:
@@ -304,12 +306,20 @@ def test_what_passes_is_tried_again_once() -> None:
 
 
 def test_a_connection_that_breaks_is_replaced_and_blamed_on_who_breaks_it() -> None:
-    """A new one for the second time; what breaks that too is at fault."""
-    server = Server(Fault.CONNECTION, times=1)
+    """Where nothing had been sent, a statement is sent on a new one; it may break that as well."""
+    server = Server(Fault.CONNECTION, times=1, is_sent=False)
     assert server.attempts.run("odd", LIMITS).rows == ((1,),)
     assert server.asked == ["odd"]  # what was asked before the connections were renewed is cleared
     with pytest.raises(StatementError, match="broke at this statement"):
-        Server(Fault.CONNECTION).attempts.run("odd", LIMITS)
+        Server(Fault.CONNECTION, is_sent=False).attempts.run("odd", LIMITS)
+
+
+def test_a_statement_that_may_have_broken_its_connection_is_not_sent_again() -> None:
+    """It is at fault where the database answers another one."""
+    server = Server(Fault.CONNECTION)
+    with pytest.raises(StatementError, match="broke at this statement"):
+        server.attempts.run("odd", LIMITS)
+    assert server.asked == ["trivial"]
 
 
 def test_no_statement_takes_a_server_down_as_an_outage_twice() -> None:

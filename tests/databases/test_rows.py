@@ -147,9 +147,8 @@ def test_json_that_a_driver_gives_as_text_is_parsed() -> None:
         def __init__(self) -> None:
             self.left: list[Any] = [('{"x": [1, null]}', '["y"]'), (None, "z"), *unread]
 
-        def fetchmany(self, size: int, /) -> list[Any]:
-            taken, self.left = self.left[:size], self.left[size:]
-            return taken
+        def fetchone(self) -> Any:
+            return self.left.pop(0) if self.left else None
 
     found = fetch_rows(
         *(Cursor(), Limits(cell=10_000), perf_counter(), Broken),

@@ -13,7 +13,7 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import crashed, out_of_memory, timed_out
+from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
 from dqa.databases.isolation.pool import GoneError, OpenWorker, WorkerPool
 from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
 from dqa.databases.opening import Opening
@@ -120,10 +120,7 @@ class IsolatedSession(Session):
             raise out_of_memory() from None
         if isinstance(error, TimeoutError) or name in _OVER_TIME:
             if worker.mark is not None and not ended.wait(_ENDING):
-                raise DatabaseUnavailableError(
-                    f"Database '{self.name}' does not answer: the statement did not come back "
-                    f"within {limits.seconds:g} seconds, nor did an attempt to end it."
-                ) from None
+                raise unanswered(self.name, limits) from None
             raise timed_out(limits, self.kind) from None
         if name == "SIGKILL":  # the system's, where memory runs out
             raise out_of_memory() from None

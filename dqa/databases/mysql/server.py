@@ -16,7 +16,7 @@ from dqa.databases.failures import one_line
 from dqa.databases.rows import MOST_COUNTED
 from dqa.databases.servers import display_name
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
 """Bytes that a session may hold, where the server can limit it (MariaDB)."""
 FULL = frozenset({3, 1021, 1026, 1030, 1114})
@@ -85,19 +85,28 @@ def encryption(url: URL) -> dict[str, bool]:
     return {"ssl_disabled": True} if is_near and not is_asked else {}
 
 
-def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
-    """Connect outside of any pool, for what is no query."""
-    arguments, options = url.get_dialect()().create_connect_args(url)
-    wanted = {
+def connect(url: URL, **options: object) -> Connection[Any]:
+    """Connect, with the driver's errors; a server that is stopped is not waited for."""
+    arguments, of_url = url.get_dialect()().create_connect_args(url)
+    wanted: dict[str, Any] = {
         **encryption(url),
-        **options,
-        "client_flag": client_flag,
+        **of_url,
         "autocommit": True,
         "charset": "utf8mb4",
+        **options,
+        "connect_timeout": CONNECT_SECONDS,
+        "read_timeout": CONNECT_SECONDS,
     }
-    wanted["connect_timeout"] = CONNECT_SECONDS
+    connection = pymysql.connect(*arguments, **wanted)
+    # What is asked later may take as long as it takes.
+    connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001
+    return connection
+
+
+def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
+    """Connect outside of any pool, for what is no query."""
     try:
-        return pymysql.connect(*arguments, **wanted)
+        return connect(url, client_flag=client_flag)
     except pymysql.err.MySQLError as error:
         code, problem = code_of(error), one_line(error)
         if code in _MENDING:

@@ -10,9 +10,9 @@ way.
 from __future__ import annotations
 
 import re
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 from pymysql.connections import Connection
@@ -23,19 +23,18 @@ from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import DqaError
+from dqa.core.errors import UsageError
 from dqa.databases.failures import driver_reads, one_line
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.mysql.codes import fault_of
 from dqa.databases.mysql.server import (
-    CONNECT_SECONDS,
     Flavour,
     code_of,
-    encryption,
+    connect,
     new_connection,
 )
-from dqa.databases.relational import PooledSession
 from dqa.databases.rows import fetch_rows
+from dqa.databases.server_session import ServerSession
 from dqa.databases.servers import POOL, display_name
 
 _READING = conversions | {FIELD_TYPE.TIME: str}
@@ -44,7 +43,7 @@ _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 
-class MysqlSession(PooledSession):
+class MysqlSession(ServerSession):
     """A read-only database of a MySQL or MariaDB server.
 
     Parameters
@@ -56,18 +55,11 @@ class MysqlSession(PooledSession):
     """
 
     def __init__(self, url: URL, flavour: Flavour) -> None:
+        # The guard reads statements as this mode does, whatever the server's own is.
+        settings = f"SET SESSION sql_mode = '{flavour.mode}', time_zone = '+00:00'"
         engine = create_engine(
             url,
-            connect_args={
-                "autocommit": True,
-                "charset": "utf8mb4",
-                "connect_timeout": CONNECT_SECONDS,
-                "conv": _READING,
-                **encryption(url),
-                # The guard reads statements as this mode does, whatever the server's own is.
-                "init_command": f"SET SESSION sql_mode = '{flavour.mode}', time_zone = '+00:00'"
-                + flavour.session,
-            },
+            creator=partial(connect, url, conv=_READING, init_command=settings + flavour.session),
             pool_reset_on_return=None,  # there is nothing to roll back
             **POOL,
         )
@@ -77,41 +69,34 @@ class MysqlSession(PooledSession):
         self._url = url
         self.schemas = self.search_path = (url.database or "",)
 
-    @contextmanager
-    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        driver = cast("Connection[Any]", connection.driver_connection)
+    def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
+        """Send what differs from what the session has."""
         wanted = self._flavour.limit(limits)
         if connection.info.get("limits") != wanted:
-            with driver.cursor() as cursor:
+            with _driver_of(connection).cursor() as cursor:
                 if "limits" not in connection.info:
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
                 cursor.execute(f"SET SESSION {wanted}")
             connection.info["limits"] = wanted
-        number = _number_of(driver)
-        with self._watch(connection, limits, lambda: self._break(driver, number)):
-            yield
 
-    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
-        number = _number_of(cast("Connection[Any]", connection.driver_connection))
-        return lambda: self._kill("QUERY", number)
+    def _mark_of(self, connection: PoolProxiedConnection) -> str:
+        return str(int(_driver_of(connection).thread_id()))  # type: ignore[no-untyped-call]
 
-    def _kill(self, what: str, number: int) -> None:
-        with suppress(DqaError, self._driver_error):
+    def _descriptor(self, connection: PoolProxiedConnection) -> int:
+        wire = _driver_of(connection)._sock  # type: ignore[attr-defined]  # noqa: SLF001
+        return -1 if wire is None else int(wire.fileno())
+
+    def _end(self, mark: str, tell: Callable[[], None]) -> None:
+        with suppress(UsageError, self._driver_error):
             other = new_connection(self._url)
+            tell()
             with other, other.cursor() as cursor:
-                cursor.execute(f"KILL {what} {number:d}")
-
-    def _break(self, driver: Connection[Any], number: int) -> None:
-        """Stop what a server does not stop by itself, and stop waiting for it."""
-        self._kill("CONNECTION", number)
-        with suppress(OSError, AttributeError):
-            driver._sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # noqa: SLF001
+                cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
     ) -> Rows:
-        driver = cast("Connection[Any]", connection.driver_connection)
-        cursor = SSCursor(driver)
+        cursor = SSCursor(_driver_of(connection))
         try:
             with driver_reads():
                 cursor.execute(statement)
@@ -123,7 +108,7 @@ class MysqlSession(PooledSession):
             if _is_clean(cursor):
                 cursor.close()
             else:
-                connection.invalidate()
+                self._drop_later(connection)
 
     def _failure(self, error: Exception) -> Failure:
         problem, fault = one_line(error), fault_of(code_of(error))
@@ -133,9 +118,8 @@ class MysqlSession(PooledSession):
         return Failure(fault, problem, unknown and unknown[1])
 
 
-def _number_of(driver: Connection[Any]) -> int:
-    """Return what the server calls a connection."""
-    return int(driver.thread_id())  # type: ignore[no-untyped-call]
+def _driver_of(connection: PoolProxiedConnection) -> Connection[Any]:
+    return cast("Connection[Any]", connection.driver_connection)
 
 
 def _is_json(kind: object) -> bool:

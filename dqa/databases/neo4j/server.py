@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
@@ -18,8 +20,17 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
+from dqa.databases.leaving import GRACE, OverdueError, has_answered
 from dqa.databases.servers import POOL
+from dqa.databases.watchdog import WATCHDOG
 
+MARK = "dqa"
+"""The key of a transaction's metadata that says whose it is."""
+_END = (
+    "SHOW TRANSACTIONS YIELD transactionId AS id, metaData "
+    f"WHERE metaData.{MARK} STARTS WITH $mark "
+    "TERMINATE TRANSACTIONS id YIELD message RETURN message"
+)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 _FORM = "bolt://user:password@host:7687/database"
@@ -107,6 +118,26 @@ class Address:
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A transaction that cannot write.
+
+    Attributes
+    ----------
+    transaction
+        It, as the driver gives it.
+    leave
+        Breaks its connection, from any thread and without waiting.
+    """
+
+    transaction: neo4j.Transaction
+    leave: Callable[[], None]
+
+    def run(self, statement: str, **given: object) -> neo4j.Result:
+        """Run a statement."""
+        return self.transaction.run(statement, given)
+
+
 class Server:
     """An open driver, and sessions of the address's database.
 
@@ -136,13 +167,59 @@ class Server:
         except (exceptions.DriverError, ValueError, OSError) as error:
             raise self.failure(error) from error
 
-    def reading(self, fetch: int = 1_000) -> neo4j.Session:
-        """Return a session that cannot write, and that fetches so many rows at a time."""
-        return self.driver.session(
+    @contextmanager
+    def reading(
+        self, seconds: float, fetch: int = 1_000, mark: str | None = None
+    ) -> Iterator[Reading]:
+        """Give a transaction that cannot write, and leave the server where it does not come back.
+
+        Parameters
+        ----------
+        seconds
+            How long the server lets it take, connecting included.
+        fetch
+            How many rows the server sends at a time.
+        mark
+            What `end_marked` knows it by.
+
+        Raises
+        ------
+        OverdueError
+            The server did not end it by itself.
+        """
+        session = self.driver.session(
             database=self.address.database,
             default_access_mode=neo4j.READ_ACCESS,
             fetch_size=fetch,
+            connection_acquisition_timeout=seconds,
         )
+        with WATCHDOG.after(seconds + GRACE, lambda: _leave(session)) as timer:
+            try:
+                started = session.begin_transaction(
+                    timeout=seconds, metadata={MARK: mark} if mark else None
+                )
+                yield Reading(started, lambda: _leave(session))
+            except (exceptions.Neo4jError, exceptions.DriverError, OSError) as error:
+                if not timer.has_fired:
+                    raise
+                raise OverdueError from error
+            finally:
+                _close(session)
+
+    def end_marked(self, mark: str, seconds: float) -> bool:
+        """End the transactions whose mark begins so; whether the server has answered in time."""
+
+        def end(tell: Callable[[], None]) -> None:
+            try:
+                with self.reading(_CONNECTING) as reading:
+                    tell()
+                    reading.run(_END, mark=mark).consume()
+            except exceptions.Neo4jError:
+                return  # it has no such statement, or the user no such right
+            except (OverdueError, exceptions.DriverError, OSError) as error:
+                raise DatabaseUnavailableError(str(error)) from error
+
+        return has_answered(seconds, end)
 
     def writing(self) -> neo4j.Session:
         """Return a session for the loader."""
@@ -159,8 +236,12 @@ class Server:
             As `failure` says.
         """
         try:
-            with self.reading() as session, session.begin_transaction(timeout=seconds) as started:
-                return started.run(statement, given).data()
+            with self.reading(seconds) as reading:
+                return reading.run(statement, **given).data()
+        except OverdueError:
+            raise DatabaseUnavailableError(
+                f"Neo4j at {self.address.name} does not answer within {seconds:g} seconds."
+            ) from None
         except (exceptions.Neo4jError, exceptions.DriverError, OSError) as error:
             raise self.failure(error) from error
 
@@ -189,6 +270,21 @@ class Server:
         return DatabaseUnavailableError(
             f"{where} cannot be reached: {says}. Is it running, and is this its Bolt port?"
         )
+
+
+def _leave(session: neo4j.Session) -> None:
+    """Break the connection that a session has, if any; the driver has no limit for an answer."""
+    connection = session._connection  # noqa: SLF001
+    if connection is not None:
+        connection.kill()  # type: ignore[no-untyped-call]
+
+
+def _close(session: neo4j.Session) -> None:
+    """Close a session; one whose connection breaks over that is not closed at the first time."""
+    for _ in range(2):
+        with suppress(exceptions.Neo4jError, exceptions.DriverError, OSError):
+            session.close()
+            return
 
 
 def is_timeout(error: Exception) -> bool:

@@ -8,9 +8,11 @@ it stops what changes no data but the server, as killing a connection does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter
 from typing import Any
+from uuid import uuid4
 
 from neo4j.exceptions import DriverError, Neo4jError
 
@@ -18,12 +20,13 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DataError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import refused
+from dqa.databases.failures import refused, timed_out, unanswered
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
+from dqa.databases.leaving import ENDING, OverdueError
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.hiding import namer
-from dqa.databases.neo4j.server import Server, first_line
+from dqa.databases.neo4j.server import Reading, Server, first_line
 from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.rows import collect
 
@@ -32,6 +35,7 @@ _PAGE = 1_000
 _KEPT = 4_096
 """Statements remembered."""
 _FAILURES = (Neo4jError, DriverError, OSError)
+_CUT = frozenset({"rows", "bytes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,14 @@ class GraphNamespace:
     label: str
     schema: Mapping[str, Any]
     orders: Mapping[str, bytes]
+
+
+class _UnsentError(Exception):
+    """The server was away before a statement was sent."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class Neo4jSession(Session):
@@ -69,6 +81,9 @@ class Neo4jSession(Session):
         self._named: Callable[[str], str] = namer(label) if label else str
         self._reading: set[str] = set()
         self._attempts = Attempts(self._run_once, "RETURN 1")
+        self._mark = f"dqa-{uuid4().hex}"
+        self._numbers = count()
+        self._is_announced = False
 
     def read_schema(self) -> DatabaseSchema:
         """Return what the tag says of a situation, or what the whole database has."""
@@ -92,44 +107,55 @@ class Neo4jSession(Session):
         """Close all connections."""
         self._server.close()
 
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has let through; once more where the server was away.
+    def end_statements(self, mark: str, seconds: float) -> bool:
+        """End transactions of another session."""
+        return self._server.end_marked(mark, seconds)
 
-        Reading may be repeated. After a failure the driver has dropped the connections of before,
-        so the second time is on a new one.
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Run a statement that the guard has let through.
+
+        Once more, where the server was away before it was sent: after a failure the driver has
+        dropped the connections of before, so the second time is on a new one.
         """
+        if not self._is_announced:
+            self._is_announced = True
+            self.announce(self._mark)
         return self._attempts.run(statement, limits)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
+        mark = f"{self._mark}-{next(self._numbers)}-"
+        is_sent = False
         try:
-            return self._rows(statement, limits)
+            with self._server.reading(limits.seconds, min(limits.rows + 1, _PAGE), mark) as reading:
+                is_sent = True
+                return self._rows(reading, statement, limits)
+        except OverdueError as error:
+            if self._server.end_marked(mark, ENDING):
+                raise timed_out(limits, self.kind) from error
+            raise unanswered(self.name, limits) from error
         except _FAILURES as error:
-            failure = self._failure(error)
+            failure = replace(self._failure(error), is_sent=is_sent)
             if failure.fault is Fault.ACCESS:
                 raise self._server.failure(error) from error
             raise error_of(failure, error, self.name, self.kind, limits) from error
 
-    def _rows(self, statement: str, limits: Limits) -> Rows:
+    def _rows(self, reading: Reading, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
-        with (
-            self._server.reading(min(limits.rows + 1, _PAGE)) as session,
-            session.begin_transaction(timeout=limits.seconds) as transaction,
-        ):
-            if statement not in self._reading:
-                self._require_reading(statement, transaction.run)
-            result = transaction.run(statement)
-            rows = collect(
-                list(map(self._named, result.keys())),
-                map(values_of, result),
-                limits,
-                started,
-                self._convert,
-                failures=_FAILURES,
-                stop=lambda: None,  # the server ends what takes longer than a transaction may
-            )
-            # What was cut is not worth a commit, which would read it to its end.
-            transaction.rollback()
-            return rows
+        if statement not in self._reading:
+            self._require_reading(statement, reading.run)
+        result = reading.run(statement)
+        rows = collect(
+            list(map(self._named, result.keys())),
+            map(values_of, result),
+            limits,
+            started,
+            self._convert,
+            failures=_FAILURES,
+            stop=reading.leave,
+        )
+        if rows.cut in _CUT and rows.total is None:
+            reading.leave()  # a rollback would read all that is on its way
+        return rows
 
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
         kind = run(f"EXPLAIN {statement}").consume().query_type

@@ -9,37 +9,44 @@ at a time; rows are streamed, and a statement whose result is cut is cancelled.
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from itertools import chain
 from typing import Any, cast
+from uuid import uuid4
 
 import psycopg
-from psycopg import Connection, generators
+from psycopg import Connection, generators, waiting
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import StatementError
+from dqa.core.errors import DatabaseUnavailableError, StatementError
 from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
+from dqa.databases.leaving import shut
 from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.loaders import adapters
-from dqa.databases.relational import PooledSession
 from dqa.databases.rows import collect
+from dqa.databases.server_session import ServerSession
 from dqa.databases.servers import POOL, display_name
 from dqa.databases.tables import quote
+from dqa.databases.watchdog import WATCHDOG
 
 CONNECT_SECONDS = 10
-_CANCEL_SECONDS = 2.0
-_BATCH = 256
+_CANCEL_SECONDS = 0.5
+_BATCH = 8
+"""Rows that are held at once: few, as each may have many megabytes; more are hardly faster."""
+_INTERVAL = 0.1
+"""Seconds between two looks for signals such as Ctrl-C while a server is waited for."""
+_END = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %s
+"""
 _SESSION = (
     # The guard reads texts as the first one says, whatever the server's own setting is.
     "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
@@ -52,7 +59,7 @@ _UNKNOWN = re.compile(
 )
 
 
-class PostgresSession(PooledSession):
+class PostgresSession(ServerSession):
     """A read-only PostgreSQL database, or one schema of it.
 
     Parameters
@@ -66,33 +73,29 @@ class PostgresSession(PooledSession):
     language = "SQL (PostgreSQL)"
 
     def __init__(self, url: URL, namespace: str | None = None) -> None:
+        given = url.query.get("application_name")
+        # By its name a connection is known for this session's when its number has been given anew.
+        self._application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
         engine = create_engine(
             url,
             connect_args={
                 "connect_timeout": CONNECT_SECONDS,
                 "autocommit": True,
+                "application_name": self._application,
                 "context": adapters(),
             },
             pool_reset_on_return=None,  # there is nothing to roll back
             **POOL,
         )
+        self._url = url
         super().__init__(engine, "postgres", display_name(url, namespace), namespace)
         if namespace is not None:
             self.schemas = self.search_path = (namespace,)
 
-    @contextmanager
-    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        driver = cast("Connection[Any]", connection.driver_connection)
-        self._prepare(connection, driver, limits)
-        with self._watch(connection, limits, lambda: _stop(driver)):
-            yield
-
-    def _prepare(
-        self, connection: PoolProxiedConnection, driver: Connection[Any], limits: Limits
-    ) -> None:
+    def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
         """Send what differs from what the session has."""
         settings = []
-        info = connection.info
+        info, driver = connection.info, _driver_of(connection)
         if driver.info.parameter_status("default_transaction_read_only") != "on" or (
             "limit" not in info
         ):
@@ -105,16 +108,34 @@ class PostgresSession(PooledSession):
             driver.execute("; ".join(settings).encode())
             info["limit"] = limit
 
+    def _mark_of(self, connection: PoolProxiedConnection) -> str:
+        return f"{_driver_of(connection).info.backend_pid} {self._application}"
+
+    def _descriptor(self, connection: PoolProxiedConnection) -> int:
+        return _descriptor_of(_driver_of(connection))
+
+    def _end(self, mark: str, tell: Callable[[], None]) -> None:
+        number, _, application = mark.partition(" ")
+        arguments, given = self._url.get_dialect()().create_connect_args(self._url)
+        options = {**given, "autocommit": True, "connect_timeout": CONNECT_SECONDS}
+        try:
+            with psycopg.connect(*arguments, **options) as other:
+                tell()
+                other.execute(_END, (int(number), application))
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailableError(str(error)) from error
+        except psycopg.Error:
+            return
+
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
     ) -> Rows:
-        driver = cast("Connection[Any]", connection.driver_connection)
-        results = _streamed(driver, statement, min(limits.rows + 1, _BATCH))
+        driver = _driver_of(connection)
+        results = _streamed(driver, statement)
         try:
             columns, first = next(results)
             if columns is None:
-                # No query: whatever it did to the session ends with it.
-                connection.invalidate()
+                self._drop_later(connection)  # what it did to the session ends with it
                 raise StatementError("The statement returned no rows; write a query that does.")
             rows = chain(first, (row for _, more in results for row in more))
             return collect(
@@ -124,9 +145,8 @@ class PostgresSession(PooledSession):
             )
         finally:
             results.close()
-
-    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
-        return partial(_cancel, cast("Connection[Any]", connection.driver_connection))
+            if driver.pgconn.transaction_status != TransactionStatus.IDLE:
+                self._drop_later(connection)
 
     def _failure(self, error: Exception) -> Failure:
         code, problem = code_of(error), message_of(error)
@@ -142,10 +162,21 @@ def _without_code(error: Exception) -> Fault:
     return Fault.STATEMENT if is_told else Fault.UNCLEAR
 
 
+def _driver_of(connection: PoolProxiedConnection) -> Connection[Any]:
+    return cast("Connection[Any]", connection.driver_connection)
+
+
+def _descriptor_of(driver: Connection[Any]) -> int:
+    try:
+        return driver.pgconn.socket
+    except psycopg.Error:
+        return -1
+
+
 def _streamed(
-    driver: Connection[Any], statement: str, size: int
+    driver: Connection[Any], statement: str
 ) -> Generator[tuple[list[str] | None, list[tuple[Any, ...]]], None, None]:
-    """Yield the columns and so many rows at once; closing it cancels what is left.
+    """Yield the columns and some rows at once; closing it cancels what is left.
 
     As `psycopg.Cursor.stream`, which takes twice the time of a small query and tells no columns
     where there are no rows. The columns are None where the statement is no query.
@@ -154,19 +185,15 @@ def _streamed(
     names: list[str] | None = None
     with driver.lock:
         wire.send_query_params(statement.encode(), None)
-        wire.set_chunked_rows_mode(size)
-        is_over = False
+        wire.set_chunked_rows_mode(_BATCH)
         try:
-            # Its own `get_result` would wait with Python's lock held: no thread would go on, not
-            # even the one that is to end the statement.
-            driver.wait(generators.send(wire))
-            while result := driver.wait(generators.fetch(wire)):
+            _wait(wire, generators.send(wire))
+            while result := _fetched(wire):
                 if result.status == ExecStatus.FATAL_ERROR:
-                    is_over = wire.get_result() is None
+                    _fetched(wire)  # nothing more
                     raise error_from_result(result)
                 if result.status not in {ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK}:
                     wire.finish()  # a COPY would go on for ever
-                    is_over = True
                     yield None, []
                     return
                 rows.set_pgresult(result)
@@ -176,27 +203,34 @@ def _streamed(
                         for n in range(result.nfields)
                     ]
                 yield names, rows.load_rows(0, result.ntuples, tuple)
-            is_over = True
         finally:
-            if not is_over:
+            if wire.transaction_status == TransactionStatus.ACTIVE:
                 _cancel(driver)
-                while wire.get_result():
-                    pass
+
+
+def _fetched(wire: PGconn) -> Any:  # noqa: ANN401
+    return _wait(wire, generators.fetch(wire))
+
+
+def _wait(wire: PGconn, steps: Any) -> Any:  # noqa: ANN401  (a generator of the driver's)
+    """Wait for the server, as nothing of libpq's own does: without Python's lock.
+
+    Were it held, no thread would go on, not even the one that is to end the statement. Ctrl-C ends
+    the waiting, where `Connection.wait` would first wait for the server to take notice.
+    """
+    return waiting.wait(steps, wire.socket, _INTERVAL)
 
 
 def _cancel(driver: Connection[Any]) -> None:
-    with suppress(psycopg.Error):
-        driver.cancel_safe(timeout=_CANCEL_SECONDS)
-
-
-def _stop(driver: Connection[Any]) -> None:
-    """Stop what a server does not stop by itself, and stop waiting for it."""
-    _cancel(driver)
+    """Cancel what runs, and read what is on its way; after some time, break the connection."""
+    wire = driver.pgconn
     with (
-        suppress(OSError, psycopg.Error),
-        socket.socket(fileno=os.dup(driver.pgconn.socket)) as wire,
+        suppress(psycopg.Error),
+        WATCHDOG.after(_CANCEL_SECONDS, lambda: shut(_descriptor_of(driver))),
     ):
-        wire.shutdown(socket.SHUT_RDWR)
+        driver.cancel_safe(timeout=_CANCEL_SECONDS)
+        while _fetched(wire):
+            pass
 
 
 def code_of(error: Exception) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Thread
 
 from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
-from dqa.databases.failures import one_line, timed_out
+from dqa.core.errors import DqaError
+from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
+from dqa.databases.leaving import OverdueError
 from dqa.databases.relational import PooledSession
 from dqa.databases.servers import display_name
 from dqa.databases.watchdog import WATCHDOG
@@ -33,27 +37,40 @@ class SqlalchemySession(PooledSession):
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        with WATCHDOG.after(limits.seconds, self._stopper(connection) or _wait) as timer:
+        stop = self._stopper(connection) or self._canceller(connection)
+        with WATCHDOG.after(limits.seconds, stop) as timer:
             try:
                 yield
             except self._driver_error as error:
                 if not timer.has_fired:
                     raise
-                raise timed_out(limits, self.kind) from error
+                raise OverdueError from error
         if timer.has_fired:
-            raise timed_out(limits, self.kind)
+            raise OverdueError
 
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
-        driver = connection.driver_connection
-        stop = getattr(driver, "interrupt", None) or getattr(driver, "cancel", None)
+        stop = getattr(connection.driver_connection, "interrupt", None)
+        return None if stop is None else partial(self._stop, stop)
+
+    def _canceller(self, connection: PoolProxiedConnection) -> Callable[[], None]:
+        """Return what cancels a statement over the network, which the watchdog never waits for.
+
+        A driver that has no such thing cannot be stopped: what ends late is an error then.
+        """
+        stop = getattr(connection.driver_connection, "cancel", None)
         if stop is None:
-            return None
+            return lambda: None
+        cancelling = partial(Thread, target=self._stop, args=(stop,), daemon=True)
+        return lambda: cancelling().start()
 
-        def fire() -> None:
-            with suppress(self._driver_error):
-                stop()
+    def _stop(self, stop: Callable[[], object]) -> None:
+        with suppress(self._driver_error):
+            stop()
 
-        return fire
+    def _late(self, connection: PoolProxiedConnection, limits: Limits) -> DqaError:
+        if self._stopper(connection) is None:
+            connection.invalidate()  # what cancels may come too late, and meet the next statement
+        return super()._late(connection, limits)
 
     def _failure(self, error: Exception) -> Failure:
         """Go by the families of the Python standard, which every driver's errors belong to.
@@ -65,7 +82,3 @@ class SqlalchemySession(PooledSession):
         if isinstance(error, (dbapi.DataError, dbapi.IntegrityError)):
             fault = Fault.STATEMENT
         return Failure(fault, one_line(error))
-
-
-def _wait() -> None:
-    """Do nothing about a driver that cannot be stopped: what ends late is an error then."""

@@ -25,7 +25,7 @@ _MORE_OPENINGS: Mapping[str, frozenset[str]] = {
 _NAME = r"(?:[\w$]+|\"\s*\"|`\s*`|\[\s*\])"
 _NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME}){{0,2}}"
 _TEXT = r"(?:'\s*'|\"\s*\")"
-_OF = rf"(?:\s+(?:from|in)\s+{_NAME})?"
+_OF = rf"(?:\s+(?:from|in)\s+(?P<schema>{_NAME}))?"
 _TAIL = rf"(?:\s+like\s+{_TEXT}|\s+where\b(?P<condition>.+))?"
 
 
@@ -36,8 +36,8 @@ def _form(pattern: str) -> re.Pattern[str]:
 
 _MYSQL = (
     _form(
-        r"(?:explain|describe|desc)(?: extended| partitions)?"
-        r"(?: format\s*=\s*(?:json|tree|traditional))? (?P<query>[(\w].*)"
+        r"(?:explain|describe|desc)(?: extended| partitions| analyze)?"
+        r"(?: format\s*=\s*(?:json|tree|traditional))?(?P<query>[\s(].*)"
     ),
     _form(rf"(?:explain|describe|desc) (?P<table>{_NAMES})(?:\s+{_NAME}|\s*{_TEXT})?"),
     _form(rf"show(?: extended)?(?: full)? tables{_OF}{_TAIL}"),
@@ -49,7 +49,7 @@ _MYSQL = (
         rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) (?P<table>{_NAMES}){_OF}{_TAIL}"
     ),
     _form(rf"show create (?:table|view) (?P<table>{_NAMES})"),
-    _form(rf"show create (?:database|schema) {_NAME}"),
+    _form(rf"show create (?:database|schema) (?P<schema>{_NAME})"),
     _form(rf"show (?:table status|triggers|events){_OF}{_TAIL}"),
     _form(
         rf"show (?:databases|schemas|collation|charset|character set|engines|storage engines"
@@ -58,8 +58,13 @@ _MYSQL = (
     _form(rf"show (?:global |session |local )?variables like (?P<setting>{_TEXT})"),
     _form(rf"show (?:global |session |local )?status like {_TEXT}"),
 )
+_MARIADB = (
+    *_MYSQL,
+    _form(r"analyze(?! table\b)(?: format\s*=\s*(?:json|traditional))?(?P<query>[\s(].*)"),
+)
+_OPTIONS = r"\s*\((?P<options>(?!\s*(?:select|with|values|table|from)\b)[^()]*)\)"
 _POSTGRES = (
-    _form(r"explain(?:\s*\((?P<options>[^()]*)\)| verbose)?(?P<query>[\s(].*)"),
+    _form(rf"explain(?:{_OPTIONS}|(?: analy[sz]e)?(?: verbose)?)(?P<query>[\s(].*)"),
     _form(r"show (?:time zone|transaction isolation level|(?P<setting>\w+))"),
 )
 _SQLITE = (
@@ -70,10 +75,10 @@ _SQLITE = (
     ),
 )
 _DUCKDB = (
-    _form(r"explain(?:\s*\((?P<options>[^()]*)\))?(?P<query>[\s(].*)"),
+    _form(rf"explain(?:{_OPTIONS}| analyze)?(?P<query>[\s(].*)"),
     _form(r"(?:describe|desc|show) (?P<query>(?:(?:select|with|from|values|table)\b|\().*)"),
     _form(r"(?:show|describe|desc) (?:all )?(?:tables|databases|schemas)"),
-    _form(rf"show tables from {_NAMES}"),
+    _form(rf"show tables from (?P<schema>{_NAMES})"),
     _form(r"(?:describe|desc|show)"),
     _form(rf"(?:describe|desc|show) (?P<table>{_NAMES})"),
     _form(rf"pragma (?P<pragma>\w+)\s*(?P<argument>\(\s*{_TEXT}\s*\)|\(\s*{_NAME}\s*\)|\(\s*\))?"),
@@ -103,22 +108,22 @@ _SETTINGS: Mapping[str, frozenset[str]] = {
 """Settings that tell how statements are read and values shown, and nothing of the machine."""
 
 _ANSI = (
-    _form(r"explain (?!plan\b|analyze\b|analyse\b)(?P<query>.*)"),
+    _form(r"explain(?: analyze)? (?!plan\b)(?P<query>.*)"),
     _form(rf"(?:describe|desc)(?: table)? (?P<table>{_NAMES})"),
     _form(r"show (?:tables|schemas|databases)"),
 )
 _FORMS = {
-    "mysql": _MYSQL, "mariadb": _MYSQL, "postgres": _POSTGRES, "sqlite": _SQLITE,
+    "mysql": _MYSQL, "mariadb": _MARIADB, "postgres": _POSTGRES, "sqlite": _SQLITE,
     "duckdb": _DUCKDB, "ansi": _ANSI,
 }  # fmt: skip
 
 _OPTION = re.compile(
-    r"\s*(?:(?:verbose|costs|settings|generic_plan|buffers|summary|timing|memory|wal)"
-    r"(?:\s+(?:true|false|on|off|1|0))?|analy[sz]e\s+(?:false|off|0)"
-    r"|format\s+(?:text|xml|json|yaml|html|graphviz|mermaid)|serialize\s+none)\s*",
+    r"\s*(?:(?:analy[sz]e|verbose|costs|settings|generic_plan|buffers|summary|timing|memory|wal)"
+    r"(?:\s+(?:true|false|on|off|1|0))?"
+    r"|format\s+(?:text|xml|json|yaml|html|graphviz|mermaid)"
+    r"|serialize(?:\s+(?:none|text|binary))?)\s*",
     re.IGNORECASE,
 )
-_ANALYZE = re.compile(r"\s*(?:explain|describe|desc)\b.*?\banaly[sz]e\b", re.IGNORECASE | re.DOTALL)
 
 
 def query_of(text: StatementText, dialect: str, policy: Policy) -> StatementText | None:
@@ -130,7 +135,7 @@ def query_of(text: StatementText, dialect: str, policy: Policy) -> StatementText
         It is neither a query nor one of the forms that describe.
     """
     first = _first(text)
-    if first in _OPENINGS | _MORE_OPENINGS.get("mysql" if dialect == "mariadb" else dialect, set()):
+    if first in _OPENINGS | _MORE_OPENINGS.get(dialect, frozenset()):
         return text
     for form in _FORMS[dialect]:
         match = form.fullmatch(text.code)
@@ -140,14 +145,18 @@ def query_of(text: StatementText, dialect: str, policy: Policy) -> StatementText
         if groups.get("query") is not None:
             return _explained(text, match, dialect)
         if groups.get("pragma") is not None:
-            _check_pragma(text, match, dialect, policy)
-            return None
+            return _described(text, match, dialect, policy)
         if groups.get("setting") is not None:
             _check_setting(text, match, dialect)
         if groups.get("table") is None:
             _refuse_listing(policy)
+            if groups.get("schema") is not None:
+                _check_schema(text, match, dialect)
         return _as_query(text, match)
-    raise _not_a_query(text, first)
+    raise Refusal(
+        f"it begins with {first.upper()}, and only a query may run: "
+        "SELECT, WITH ... SELECT, or VALUES, or EXPLAIN of one"
+    )
 
 
 def _check_setting(text: StatementText, match: re.Match[str], dialect: str) -> None:
@@ -162,58 +171,57 @@ def _first(text: StatementText) -> str:
     return match[1].lower() if match is not None else text.code.strip()[:1]
 
 
-def _not_a_query(text: StatementText, first: str) -> Refusal:
-    if _ANALYZE.match(text.code):
-        return Refusal("EXPLAIN ANALYZE runs the statement; use EXPLAIN alone")
-    return Refusal(
-        f"it begins with {first.upper()}, and only a query may run: "
-        "SELECT, WITH ... SELECT, or VALUES, or EXPLAIN of one"
-    )
-
-
 def _explained(text: StatementText, match: re.Match[str], dialect: str) -> StatementText:
+    """Return what is explained, or run to be measured: in either case it must be a query."""
     for option in (match.groupdict().get("options") or "").split(","):
         if option.strip() and not _OPTION.fullmatch(option):
             raise Refusal(f"EXPLAIN may not have the option {option.strip()}")
     query = _cut(text, match.start("query"))
     first = _first(query)
+    known = _OPENINGS | _MORE_OPENINGS.get(dialect, frozenset())
+    if first in known:
+        return query
+    if dialect in {"mysql", "mariadb"} and (table := _MYSQL[1].fullmatch(text.code)):
+        return _assembled(text, "SELECT 1 FROM ", table.span("table"))
     if first in {"analyze", "analyse"}:
-        raise Refusal("EXPLAIN ANALYZE runs the statement; use EXPLAIN alone")
-    known = _OPENINGS | _MORE_OPENINGS.get("mysql" if dialect == "mariadb" else dialect, set())
-    if first not in known:
-        if dialect in {"mysql", "mariadb"} and (table := _MYSQL[1].fullmatch(text.code)):
-            return _table_query(text, table)
-        raise Refusal(f"it explains {first.upper()}, and only a query may be explained")
-    return query
+        raise Refusal("EXPLAIN cannot measure a statement here; write EXPLAIN alone")
+    raise Refusal(f"it explains {first.upper()}, and only a query may be explained")
 
 
 def _as_query(text: StatementText, match: re.Match[str]) -> StatementText | None:
     """Return what a form names as a query of it, so that tables and functions are checked."""
     groups = match.groupdict()
     condition = groups.get("condition")
-    if groups.get("table") is not None:
-        if condition is None:
-            return _table_query(text, match)
-        if text.code[match.end("table") : match.start("condition")].strip().lower() != "where":
-            raise Refusal("write LIKE instead of WHERE there, or query information_schema")
-        return _prefixed(text, "SELECT 1 FROM ", match.start("table"), match.end("condition"))
+    if groups.get("table") is None:
+        return _assembled(text, "SELECT 1 WHERE ", match.span("condition")) if condition else None
+    pieces: list[str | tuple[int, int]] = ["SELECT 1 FROM ", match.span("table")]
+    if groups.get("schema") is not None:
+        # FROM a table FROM a schema: that schema holds, whatever the table is written with.
+        last = re.compile(rf"{_NAME}\s*\Z").search(text.code, *match.span("table"))
+        own = last.span() if last is not None else match.span("table")
+        pieces = ["SELECT 1 FROM ", match.span("schema"), ".", own]
     if condition is not None:
-        return _prefixed(text, "SELECT 1 WHERE ", match.start("condition"), match.end("condition"))
-    return None
+        pieces += [" WHERE ", match.span("condition")]
+    return _assembled(text, *pieces)
 
 
-def _table_query(text: StatementText, match: re.Match[str]) -> StatementText:
-    return _prefixed(text, "SELECT 1 FROM ", match.start("table"), match.end("table"))
-
-
-def _prefixed(text: StatementText, prefix: str, start: int, end: int) -> StatementText:
-    moved = len(prefix) - start
-    quoted = tuple(
-        QuotedPart(part.start + moved, part.end + moved)
-        for part in text.quoted
-        if start <= part.start < end
-    )
-    return StatementText(prefix + text.sql[start:end], prefix + text.code[start:end], quoted)
+def _assembled(text: StatementText, *pieces: str | tuple[int, int]) -> StatementText:
+    """Return a query made of words of ours and of parts of the statement."""
+    sql = code = ""
+    quoted: list[QuotedPart] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            sql, code = sql + piece, code + piece
+            continue
+        start, end = piece
+        moved = len(sql) - start
+        quoted += (
+            QuotedPart(part.start + moved, part.end + moved)
+            for part in text.quoted
+            if start <= part.start < end
+        )
+        sql, code = sql + text.sql[start:end], code + text.code[start:end]
+    return StatementText(sql, code, tuple(quoted))
 
 
 def _cut(text: StatementText, start: int) -> StatementText:
@@ -223,17 +231,36 @@ def _cut(text: StatementText, start: int) -> StatementText:
     return StatementText(blank + text.sql[start:], blank + text.code[start:], quoted)
 
 
-def _check_pragma(text: StatementText, match: re.Match[str], dialect: str, policy: Policy) -> None:
+def _check_schema(text: StatementText, match: re.Match[str], dialect: str) -> None:
+    """Refuse to list a schema of the server's, of which no table may be read."""
+    known = lists(dialect)
+    name = text.sql[match.start("schema") : match.end("schema")].strip('`"').lower()
+    if name in known.system_schemas and not any(t.startswith(f"{name}.") for t in known.tables):
+        raise Refusal(f"the schema {name} is the server's own, and may not be looked into")
+
+
+def _described(
+    text: StatementText, match: re.Match[str], dialect: str, policy: Policy
+) -> StatementText | None:
+    """Return the table that a PRAGMA is about, as a query of it; None where it is about none."""
     known = lists(dialect)
     name = match["pragma"].lower()
-    if dialect == "duckdb" and re.search(r"[./:*]", text.sql[match.end("pragma") : match.end()]):
-        raise Refusal(f"PRAGMA {name} may only be about a table, not a file")
     argument = match["argument"] is not None
     if name not in known.pragmas or (
         dialect == "sqlite" and argument and name not in known.pragmas_with_argument
     ):
         raise Refusal(f"PRAGMA {name} is not known to only describe")
     _refuse_listing(policy)
+    written = text.sql[match.start("argument") : match.end("argument")].strip("() \t\r\n")
+    if not argument or not written or name.startswith("index_"):
+        return None
+    if dialect == "duckdb" and re.search(r"[./:*]", written):
+        raise Refusal(f"PRAGMA {name} may only be about a table, not a file")
+    table = written.strip("'\"`[]").replace('"', '""')
+    before = "SELECT 1 FROM "
+    blank = " " * len(table)
+    quoted = QuotedPart(len(before), len(before) + len(table) + 1)
+    return StatementText(f'{before}"{table}"', f'{before}"{blank}"', (quoted,))
 
 
 def _refuse_listing(policy: Policy) -> None:

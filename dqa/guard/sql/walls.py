@@ -26,7 +26,11 @@ _NAME = r"(?:[\w$]+|\"\s*\"|`\s*`)"
 _DESCRIBES = re.compile(
     r"\s*(?:show|describe|desc|pragma)\b\s*(?P<what>.*)", re.IGNORECASE | re.DOTALL
 )
-_QUERY = re.compile(r"(?:select|with|from|values|table(?!\s+status))\b|\(", re.IGNORECASE)
+_QUERY = re.compile(
+    r"(?:(?:analyze|extended|partitions|format\s*=\s*\w+)\s*)*"
+    r"(?:(?:select|with|from|values|table(?!\s+status))\b|\()",
+    re.IGNORECASE,
+)
 _LIKE = re.compile(r"\b(?:like|where)\b", re.IGNORECASE)
 _FROM = re.compile(rf"\b(?:from|in)\b\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)", re.IGNORECASE)
 _OF_A_TABLE = re.compile(

@@ -171,6 +171,8 @@ def main() -> int:
     for name in options.engines:
         if name not in engines:
             sys.stdout.write(f"{name:9} left out: {VARIABLES[name]} names no server\n")
+    if not engines:
+        return 2
     began, totals, findings = perf_counter(), Counter[str](), list[Finding]()
     ended: dict[str, Counter[str]] = {name: Counter() for name in engines}
 

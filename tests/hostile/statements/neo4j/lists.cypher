@@ -8,3 +8,8 @@ WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y UNWIND l AS z RETURN cou
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y RETURN collect(DISTINCT x * y);
 RETURN all(x IN range(1, 1000000) WHERE none(y IN range(1, 1000000) WHERE y = -x));
 RETURN size([x IN range(1, 1000000) WHERE x IN [y IN range(1, 1000000) WHERE y % 2 = 1 | y * x]]);
+UNWIND range(1, 1000000) AS x WITH collect(toString(x)) AS l UNWIND range(1, 100) AS y RETURN y, l, [z IN l | z + y];
+RETURN [x IN range(1, 3000) | [y IN range(1, 3000) | {a: x, b: y, c: toString(x * y)}]];
+UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN DISTINCT a * b;
+UNWIND range(1, 1000000) AS a RETURN percentileCont(a, 0.5), stDev(a), collect(a), collect(toString(a)), collect({a: a, b: [a, a, a, a, a]});
+RETURN tail(reduce(l = range(1, 1000000), x IN range(1, 1000000) | tail(l)));

@@ -1,0 +1,70 @@
+"""What drivers of embedded engines cannot read is text, or the statement's error; never a bug."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dqa.core.database import Database
+from dqa.core.errors import StatementError
+from tests.databases.conftest import BACKENDS, small_situation
+
+UNREADABLE = {
+    "duckdb": (
+        "SELECT INTERVAL '2147483647 months'",
+        "SELECT to_days(-2147483648)",
+        "SELECT string_split_regex('a', '(', 'é')",
+        "SELECT list_resize('a'::VARIANT, DATE '2020-01-01', array_value(1, 2))",
+    ),
+    "ladybug": (
+        "RETURN CAST(7 AS UINT128)",
+        "RETURN to_months(2147483647)",
+        "RETURN map([[1]], ['a'])",
+        "RETURN initcap('ß')",
+        "RETURN '\\ud800'",
+    ),
+    "sqlite": ("SELECT abs(-9223372036854775808)", "SELECT 'a' REGEXP '('"),
+}
+VALUES = {
+    "duckdb": (
+        ("SELECT INTERVAL '-26 hours'", "-1 days -02:00:00"),
+        ("SELECT 340282366920938463463374607431768211455::UHUGEINT", 2**128 - 1),
+        ("SELECT DATE '5881580-07-10'", "5881580-07-10"),
+        ("SELECT MAP {[1, 2]: 3}", {"key": [[1, 2]], "value": [3]}),
+    ),
+    "ladybug": (
+        ("RETURN interval('3 days 4 hours')", "3 days 04:00:00"),
+        ("RETURN map([1, 2], ['a', 'b'])", {"1": "a", "2": "b"}),
+    ),
+    "sqlite": (
+        ("SELECT CAST(X'636166E9' AS TEXT)", "0x636166e9"),
+        ("SELECT char(55296)", "0xeda080"),
+        ("SELECT 'caf' || char(233)", "café"),
+    ),
+}
+
+
+@pytest.fixture(params=sorted(BACKENDS))
+def opened(request: pytest.FixtureRequest) -> Iterator[tuple[str, Database]]:
+    """Give each embedded database in turn, and what it is called."""
+    database = BACKENDS[request.param].load(small_situation())
+    yield request.param, database
+    database.close()
+
+
+def test_what_cannot_be_read_is_the_statements_error(opened: tuple[str, Database]) -> None:
+    """Exceptions that were no error of ours aborted the whole run."""
+    name, database = opened
+    trivial = "RETURN 1" if database.kind == "graph" else "SELECT 1"
+    for statement in UNREADABLE[name]:
+        with pytest.raises(StatementError):
+            database.query(statement)
+        assert database.query(trivial).rows == ((1,),)
+
+
+def test_values_without_a_python_form_are_text(opened: tuple[str, Database]) -> None:
+    """And those that have one are what they are."""
+    name, database = opened
+    for statement, cell in VALUES[name]:
+        assert database.query(statement).rows == ((cell,),), statement

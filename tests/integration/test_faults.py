@@ -1,0 +1,192 @@
+"""Real databases say what the tables of faults say, and what they return can be read.
+
+Each statement is run without the guard, as what was let through: on the session that a worker has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Limits
+from dqa.core.errors import (
+    DqaError,
+    NotUnderstoodError,
+    RefusedStatementError,
+    StatementError,
+    StatementTimeoutError,
+    UnknownReferenceError,
+)
+from dqa.core.session import Session
+
+LIMITS = Limits(seconds=5.0)
+
+
+def opened(backend: str, url: str) -> Session:
+    """Return a session of a server in this process."""
+    with plugins.backend(backend)._started().connect(url) as namespaces:
+        return namespaces.open(namespaces.select())
+
+
+@pytest.fixture
+def postgres(postgres_url: str) -> Iterator[Session]:
+    """Give a session of PostgreSQL."""
+    session = opened("postgres", postgres_url)
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def mysql(mysql_url: str) -> Iterator[Session]:
+    """Give a session of MySQL or MariaDB."""
+    session = opened("mysql", mysql_url)
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def neo4j(neo4j_url: str) -> Iterator[Session]:
+    """Give a session of Neo4j."""
+    session = opened("neo4j", neo4j_url)
+    yield session
+    session.close()
+
+
+def said(session: Session, statement: str) -> DqaError:
+    """Return the error of a statement, after which the session answers another one."""
+    with pytest.raises(DqaError) as caught:
+        session.run(statement, LIMITS)
+    trivial = "RETURN 1" if session.kind == "graph" else "SELECT 1"
+    assert session.run(trivial, LIMITS).rows == ((1,),)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("SELECT xpath('////', '<a/>')", StatementError),  # XX000, as an internal error
+        ("SELECT ts_lexize('nosuch', 'x')", NotUnderstoodError),
+        ("SELECT 1/0", StatementError),
+        ("SELEC 1", NotUnderstoodError),
+        ("SELECT nosuch(1)", NotUnderstoodError),
+        ("SELECT * FROM nosuch", UnknownReferenceError),
+        ("CREATE TABLE nosuch (a int)", RefusedStatementError),
+        ("SELECT pg_read_file('/nosuch')", StatementError),  # 58P01, as a file of the server's
+        ("SELECT pg_sleep(60)", StatementTimeoutError),
+        ("SELECT array_fill(1, ARRAY[100000000, 100])", StatementError),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", StatementError),
+    ],
+)
+def test_postgres_errors(postgres: Session, statement: str, kind: type[DqaError]) -> None:
+    """Whatever class the server puts them in."""
+    assert type(said(postgres, statement)) is kind
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("'infinity'::timestamp", "infinity"),
+        ("'-infinity'::date", "-infinity"),
+        ("'0044-03-15 BC'::date", "0044-03-15 BC"),
+        ("'20000-03-15'::timestamptz", "20000-03-15 00:00:00+00"),
+        ("'24:00:00'::time", "24:00:00"),
+        ("interval '1 year 2 mons -3 days'", "1 year 2 mons -3 days"),
+        ("interval '-1 hour'", "-01:00:00"),
+        ("interval '1 day' * 1000000000", "1000000000 days"),
+        ("floor(1e1000)", "1" + "0" * 1000),
+        ("'NaN'::numeric", "NaN"),
+        ("ARRAY['infinity'::date]", ["infinity"]),
+        ("'[2020-01-01,infinity]'::daterange", "[2020-01-01,infinity]"),
+        ("(repeat('[', 2500) || repeat(']', 2500))::json", "[" * 2500 + "]" * 2500),
+        ("""'{"a": "\\ud800"}'::json""", {"a": "\\ud800"}),
+        ("date '2020-01-02'", "2020-01-02"),
+        ("timestamp '2020-01-02 03:04:05'", "2020-01-02T03:04:05"),
+    ],
+)
+def test_postgres_values(postgres: Session, value: str, cell: object) -> None:
+    """What Python has no form for is the server's own text."""
+    ((found,),) = postgres.run(f"SELECT {value}", Limits(cell=10_000)).rows
+    assert found == cell
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("SELECT year()", NotUnderstoodError),
+        ("SELECT nosuch()", NotUnderstoodError),
+        ("SELECT nosuch", UnknownReferenceError),
+        ("SELECT EXTRACTVALUE('<a/>', '////')", StatementError),
+        ("SELECT EXP(1000)", StatementError),
+        ("CREATE TABLE nosuch (a int)", RefusedStatementError),
+        ("SELECT * FROM (SELECT SLEEP(60)) AS s", StatementTimeoutError),
+        ("SELECT _ucs2 X'D800'", StatementError),  # no UTF-8, as the client finds
+    ],
+)
+def test_mysql_errors(mysql: Session, statement: str, kind: type[DqaError]) -> None:
+    """By their numbers, or as what the driver cannot read."""
+    found = said(mysql, statement)
+    assert isinstance(found, kind)
+    assert isinstance(found, NotUnderstoodError) == (kind is NotUnderstoodError)
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("TIME('838:59:59')", "838:59:59"),
+        ("TIME('-01:00:00')", "-01:00:00"),
+        ("DATE('0000-01-01')", "0000-01-01"),
+        ("CAST('0000-00-00' AS DATE)", "0000-00-00"),
+        ("UNHEX('FF00')", "0xff00"),
+        ("~0", 2**64 - 1),
+    ],
+)
+def test_mysql_values(mysql: Session, value: str, cell: object) -> None:
+    """Lengths of time and days that do not exist are the server's own text."""
+    assert mysql.run(f"SELECT {value}", LIMITS).rows == ((cell,),)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("RETURN substring('abc', -1)", StatementError),
+        ("RETURN date.truncate('fortnight', date())", StatementError),
+        ("RETURN duration({nosuch: 1})", StatementError),
+        ("RETURN date('2020-13-01')", StatementError),
+        ("RETURN nosuch(1)", StatementError),
+        ("CREATE (n:Nosuch)", RefusedStatementError),
+        ("RETURN reduce(s = 'a', x IN range(1, 40) | s + s)", StatementError),
+    ],
+)
+def test_neo4j_errors(neo4j: Session, statement: str, kind: type[DqaError]) -> None:
+    """Most of these are a `DatabaseError` to the server."""
+    assert type(said(neo4j, statement)) is kind
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "date({year: -44, month: 3})",
+        "date({year: 999999999})",
+        "date({year: -999999999})",
+        "date('9999-12-31') + duration('P1D')",
+        "localdatetime('+20000-02-29T01:02:03.000000004')",
+    ],
+)
+def test_neo4j_values(neo4j: Session, value: str) -> None:
+    """A day of any year is told as the server itself writes it, in lists and maps too."""
+    statement = f"WITH {value} AS d RETURN d, [d, 1], {{a: d}}, toString(d)"
+    ((alone, listed, mapped, text),) = neo4j.run(statement, LIMITS).rows
+    assert alone == text
+    assert listed == [text, 1]
+    assert mapped == {"a": text}
+
+
+def test_a_zone_of_a_far_year_is_told(neo4j: Session) -> None:
+    """In its own time where it is an offset, else in UTC."""
+    value = "datetime({year: 12000, timezone: '%s'})"
+    near = neo4j.run(f"RETURN {value % '+01:00'}", LIMITS).rows
+    assert near == (("+12000-01-01T00:00:00.000000000+01:00",),)
+    named = neo4j.run(f"RETURN {value % 'Europe/Paris'}", LIMITS).rows
+    assert named == (("+11999-12-31T23:00:00.000000000+00:00[Europe/Paris]",),)

@@ -71,7 +71,10 @@ def test_what_is_there_keeps_its_mode(dqa: Command, generated: Path, tmp_path: P
     run, shared = tmp_path / "run", tmp_path / "shared.db"
     wanted = ("--generated", generated, "--deciders", "first", "--databases", "sqlite")
     assert dqa("eval", *wanted, "--out", run).code == 0
-    assert dqa("load", "--generated", generated, "--question", "locating/1", "--database", shared)
+    assert (
+        dqa("load", "--generated", generated, "--question", "locating/1", "--database", shared).code
+        == 0
+    )
     for path in (run, run / "results.jsonl", shared):
         path.chmod(0o755 if path.is_dir() else 0o644)
     assert dqa("eval", "--resume", run).code == 0

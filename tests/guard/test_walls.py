@@ -149,3 +149,13 @@ def test_functions_that_a_policy_names_may_be_called_whatever_they_tell() -> Non
     """Who names them knows them."""
     policy = Policy(functions=frozenset({"duckdb_tables"}), walls=OWN)
     assert allowed("SELECT * FROM duckdb_tables()", "duckdb", policy)
+
+
+@pytest.mark.parametrize(
+    "table", ["main.sqlite_master", "MAIN.sqlite_master", "main.duckdb_tables"]
+)
+def test_duckdb_catalogue_lies_in_the_own_schema_of_a_file(table: str) -> None:
+    """A file's own schema is ``main``, in which the engine has views of every schema."""
+    policy = Policy(walls=Walls.around(["main"]))
+    assert not allowed(f"SELECT * FROM {table}", "duckdb", policy)
+    assert allowed("SELECT * FROM main.goods", "duckdb", policy)

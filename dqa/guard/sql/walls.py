@@ -7,6 +7,7 @@ are the catalogues, which tell of everything that the user may see.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -46,13 +47,18 @@ _TABLE_INFO = re.compile(
     r"table_info\s*\(\s*(?P<table>['\"]\s*['\"]|[\w$]+)\s*\)\s*\Z", re.IGNORECASE
 )
 _OBJECTS = re.compile(
-    r"reg(?:class|collation|config|dictionary|namespace|oper|operator|proc|procedure|role|type)",
+    r"_?reg(?:class|collation|config|dictionary|namespace|oper|operator|proc|procedure|role|type)",
     re.IGNORECASE,
 )
-"""PostgreSQL's types that take a text for the name of something, or a number for its place."""
+"""PostgreSQL's types that take a text for the name of something, or a number for its place; with
+an underscore before them the types of their arrays."""
 _WORD = re.compile(r"(?P<attribute>\.\s*)?(?:(?<![\w$])(?P<word>[^\W\d][\w$]*)|(?P<quote>\"))")
 _SHOWING = frozenset({"desc", "describe", "pragma", "show", "summarize"})
 """What the parser takes for a table in ``FROM (SHOW SCHEMAS)``; DuckDB wants quotes around one."""
+_STRUCTURED = frozenset(
+    {"from_json", "from_json_strict", "json_transform", "json_transform_strict"}
+)
+"""DuckDB's functions whose last argument is a text of JSON with the names of types."""
 _BUILT_IN = "pg_catalog"
 """The schema of PostgreSQL's own types and collations."""
 _DESCRIBED = "the tables that may be read are described already, so write a query of those"
@@ -94,6 +100,8 @@ def refuse_outside(
             owner = [_name(part) for part in node.expression.parts[:-1]]
             if [part.text.lower() for part in owner] != [_BUILT_IN]:
                 inside.check_owner(owner, "collation")
+        elif isinstance(node, exp.Func) and dialect == "duckdb":
+            inside.check_structure(node, known)
     if walls.finds_others:
         for table in real_tables(tree):
             if not table.db:
@@ -156,16 +164,22 @@ class _Inside:
         if not isinstance(node.this, exp.Identifier):
             if isinstance(node.this, exp.Dot) and isinstance(node.this.expression, exp.Identifier):
                 raise Refusal("a table's name has too many parts; write its own name alone")
-            return  # a function, which has been looked up by its name
+            if self._dialect == "duckdb":  # where the function was looked up by its name alone
+                places = (node.args.get(place) for place in ("catalog", "db"))
+                self.check_owner([_name(part) for part in places if part], "function")
+            return
         owner = [_name(part) for part in node.parts[:-1]]
         name = node.name.casefold()
         if self._dialect == "duckdb" and name in _SHOWING and not node.this.args.get("quoted"):
             raise Refusal(f"{name.upper()} may only stand at the beginning of a statement")
         qualifier = ".".join(part.text for part in owner).casefold()
-        if owner:
-            if f"{qualifier}.{name}" not in (self._policy.tables or ()):
-                self.check_owner(owner, "table", node.name)
-        elif self._is_catalogue(name, known) and self._policy.columns_of(name) is None:
+        if owner and f"{qualifier}.{name}" not in (self._policy.tables or ()):
+            self.check_owner(owner, "table", node.name)
+        if (
+            (not owner or (self._dialect == "duckdb" and self._is_own(owner)))  # main has views
+            and self._is_catalogue(name, known)
+            and self._policy.columns_of(name) is None
+        ):
             raise Refusal(
                 f"{name} is a catalogue, and tells of more than {self.own}; {_DESCRIBED} (or let "
                 f"the policy's schemas have '*')"
@@ -190,6 +204,25 @@ class _Inside:
         is_plain = len(parts) == 1 and parts[0].text.lower() in known.syntax
         if len(parts) == 1 and self._walls.finds_others and not is_plain:
             raise Refusal(f"the type {parts[0].text} could be found outside of {self.own}")
+
+    def check_structure(self, node: exp.Func, known: AllowLists) -> None:
+        """Refuse types that DuckDB reads from a text, of which one is, or could be, outside."""
+        is_anonymous = isinstance(node, exp.Anonymous)
+        if (node.name if is_anonymous else node.sql_name()).lower() not in _STRUCTURED:
+            return
+        arguments = list(node.expressions) if is_anonymous else [node.this, node.expression]
+        structure = arguments[-1] if arguments else None
+        if not isinstance(structure, exp.Literal) or "\\" in structure.name:
+            raise Refusal("the structure of JSON must be a plain text of JSON")
+        try:
+            types = _texts(json.loads(structure.name))
+        except ValueError as error:
+            raise Refusal("the structure of JSON must be a plain text of JSON") from error
+        for written in types:
+            words = {word.lower() for word in re.findall(r"[^\W\d]\w*", written)}
+            could_be_outside = "." in written or '"' in written or self._walls.finds_others
+            if could_be_outside and not words <= known.syntax:
+                raise Refusal(f"the type {written} could be found outside of {self.own}")
 
     def check_owner(self, owner: Sequence[_Name], what: str, name: str = "") -> None:
         """Refuse a schema that is, or could be, another one; so that what it owns is."""
@@ -258,6 +291,15 @@ def _written_names(text: StatementText) -> Iterator[tuple[str, bool]]:
             yield match["word"].lower(), is_attribute
         elif (end := ends.get(match.start("quote"))) is not None:
             yield text.sql[match.start("quote") + 1 : end].lower(), is_attribute
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value of JSON, but for the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
 def _name(part: exp.Expr) -> _Name:

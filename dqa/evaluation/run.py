@@ -12,11 +12,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import replace
 
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.crashes import Crashes, ended_by
 from dqa.evaluation.observers import tell_observers
@@ -261,8 +260,7 @@ class _WorkerPool:
             return made[-1].outage != "database"
 
         self._patience[task.database].retried(attempt)
-        # What the earlier ones used was used all the same.
-        return replace(made[-1], usage=sum((one.usage for one in made), Usage()))
+        return made[-1]
 
 
 def _asked(decider: Decider, task: Task, database: Database) -> Decision:

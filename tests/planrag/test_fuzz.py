@@ -240,7 +240,7 @@ def watched(questions: QuestionSet) -> Iterator[Watched]:
     situation = questions.situation_of(questions.find("locating/1"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
-        database = plugins.backend("sqlite").load(situation)
+        database = plugins.backend("sqlite").load(situation, isolation="none")
         database.schema()
         reached.clear()
         yield Watched(database, reached)

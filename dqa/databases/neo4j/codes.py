@@ -49,7 +49,7 @@ CODES: dict[str, Fault] = {
     "Statement.RemoteExecutionTransientError": Fault.UNCLEAR,
     "Transaction.ForbiddenDueToTransactionType": Fault.REFUSED,
     "Transaction.LockClientStopped": Fault.PASSING,
-    "Transaction.Terminated": Fault.PASSING,
+    "Transaction.Terminated": Fault.UNCLEAR,  # somebody has ended it, who had reasons
     "Transaction.TransactionLogError": Fault.SERVER,
     "Transaction.TransactionStartFailed": Fault.UNCLEAR,
     "Transaction.TransactionTimedOut": Fault.TIME,

@@ -38,6 +38,8 @@ _OLDEST = "5.7"
 """The first server that can be told which notifications to send."""
 _CONNECTING = 10.0
 """Seconds until a host that does not answer counts as unreachable."""
+_ENDING = 60.0
+"""Seconds in which a server may end what was left behind; nobody waits for that."""
 _STALE = 30.0
 """Seconds after which an idle connection is tried before it is used."""
 _OLD = ("Notification", "rotocol", "handshake")
@@ -210,14 +212,18 @@ class Server:
         """End the transactions whose mark begins so; whether the server has answered in time."""
 
         def end(tell: Callable[[], None]) -> None:
+            # A driver of its own: this one may be closed before that is done.
+            other = Server(self.address)
             try:
-                with self.reading(_CONNECTING) as reading:
+                with other.reading(_ENDING) as reading:
                     tell()
                     reading.run(_END, mark=mark).consume()
             except exceptions.Neo4jError:
                 return  # it has no such statement, or the user no such right
             except (OverdueError, exceptions.DriverError, OSError) as error:
                 raise DatabaseUnavailableError(str(error)) from error
+            finally:
+                other.close()
 
         return has_answered(seconds, end)
 

@@ -191,9 +191,10 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
                 raise
             decision = ended_by(error)
     key, prices = (about.key, there.name, name), calls.prices
-    trace = Trace.of(key, there.kind, made.models[name], decision)
+    spent = replace(decision, usage=decision.usage + decision.lost)
+    trace = Trace.of(key, there.kind, made.models[name], spent)
     if prices is not None:
-        trace = trace.changed(cost=prices.cost(decision.usage))
+        trace = trace.changed(cost=prices.cost(spent.usage))
     return tell_observers(trace)
 
 

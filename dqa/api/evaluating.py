@@ -172,7 +172,9 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         built.setup.questions.defects,
         calls.prices,
         shortcuts,
-        Usage() if folder is None else usage_abandoned(folder),
+        store.lost
+        if folder is None
+        else usage_abandoned(folder, recorded=calls.record is not None),
     )
 
 

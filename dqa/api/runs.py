@@ -96,7 +96,7 @@ class Run:
     shortcut_choices
         What the scenarios' heuristics answer to the questions; nothing of an older run.
     abandoned
-        What those decisions have used that were made again, as the run went on.
+        What was used on the way to the decisions and led to none of them.
     """
 
     results: tuple[Result, ...]
@@ -396,7 +396,7 @@ def read_run(run: Path | str) -> Run:
         planned=record.planned,
         prices=record.calls.prices,
         shortcut_choices=read_shortcuts(path),
-        abandoned=usage_abandoned(path),
+        abandoned=usage_abandoned(path, recorded=record.calls.record is not None),
     )
 
 

@@ -58,7 +58,7 @@ class Decision:
     plans
         The plan and each re-plan, in order.
     usage
-        Tokens and calls, those of attempts that an outage ended included.
+        Tokens and calls.
     steps
         Model replies, including unparsable ones.
     seconds
@@ -69,6 +69,9 @@ class Decision:
         What failed where infrastructure ended the run; None everywhere else.
     trace
         Everything that happened, in order.
+    lost
+        What was used besides and led to nothing: replies that never came whole, by an estimate,
+        and attempts at the decision that an outage ended.
     """
 
     ending: Ending
@@ -82,6 +85,7 @@ class Decision:
     error: str | None = None
     outage: Outage | None = None
     trace: tuple[Event, ...] = ()
+    lost: Usage = Usage()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -53,6 +53,8 @@ class Recorder:
         The plan and each one that replaced it.
     usage
         Tokens and calls so far.
+    lost
+        Those of replies that never came whole.
     steps
         Replies of the deciding model so far.
     """
@@ -61,7 +63,7 @@ class Recorder:
         self.events: list[Event] = []
         self.evidence: list[Evidence] = []
         self.plans: list[str] = []
-        self.usage = Usage()
+        self.usage = self.lost = Usage()
         self.steps = 0
         self._began = perf_counter()
         self._watcher = _watcher.get()
@@ -119,4 +121,5 @@ class Recorder:
             error=problem,
             outage=outage,
             trace=tuple(self.events),
+            lost=self.lost,
         )

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -33,7 +34,8 @@ from dqa.scenarios import scenario_name
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
 SHORTCUTS = "shortcuts.jsonl"
 ABANDONED = "abandoned.jsonl"
-"""Traces of what was decided again: they count for nothing but what they used."""
+"""Traces of what was decided again, and what else was lost: they count for what they used alone."""
+_LOST = "lost"
 _VERSION = 1
 _PACKAGES = (
     "ladybug",
@@ -257,15 +259,34 @@ def usage_so_far(folder: Path) -> Usage:
     return sum(made, usage_abandoned(folder))
 
 
-def usage_abandoned(folder: Path) -> Usage:
-    """Return what those decisions of a run have used that were made again.
+def usage_abandoned(folder: Path, *, recorded: bool = False) -> Usage:
+    """Return what was used on the way to a run's decisions and led to none of them.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    recorded
+        Whether replies were recorded: those of a decision that was made again are then among what
+        this one has used.
 
     Raises
     ------
     ParseError
-        A whole line of their traces is damaged.
+        A whole line is damaged.
     """
-    return sum(_lines(folder / ABANDONED, "trace", _usage), Usage())
+
+    def counted(line: Mapping[str, Any]) -> Usage:
+        used = _usage(line)
+        return used if not recorded or line.get("kind") == _LOST else Usage()
+
+    return sum(_lines(folder / ABANDONED, "trace", counted), Usage())
+
+
+def lost_line(key: tuple[str, str, str], lost: Usage) -> dict[str, Any]:
+    """Return the line of what was used on the way to a decision and led to nothing."""
+    named = dict(zip(("question", "database", "decider"), key, strict=True))
+    return {"version": _VERSION, "kind": _LOST, **named, "usage": asdict(lost)}
 
 
 def _usage(line: Mapping[str, Any]) -> Usage:

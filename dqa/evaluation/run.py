@@ -12,10 +12,11 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
+from dataclasses import replace
 
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.crashes import Crashes, ended_by
 from dqa.evaluation.observers import tell_observers
@@ -80,7 +81,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
             decision = ended_by(error, decision.seconds)
             lines = _lines(task, kind, model, decision, Assessment.of_ending(decision))
-        store.add(*lines)
+        store.add(*lines, decision.lost)
         tell_observers(lines[1])
         on_result(lines[0])
         crashes.count(_where(task), decision)
@@ -247,20 +248,25 @@ class _WorkerPool:
     def _decide(self, task: Task) -> Decision:
         """Make one decision, again where the database went away and came back."""
         made: list[Decision] = []
+        played: list[bool] = []
 
         def attempt() -> bool:
             started = time.perf_counter()
-            try:
-                database = self._databases.of(task)
-                with attempt_by(*task.key):
+            with attempt_by(*task.key) as now:
+                try:
+                    database = self._databases.of(task)
                     made.append(_asked(self._deciders[task.decider], task, database))
-            except Exception as error:  # noqa: BLE001  (one bug ends one decision)
-                error.add_note(f"It was raised at {_where(task)}.")
-                made.append(ended_by(error, time.perf_counter() - started))
+                except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+                    error.add_note(f"It was raised at {_where(task)}.")
+                    made.append(ended_by(error, time.perf_counter() - started))
+            played.append(bool(now.played))
             return made[-1].outage != "database"
 
         self._patience[task.database].retried(attempt)
-        return made[-1]
+        lost = sum((one.lost for one in made), Usage())
+        for earlier, had_its_replies in zip(made, played[1:], strict=False):
+            lost += Usage() if had_its_replies else earlier.usage
+        return replace(made[-1], lost=lost)
 
 
 def _asked(decider: Decider, task: Task, database: Database) -> Decision:

@@ -18,15 +18,18 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.files import add_line, make_private_folder, open_to_add
 from dqa.core.paths import problem_of_path
 from dqa.evaluation.folders import (
+    ABANDONED,
     RESULTS,
     RUN,
     SHORTCUTS,
     TRACES,
     RunRecord,
+    lost_line,
     read_results,
     read_resumable,
 )
@@ -51,6 +54,11 @@ class RunStore:
         Whether to go on with what the folder holds. What crashed, or was ended by a failing server
         or a spent budget, is asked again, and what is left of it is taken out at once.
 
+    Attributes
+    ----------
+    lost
+        What was used on the way to the decisions of this process and led to none of them.
+
     Raises
     ------
     UsageError
@@ -64,6 +72,7 @@ class RunStore:
         self, folder: Path | None = None, record: RunRecord | None = None, resume: bool = False
     ) -> None:
         self.folder = folder
+        self.lost = Usage()
         self._results: dict[tuple[str, str, str], Result] = {}
         self._crashed: dict[tuple[str, str, str], Trace] = {}
         self._files: tuple[FileIO, FileIO] | None = None
@@ -114,11 +123,15 @@ class RunStore:
             lines = "".join(f"{_line(found.to_json())}\n" for found in choices)
             write_whole(self.folder / SHORTCUTS, lines.encode())
 
-    def add(self, result: Result, trace: Trace) -> None:
-        """Keep one decision."""
+    def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
+        """Keep one decision, and what was `lost` on the way to it."""
         self._results[result.key] = result
         if result.outcome is Outcome.CRASHED:
             self._crashed[result.key] = trace
+        self.lost += lost
+        if self.folder is not None and lost != Usage():
+            with open_to_add(self.folder / ABANDONED) as file:
+                add_line(file, _line(lost_line(result.key, lost)))
         if self._files is not None:
             for file, line in zip(self._files, (trace, result), strict=True):
                 add_line(file, _line(line.to_json()))
@@ -136,7 +149,7 @@ class RunStore:
         """Empty a new folder in which nothing was decided, so that the command can be repeated."""
         self.close()
         if self.folder is not None and self._fresh and not self._results:
-            for name in (RUN, TRACES, RESULTS, SHORTCUTS):
+            for name in (RUN, TRACES, RESULTS, SHORTCUTS, ABANDONED):
                 (self.folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:

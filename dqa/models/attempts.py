@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -29,9 +29,12 @@ class Attempt:
     ----------
     requester
         Who asks; empty where nobody said.
+    played
+        The requests that a recording has answered, so that nobody is paid for the replies.
     """
 
     requester: Requester = ()
+    played: set[str] = field(default_factory=set)
 
 
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
@@ -43,7 +46,7 @@ def current_attempt() -> Attempt:
 
 
 @contextmanager
-def attempt_by(*names: str) -> Iterator[None]:
+def attempt_by(*names: str) -> Iterator[Attempt]:
     """Begin an attempt: what models are asked from here on is asked in these names.
 
     Every attempt plays what is recorded for its requester from the beginning. A decision that is
@@ -59,9 +62,10 @@ def attempt_by(*names: str) -> Iterator[None]:
     *names
         Who asks. No two decisions of a recording may have the same names.
     """
-    token = _attempt.set(Attempt(names))
+    attempt = Attempt(names)
+    token = _attempt.set(attempt)
     try:
-        yield
+        yield attempt
     finally:
         _attempt.reset(token)
 

@@ -209,6 +209,7 @@ class Cassette(BaseCache):
             if found is None:
                 raise UnrecordedRequestError(f"{self.path}: {self._missing(asked)}")
             self._recordings.move(asked.attempt, asked.requester, key, position + 1)
+        asked.attempt.played.add(key)
         return _played(found)
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:

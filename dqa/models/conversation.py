@@ -104,7 +104,7 @@ def take_turn(
     recorder.asking()
 
     def note(fault: Fault) -> None:
-        recorder.usage += fault.usage
+        recorder.lost += fault.usage
         recorder.note(FaultEvent(step=recorder.steps + 1, **fault.to_data()))
 
     called = call_model(model, messages, stop, calls, note)

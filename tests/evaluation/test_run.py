@@ -199,8 +199,7 @@ def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet
     options = RunOptions(patience=30.0, workers=1)
     run = dqa.evaluate(one, Stumbling(2), options=options, databases=("sqlite",))
     assert run.counts.judged == len(run.results) == 2
-    used = {result.question: result.usage for result in run.results}
-    assert sorted(usage.calls for usage in used.values()) == [1, 3]
+    assert {result.usage.calls for result in run.results} == {1}, "each as if nothing had happened"
     assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
 
 

@@ -507,10 +507,9 @@ def test_an_attempt_whose_reply_was_lost_has_cost_something(
         model = asking(at.url)
         model.streaming = model.stream_usage = streaming
         turn = take_turn(model, [HumanMessage(prompt)], record, policy)
-    assert record.usage == budget.spent
-    assert record.usage.calls == 1 + lost
-    estimated = len(prompt) // 4 + 1
-    assert record.usage.input_tokens == turn.usage.input_tokens + lost * estimated
+    assert record.usage + record.lost == budget.spent
+    assert record.usage == turn.usage
+    assert record.lost == Usage(lost * (len(prompt) // 4 + 1), 0, lost)
     assert sum(isinstance(event, FaultEvent) for event in record.events) == 2
 
 
@@ -525,7 +524,7 @@ def test_a_budget_ends_attempts_that_cost_and_give_nothing(hours: Hours) -> None
         with pytest.raises(BudgetSpentError):
             take_turn(asking(at.url), [HumanMessage("Decide. " * 500)], record, policy)
         assert len(at.requests) == 3
-    assert record.usage == budget.spent
+    assert record.lost == budget.spent
 
 
 def test_what_never_was_under_way_costs_nothing(hours: Hours) -> None:

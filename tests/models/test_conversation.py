@@ -121,7 +121,7 @@ def test_a_turn_records_faults_and_tokens_and_leaves_the_reply_to_its_reader() -
     )
     assert (turn.text, turn.thought, turn.message.text) == ("", "<think>x", "<think>x")
     assert [(event.kind, event.step) for event in record.events] == [("fault", 5)]
-    assert (record.steps, record.usage.calls) == (4, 2), "an attempt that was lost may have cost"
+    assert (record.steps, record.usage.calls, record.lost.calls) == (4, 1, 1)
 
 
 def test_what_ends_a_decision_is_raised_with_the_record_so_far() -> None:

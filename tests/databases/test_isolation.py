@@ -215,6 +215,7 @@ def test_an_interrupt_ends_the_worker(file: Path) -> None:
         "import sys, dqa\n"
         "database = dqa.open_database(sys.argv[1])\n"
         "numbers = [w._process._number for w in database._session._pool._idle]\n"
+        "database.query('SELECT 1')\n"  # what is imported late is there
         "print('ready', flush=True)\n"
         "try:\n"
         "    database.query(sys.argv[2], dqa.Limits(seconds=60.0))\n"

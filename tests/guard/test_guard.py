@@ -90,7 +90,7 @@ CYPHER_REFUSED = [
     "RETURN nextval('s')",
     "BEGIN TRANSACTION",
     "COMMIT",
-    "PROFILE MATCH (n) RETURN n",
+    "PROFILE CREATE (n) RETURN n",
     "RETURN 'open",
 ]
 

@@ -37,6 +37,7 @@ def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
     """Give each server in turn, started for these tests: nobody else's is to suffer from them."""
     with started(request.param) as server:
         yield server
+        server.kill()  # what still runs there, and cannot be ended, would keep it from stopping
 
 
 @pytest.fixture

@@ -144,11 +144,11 @@ def prepare(database: Any) -> None:
     match database.dialect:
         case "sqlite":
             for statement in TABLES:
-                database._keeper.execute(statement)
-            database._keeper.commit()
+                database._session._keeper.execute(statement)
+            database._session._keeper.commit()
         case "duckdb":
             with database._session._store.reading() as cursor:
-                cursor.execute(f'USE "{database._namespace}"')
+                cursor.execute(f'USE "{database._session.namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)
         case "ladybug":
@@ -163,7 +163,7 @@ def prepare(database: Any) -> None:
 @pytest.mark.parametrize("dialect", sorted(BACKENDS))
 def test_an_embedded_database_keeps_its_data(dialect: str, world: Situation, folder: Path) -> None:
     """No attack changes it, and only what is known is let through."""
-    with closing(BACKENDS[dialect].load(world)) as database:
+    with closing(BACKENDS[dialect].load(world, isolation="none")) as database:
         prepare(database)
         attacked = Attacked(dialect, database, world, contents(database), folder)
         assert attacked.through() <= known(dialect, "through")
@@ -173,7 +173,7 @@ def test_a_relational_server_keeps_its_data(
     own_server: OwnServer, world: Situation, folder: Path
 ) -> None:
     """No attack changes it though its user may do everything; only what is known passes."""
-    with closing(own_server.backend.load(world, own_server.url)) as database:
+    with closing(own_server.backend.load(world, own_server.url, isolation="none")) as database:
         pooled: Any = database
         connection = pooled._session._engine.raw_connection()
         with closing(connection.cursor()) as cursor:
@@ -190,8 +190,8 @@ def test_neo4j_keeps_its_data(own_neo4j: OwnServer, world: Situation, folder: Pa
     """No attack changes anything in the whole database; only what is known passes."""
     target = Target(own_neo4j.backend, own_neo4j.url)
     try:
-        database = target.load(world)
-        with closing(target.backend.open(own_neo4j.url)) as whole:
+        database = target.backend.load(world, own_neo4j.url, isolation="none")
+        with closing(target.backend.open(own_neo4j.url, isolation="none")) as whole:
             everything: Any = whole
 
             def content() -> object:

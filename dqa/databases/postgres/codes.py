@@ -9,7 +9,7 @@ from dqa.databases.faults import Fault
 
 CODES: dict[str, Fault] = {
     "08P01": Fault.OURS,  # protocol_violation
-    "25001": Fault.OURS,  # active_sql_transaction
+    "25001": Fault.REFUSED,  # what must not be in a transaction is no query
     "25006": Fault.REFUSED,  # read_only_sql_transaction
     "25P01": Fault.OURS,  # no_active_sql_transaction
     "25P02": Fault.OURS,  # in_failed_sql_transaction

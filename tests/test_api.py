@@ -39,6 +39,8 @@ PUBLIC = tuple(
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
     read_release read_questions read_run read_set settings_of show temporary_database unload
     write_audit_page write_generated
+    AgentTool Decided Decisions DescribedTable StatementVerdict agent_tools check_statement
+    decision_node describe_table langchain_tools mcp_server sample_rows serve_mcp
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 

@@ -39,7 +39,7 @@ _LONGEST_MESSAGE = 4_000
 """Characters of an error's message."""
 
 
-class Result(Protocol):
+class ToolResult(Protocol):
     """What a tool returns: a record, and the text that a model reads."""
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
@@ -55,7 +55,7 @@ class Result(Protocol):
         ...
 
 
-_Action: TypeAlias = Callable[..., Result]
+_Action: TypeAlias = Callable[..., ToolResult]
 """What a tool does: called with a database and arguments."""
 
 
@@ -165,7 +165,7 @@ class AgentTool:
     action: _Action
     asks_model: bool = False
 
-    def call(self, arguments: Mapping[str, Any]) -> Result:
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Do it, with arguments as an agent gave them.
 
         Raises

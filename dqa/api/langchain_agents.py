@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from dqa.api.agent_tools import (
     AgentTool,
     Databases,
-    Result,
+    ToolResult,
     agent_tools,
     is_mendable,
     message_of,
@@ -47,7 +47,7 @@ def langchain_tools(
 
 
 def _langchain(tool: AgentTool) -> StructuredTool:
-    def run(**arguments: Any) -> tuple[str, Result]:  # noqa: ANN401  (what the tool takes)
+    def run(**arguments: Any) -> tuple[str, ToolResult]:  # noqa: ANN401  (what the tool takes)
         try:
             found = tool.call(arguments)
         except DqaError as error:

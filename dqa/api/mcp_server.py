@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from dqa.api.agent_tools import (
     AgentTool,
     Databases,
-    Result,
+    ToolResult,
     agent_tools,
     is_mendable,
     message_of,
@@ -32,6 +32,7 @@ from dqa.core.distribution import install_command, own_version
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.secrets import redact
 from dqa.guard import Audit, Policy
+from dqa.loaders.places import whole_url
 from dqa.loaders.sources import located
 
 if TYPE_CHECKING:
@@ -151,8 +152,9 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
         given, watched = policy_of(policy), audit_of(audit)
         opened: dict[str, Database] = {}
         for name, location in located(databases).items():
+            whole = whole_url(location, name)
             opened[name] = open_database(
-                location, limits=limits, policy=given, audit=watched, tables=tables
+                whole, limits=limits, policy=given, audit=watched, tables=tables
             )
             stack.callback(opened[name].close)
         server = mcp_server(opened, limits=limits, decisions=decisions)
@@ -208,7 +210,7 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
     from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
 
     try:
-        found: Result = tool.call(arguments)
+        found: ToolResult = tool.call(arguments)
     except DqaError as error:
         if not is_mendable(error):
             raise MCPError(INTERNAL_ERROR, message_of(error)) from error

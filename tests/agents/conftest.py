@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,11 +101,12 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "dqa", "mcp", *map(str, arguments)]
 
 
-def over_stdio(*arguments: object) -> Served:
-    """Return how to start the command for each client."""
+def over_stdio(*arguments: object, env: Mapping[str, str] | None = None) -> Served:
+    """Return how to start the command for each client, with variables beside a few usual ones."""
     mark = uuid.uuid4().hex
     words = command(*arguments)
-    started = StdioServerParameters(command=words[0], args=words[1:], env={"DQA_MARK": mark})
+    variables = {"DQA_MARK": mark, **(env or {})}
+    started = StdioServerParameters(command=words[0], args=words[1:], env=variables)
     return Served(lambda: Client(started), mark)
 
 

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 import dqa
-from dqa.core.errors import DatabaseUnavailableError, UsageError
+from dqa.core.errors import BudgetSpentError, DatabaseUnavailableError, UsageError
 from dqa.testing import GivenReplies, answer, query
 from tests.agents.conftest import attacks
 
@@ -180,12 +180,44 @@ def test_a_state_without_a_question_says_so(
         node({"question": question})
 
 
-def test_what_ended_a_decision_from_outside_is_raised(shop: Path) -> None:
-    """A budget that is spent says nothing about the question."""
-    database = dqa.open_database(shop)
-    model = GivenReplies([query("SELECT 1"), answer("Bo")])
-    decisions = dqa.Decisions("planrag", model=model, calls=dqa.CallOptions(budget_tokens=1))
-    node = dqa.decision_node(database, decisions)
-    with pytest.raises(dqa.DqaError, match="budget"):
-        node({"question": {"question": "Whom?", "candidates": ["Ada", "Bo"]}})
-    database.close()
+class Ending(dqa.Decider):
+    """Ends every decision in one way."""
+
+    name = "ending"
+
+    def __init__(self, ending: dqa.Ending | None) -> None:
+        self._ending = ending
+
+    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+        if self._ending is None:
+            raise ZeroDivisionError("postgresql://ada:secret@host/db")
+        return dqa.Decision(self._ending, error="That is why.")
+
+
+@pytest.mark.parametrize(
+    ("ending", "raised"),
+    [
+        (dqa.Ending.INFRASTRUCTURE, dqa.InfrastructureError),
+        (dqa.Ending.BUDGET, BudgetSpentError),
+        (None, dqa.CrashError),
+    ],
+)
+def test_what_ended_a_decision_from_outside_is_raised(
+    database: dqa.Database, ending: dqa.Ending | None, raised: type[Exception]
+) -> None:
+    """It says nothing about the question, and no model is told of it."""
+    decisions = dqa.Decisions(Ending(ending))
+    asked = {"question": "Whom?", "candidates": ["Ada", "Bo"]}
+    with pytest.raises(raised):
+        dqa.decision_node(database, decisions)({"question": asked})
+    *_, ask = dqa.langchain_tools(database, decisions=decisions)
+    with pytest.raises(raised):
+        ask.invoke(asked)
+
+
+def test_what_ended_without_an_answer_is_told(database: dqa.Database) -> None:
+    """A limit on steps is no failure of anything."""
+    decisions = dqa.Decisions(Ending(dqa.Ending.STEP_LIMIT))
+    told = decisions.ask(database, "Whom?", candidates=["Ada", "Bo"])
+    assert told.choice is None
+    assert told.to_text().startswith("No decision.\nAnswer: (none)\nEnded: step_limit.")

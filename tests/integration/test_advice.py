@@ -42,7 +42,7 @@ class Reader:
         """Run statements as somebody who may do everything."""
         with self.admin.connect() as connection:
             for statement in statements:
-                connection.exec_driver_sql(statement)
+                connection.execute(sa.text(statement.replace(":", r"\:")))
 
     def examine(self, topic: str | None = None) -> tuple[Advice, ...]:
         """Return what is advised to the role."""
@@ -82,18 +82,18 @@ def made(backend: str, location: str) -> Iterator[Reader]:
     written = re.sub("|".join(renamed), lambda match: renamed[match[0]], "\n".join(scripts))
     try:
         with first.connect() as connection:
-            connection.exec_driver_sql(f"CREATE DATABASE {place}")
+            connection.execute(sa.text(f"CREATE DATABASE {place}"))
         reader.run("CREATE TABLE goods (name varchar(20))", *statements(written))
         yield reader
     finally:
         admin.dispose()
+        if backend == "postgres":
+            dropped = [f"DROP DATABASE {place} WITH (FORCE)", f"DROP ROLE {name}"]
+        else:
+            dropped = [f"DROP DATABASE {place}", f"DROP USER '{name}'@'%'"]
         with first.connect() as connection:
-            connection.exec_driver_sql(
-                f"DROP DATABASE {place}" + (" WITH (FORCE)" if backend == "postgres" else "")
-            )
-            is_postgres = backend == "postgres"
-            account = name if is_postgres else f"'{name}'@'%'"
-            connection.exec_driver_sql(f"DROP {'ROLE' if is_postgres else 'USER'} {account}")
+            for statement in dropped:
+                connection.execute(sa.text(statement))
         first.dispose()
 
 

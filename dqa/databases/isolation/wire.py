@@ -140,8 +140,8 @@ def pack_examination(seen: Examination) -> tuple[object, ...]:
 
 def unpack_examination(packed: tuple[Any, ...]) -> Examination:
     """Return the examination that `pack_examination` was given."""
-    *known, advice = packed
-    return Examination(*known, advice=tuple(Advice(*one) for one in advice))
+    version, role, may_write, advice = packed
+    return Examination(version, role, may_write, tuple(Advice(*one) for one in advice))
 
 
 def pack_error(error: DqaError) -> tuple[str, str, str]:

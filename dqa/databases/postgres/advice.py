@@ -213,7 +213,7 @@ def _listed(first: str, count: int) -> str:
 
 
 def _limits(ask: Ask, role: str) -> Iterator[Advice]:
-    values = dict(ask(_SETTINGS))
+    values: dict[str, str] = dict(ask(_SETTINGS))
     for name, (unlimited, limit, why) in _MISSING.items():
         if values.get(name) == unlimited:
             mend = f"ALTER ROLE {role} SET {name} = '{limit}';"

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     )
     from dqa.core.events import Event
     from dqa.core.evidence import Evidence
+    from dqa.core.examination import Advice
     from dqa.core.question import Candidate, Question
     from dqa.core.question_set import Defect, QuestionSet
     from dqa.core.recorder import DecisionWatcher, Recorder
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPECTED_FAILURES",
+    "Advice",
     "AgentTool",
     "Analysis",
     "Annotation",
@@ -317,6 +319,7 @@ _MODULES = {
     "dqa.api.temporary": ("temporary_database",),
     "dqa.api.watching": ("Watcher",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
+    "dqa.core.examination": ("Advice",),
     "dqa.core.decider": ("Decider", "UpperBound"),
     "dqa.core.decision": ("Decision", "Ending", "Usage"),
     "dqa.core.display": ("Display",),

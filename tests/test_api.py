@@ -25,7 +25,7 @@ PUBLIC = tuple(
     """
     DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
-    Analysis Annotation AskedQuestion CheckedStatement HealthState
+    Advice Analysis Annotation AskedQuestion CheckedStatement HealthState
     Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from functools import partial
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -141,6 +142,16 @@ class AskArguments(_Strict):
     )
 
 
+class _Described(NamedTuple):
+    """What is said of a tool, and what it does with a database."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    result: type[Record]
+    action: _Action
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTool:
     """One thing that an agent may do.
@@ -153,8 +164,10 @@ class AgentTool:
         What it takes.
     result
         What it returns.
-    asks_model
-        Whether it may ask a language model, which costs something.
+    databases
+        What it may be done with, by the names that an agent knows them by.
+    action
+        What it does, with a database and what it takes.
     """
 
     name: str
@@ -163,7 +176,11 @@ class AgentTool:
     result: type[Record]
     databases: Mapping[str, Database]
     action: _Action
-    asks_model: bool = False
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it may ask a language model, which costs something."""
+        return self.result is Decided
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Do it, with arguments as an agent gave them.
@@ -203,89 +220,93 @@ def agent_tools(
     opened = databases if isinstance(databases, Mapping) else {databases.name: databases}
     if not opened:
         raise UsageError("databases names none: give an open database.")
+    spoken = ", ".join(dict.fromkeys(database.language for database in opened.values()))
+    return tuple(
+        AgentTool(
+            name=one.name,
+            description=one.description,
+            arguments=_naming_database(one.arguments, tuple(opened)),
+            result=one.result,
+            databases=opened,
+            action=one.action,
+        )
+        for one in (*_LOOKING, _query(limits, spoken), _ask(decisions))
+    )
 
-    def tool(
-        name: str,
-        description: str,
-        arguments: type[BaseModel],
-        result: type[Record],
-        action: _Action,
-    ) -> AgentTool:
-        taken = _naming_database(arguments, tuple(opened))
-        return AgentTool(name, description, taken, result, opened, action, name == "ask")
 
-    def schema(database: Database, question: str, characters: int) -> SchemaText:
-        shown = read_schema(database, about=question, most=characters)
-        described = shown.described
-        count = len(described.tables) + len(described.nodes) + len(described.edges)
-        return SchemaText(
-            database=database.name,
-            kind=database.kind,
-            language=database.language,
-            text=shown.text,
-            described=count,
-            total=count + len(shown.left_out),
+def _schema(database: Database, question: str, characters: int) -> SchemaText:
+    shown = read_schema(database, about=question, most=characters)
+    described = shown.described
+    count = len(described.tables) + len(described.nodes) + len(described.edges)
+    return SchemaText(
+        database=database.name,
+        kind=database.kind,
+        language=database.language,
+        text=shown.text,
+        described=count,
+        total=count + len(shown.left_out),
+    )
+
+
+_LOOKING = (
+    _Described(
+        "schema",
+        "List what a database holds: tables, columns, types and keys; or labels, relationship "
+        "types and properties. Where not all can be described, a question says what matters.",
+        SchemaArguments,
+        SchemaText,
+        _schema,
+    ),
+    _Described(
+        "describe",
+        "Describe one table, or label or relationship type: columns, types, keys, references "
+        "and, where counting is quick, the number of rows.",
+        DescribeArguments,
+        DescribedTable,
+        describe_table,
+    ),
+    _Described(
+        "sample",
+        "Show some rows of one table, or label or relationship type.",
+        SampleArguments,
+        QueriedRows,
+        sample_rows,
+    ),
+    _Described(
+        "check",
+        "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
+        StatementArguments,
+        StatementVerdict,
+        check_statement,
+    ),
+)
+
+
+def _query(limits: Limits, spoken: str) -> _Described:
+    return _Described(
+        "query",
+        f"Run one read-only statement ({spoken}). Returns at most {limits.rows:,} rows within "
+        f"{limits.seconds:g} seconds, or says what to change.",
+        StatementArguments,
+        QueriedRows,
+        partial(query, limits=limits),
+    )
+
+
+def _ask(decisions: Decisions | None) -> _Described:
+    def refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (what it takes)
+        raise UsageError(
+            "Nobody decides here: no decider and no model were given when the tools were set up "
+            "(--model, --decider). Use schema and query instead."
         )
 
-    def run(database: Database, statement: str) -> QueriedRows:
-        return query(database, statement, limits=limits)
-
-    def ask(database: Database, **asked: Any) -> Decided:  # noqa: ANN401  (what it takes)
-        if decisions is None:
-            raise UsageError(
-                "Nobody decides here: no decider and no model were given when the tools were set "
-                "up (--model, --decider). Use schema and query instead."
-            )
-        return decisions.ask(database, **asked)
-
-    spoken = ", ".join(dict.fromkeys(database.language for database in opened.values()))
-    return (
-        tool(
-            "schema",
-            "List what a database holds: tables, columns, types and keys; or labels, relationship "
-            "types and properties. Where not all can be described, a question says what matters.",
-            SchemaArguments,
-            SchemaText,
-            schema,
-        ),
-        tool(
-            "describe",
-            "Describe one table, or label or relationship type: columns, types, keys, references "
-            "and, where counting is quick, the number of rows.",
-            DescribeArguments,
-            DescribedTable,
-            describe_table,
-        ),
-        tool(
-            "sample",
-            "Show some rows of one table, or label or relationship type.",
-            SampleArguments,
-            QueriedRows,
-            sample_rows,
-        ),
-        tool(
-            "check",
-            "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
-            StatementArguments,
-            StatementVerdict,
-            check_statement,
-        ),
-        tool(
-            "query",
-            f"Run one read-only statement ({spoken}). Returns at most {limits.rows:,} rows within "
-            f"{limits.seconds:g} seconds, or says what to change.",
-            StatementArguments,
-            QueriedRows,
-            run,
-        ),
-        tool(
-            "ask",
-            "Have a whole question decided: a decider plans, queries the database and chooses one "
-            "of the candidates, with its evidence. Takes minutes, and may cost money.",
-            AskArguments,
-            Decided,
-            ask,
-        ),
+    return _Described(
+        "ask",
+        "Have a whole question decided: a decider plans, queries the database and chooses one "
+        "of the candidates, with its evidence. Takes minutes, and may cost money.",
+        AskArguments,
+        Decided,
+        refuse if decisions is None else decisions.ask,
     )
 
 

@@ -300,13 +300,16 @@ def _ask(decisions: Decisions | None) -> _Described:
             "(--model, --decider). Use schema and query instead."
         )
 
+    action: _Action = refuse
+    if decisions is not None:
+        action = decisions.ask
     return _Described(
         "ask",
         "Have a whole question decided: a decider plans, queries the database and chooses one "
         "of the candidates, with its evidence. Takes minutes, and may cost money.",
         AskArguments,
         Decided,
-        refuse if decisions is None else decisions.ask,
+        action,
     )
 
 

@@ -453,6 +453,19 @@ def test_what_cannot_be_served_is_one_line_at_the_start(
     assert len(captured.err.strip().splitlines()) == 1
 
 
+def test_its_help_names_no_default_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --model and --decider nobody decides."""
+    from dqa.cli.main import run
+
+    monkeypatch.setattr(sys, "argv", ["dqa", "mcp", "--help"])
+    with pytest.raises(SystemExit):
+        run()
+    said = " ".join(capsys.readouterr().out.split())
+    assert "without --model and --decider it refuses. --base-url" in said
+
+
 def test_the_command_closes_what_it_opened(shop: Path) -> None:
     """A client that comes and goes leaves nothing behind."""
     there = over_stdio("--database", f"sales={shop}")

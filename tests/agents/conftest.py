@@ -19,6 +19,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from tests.cli.conftest import generated
+
+__all__ = ["generated"]
+
 CASES = Path(__file__).parents[1] / "guard" / "guard_cases"
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
 SHOP = """

@@ -24,7 +24,9 @@ import pytest
 from mcp import Client, MCPError
 
 import dqa
+from dqa import plugins
 from dqa.guard import Audit
+from dqa.loaders.generator import read_generated
 from tests.agents.conftest import (
     ENDLESS,
     attacks,
@@ -406,6 +408,33 @@ def test_ask_is_refused_where_nobody_decides(shop: Path) -> None:
 
     in_process(dqa.mcp_server(database), look)
     database.close()
+
+
+@pytest.mark.slow
+def test_a_scenario_that_the_server_was_started_with_can_be_asked(
+    generated: Path, tmp_path: Path
+) -> None:
+    """A scripted agent with the simulator decides right; another scenario cannot be named."""
+    questions = read_generated(generated)
+    question = questions.find("locating/1")
+    file = tmp_path / "q.db"
+    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
+    there = over_stdio(
+        *("--database", file, "--scenario", "locating", "--model", "scripted:analyst"),
+        *("--decider", "planrag-sim"),
+    )
+
+    async def ask(client: Client) -> None:
+        asked = {"scenario": "locating", "target": {"country": question.target["country"]}}
+        decided = await client.call_tool("ask", asked)
+        assert not decided.is_error, text_of(decided)
+        assert decided.structured_content["choice"] == questions.truth_of(question).official
+        assert decided.structured_content["model"] == "scripted:analyst"
+        assert decided.structured_content["statements"]
+        other = await client.call_tool("ask", {"scenario": "building", "target": {"goods": "x"}})
+        assert "There is no scenario 'building'. There are: locating." in text_of(other)
+
+    there.run(ask)
 
 
 @pytest.mark.parametrize(

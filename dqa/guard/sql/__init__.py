@@ -56,7 +56,7 @@ def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None
     calls.refuse_unless_known(found, tree.column_lists(parsed), read, known)
     if not isinstance(parsed, tree.QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, or VALUES")
-    tree.refuse_unless_reading(parsed, dialect, known, policy)
+    tree.refuse_unless_reading(parsed, read, dialect, known, policy)
     if policy.closed is not None:
         walls.refuse_outside(parsed, read, dialect, policy, policy.closed)
     if policy.limits_tables or policy.limits_columns:

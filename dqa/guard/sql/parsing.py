@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
+from dqa.guard.sql.coverage import refuse_left_out
 from dqa.guard.sql.dialects import dialect_of, read_as
+from dqa.guard.sql.lists import lists
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
@@ -70,6 +72,7 @@ def parse(text: StatementText, dialect: str) -> exp.Expr:
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
         raise Refusal("it is more than one statement; write one statement at a time")
+    refuse_left_out(tree, tokens, lists(dialect))
     return tree
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +28,15 @@ _LONGEST_TEXT = 1_000_000
 _STATEMENTS = frozenset(
     {
         *("alter", "analyze", "attach", "begin", "call", "checkpoint", "commit", "copy", "create"),
-        *("deallocate", "delete", "desc", "describe", "detach", "do", "drop", "execute", "explain"),
+        *("deallocate", "delete", "detach", "do", "drop", "execute", "explain"),
         *("export", "flush", "grant", "handler", "import", "insert", "install", "kill", "load"),
         *("lock", "merge", "optimize", "pivot", "pragma", "prepare", "refresh", "reindex"),
-        *("replace", "reset", "revoke", "rollback", "set", "show", "summarize", "truncate"),
+        *("replace", "reset", "revoke", "rollback", "set", "truncate"),
         *("unpivot", "update", "upsert", "use", "vacuum"),
     }
 )
-"""Words that begin a statement, which sqlglot takes for names where it knows of no statement."""
+"""Words that begin a statement, which sqlglot takes for names where it knows of no statement.
+Those that DuckDB has in brackets, as in ``FROM (SHOW TABLES)``, only read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,20 @@ class _NodeContext:
 
 
 def refuse_unless_reading(
-    tree: exp.Expr, text: StatementText, dialect: str, known: AllowLists, policy: Policy
+    nodes: Sequence[exp.Expr],
+    text: StatementText,
+    dialect: str,
+    known: AllowLists,
+    policy: Policy,
 ) -> None:
-    """Refuse a tree with a part, or a place in a part, that is not known to only read.
+    """Refuse the nodes of a tree with one, or a place in one, that is not known to only read.
 
     Whatever sqlglot learns to read, and wherever it puts what it has read, is refused until it is
     on the list.
     """
     attributes = known.attributes or _SEQUENCES
     context = _NodeContext(dialect, known, policy, attributes, text.code)
-    for node in tree.walk():
+    for node in nodes:
         kind = type(node)
         check = _CHECKS.get(kind)
         if check is not None:
@@ -230,11 +235,11 @@ _CHECKS: Mapping[type[exp.Expr], Callable[[Any, _NodeContext], None]] = {
 """Nodes that are allowed under a condition; all others are, or are not, on the list of clauses."""
 
 
-def column_lists(tree: exp.Expr) -> Mapping[int, ColumnList]:
+def column_lists(nodes: Sequence[exp.Expr]) -> Mapping[int, ColumnList]:
     """Return what has a list of columns, ``WITH t(a, b)`` or ``AS t(a, b)``, by where it starts."""
     found = {}
-    for alias in tree.find_all(exp.TableAlias):
-        columns = alias.args.get("columns")
+    for alias in nodes:
+        columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
         if columns:
             named = alias.parent.this if isinstance(alias.parent, exp.Table) else None
             behind = named.meta.get("end", -2) + 1 if isinstance(named, exp.Identifier) else -1

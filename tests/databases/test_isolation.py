@@ -464,7 +464,7 @@ def test_without_threads_a_worker_is_replaced_later(
         patch.setattr(threading.Thread, "start", refuse)
         with pytest.raises(StatementTimeoutError):
             shop.query(DEAF, SHORT)
-    with pool_of(shop).paused():
+    with pool_of(shop).pause():
         pass  # nobody is waited for
     assert shop.query("SELECT 1").rows == ((1,),)
 
@@ -479,7 +479,7 @@ def test_an_interrupted_pause_is_over(shop: GuardedDatabase) -> None:
     try:
         with pool_of(shop).lease(time.monotonic() + 5.0):
             signal.setitimer(signal.ITIMER_REAL, 0.1)
-            with pytest.raises(KeyboardInterrupt), pool_of(shop).paused():
+            with pytest.raises(KeyboardInterrupt), pool_of(shop).pause():
                 pass
     finally:
         signal.signal(signal.SIGALRM, before)

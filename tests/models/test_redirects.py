@@ -1,0 +1,1 @@
+"""Replies that send elsewhere, where neither a key nor a question is to go."""

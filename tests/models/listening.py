@@ -23,8 +23,6 @@ from tests.models.conftest import Hours
 from tests.models.served import KEY
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
-
-Answer = Callable[[BaseHTTPRequestHandler], None]
 """Answers a request whose body was read."""
 
 

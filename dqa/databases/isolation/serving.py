@@ -14,7 +14,13 @@ from dqa.core.database import Limits
 from dqa.core.errors import DqaError
 from dqa.databases.failures import out_of_memory
 from dqa.databases.isolation.bounds import arm, disarm, harden, limit_memory
-from dqa.databases.isolation.wire import ClosedError, Wire, pack_error, pack_rows
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    Wire,
+    pack_error,
+    pack_examination,
+    pack_rows,
+)
 
 if TYPE_CHECKING:
     from dqa.core.session import Session
@@ -69,6 +75,7 @@ def _answer(wire: Wire, session: Session) -> None:
         "run": lambda statement, *limits: pack_rows(session.run(statement, Limits(*limits))),
         "schema": lambda: (session.read_schema(), session.namespace),
         "order": session.row_order,
+        "examine": lambda: pack_examination(session.examine()),
         "end": session.end_statements,
     }
     is_last = False

@@ -13,11 +13,17 @@ from weakref import finalize
 
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
 from dqa.databases.isolation.pool import WorkerPool
-from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    TooLongError,
+    unpack_examination,
+    unpack_rows,
+)
 from dqa.databases.isolation.workers import GoneError, OpenWorker
 from dqa.databases.opening import Opening
 
@@ -109,6 +115,10 @@ class IsolatedSession(Session):
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, as a worker reads it."""
         return self._request("order", table)  # type: ignore[no-any-return]
+
+    def examine(self) -> Examination:
+        """Examine a server in a worker."""
+        return unpack_examination(self._request("examine"))
 
     def close(self) -> None:
         """End all workers."""

@@ -93,10 +93,11 @@ def test_what_stands_for_no_rows_and_no_error_is_none() -> None:
     for told in (None, 1, (), ("a",), "rows"):
         with pytest.raises(ClosedError):
             unpack_rows(told)
-    known: list[object] = ["annotations", "SystemExit", "__name__", "none"]
-    for told in (None, (), ("a", "b"), (1, 2, 3), *((name, "text", "") for name in known)):
+    shapes: list[object] = [None, (), ("a", "b"), (1, 2, 3)]
+    names = ("annotations", "SystemExit", "__name__", "none")
+    for error in (*shapes, *((name, "text", "") for name in names)):
         with pytest.raises(ClosedError):
-            unpack_error(told)
+            unpack_error(error)
 
 
 def test_a_message_that_comes_in_parts_is_waited_for_again(

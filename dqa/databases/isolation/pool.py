@@ -125,8 +125,8 @@ class WorkerPool:
     def opening_time(self) -> float:
         """Seconds that opening the database anew may add to what a statement takes.
 
-        An embedded one that took long the first time is no outage, and may take longer another time. A
-        server is there in time or it is away.
+        An embedded one that took long the first time is no outage, and may take longer another
+        time. A server is there in time or it is away.
         """
         return 0.0 if self._is_server else max(_ANEW, 3 * self.opening_seconds)
 

@@ -20,6 +20,12 @@ EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-
 """Where Python has something: ``package.module:OBJECT``."""
 
 
+ParameterType = Literal[
+    "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
+]
+"""What the text of a parameter has to be; a decimal is a number."""
+
+
 class Part(BaseModel):
     """What all parts of the document have in common."""
 
@@ -108,7 +114,8 @@ class Parameter(Listing):
     description
         What it is, for people.
     type
-        What its text has to be; ``list`` is several names separated by ``", "``.
+        What its text has to be; ``list`` is several names separated by ``", "``. By default what
+        the listed column holds, or else text.
     optional
         Whether a question may leave it out.
     follows
@@ -116,7 +123,7 @@ class Parameter(Listing):
     """
 
     description: str = ""
-    type: Literal["text", "integer", "date", "list"] = "text"
+    type: ParameterType | None = None
     optional: bool = False
     follows: Listing | None = None
 

@@ -314,6 +314,9 @@ class ScenarioDocument(Part):
     ----------
     name
         What commands call the scenario.
+    include
+        Files with tables, nodes, edges, parameters and settings that several scenarios share
+        (`dqa.scenarios.including`), whose parts stand beneath those of this one.
     order
         Where it stands among others; scenarios without a number come last, by name.
     tables, nodes, edges
@@ -339,6 +342,7 @@ class ScenarioDocument(Part):
     """
 
     name: PlainName
+    include: tuple[str, ...] = ()
     order: int | None = None
     tables: tuple[TablePart, ...] = Field(min_length=1)
     nodes: tuple[NodePart, ...] = ()

@@ -46,7 +46,7 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all o
 if TYPE_CHECKING:
     from typing import Any
 
-    from dqa.api.asking import AskedQuestion, ask
+    from dqa.api.asking import AskedQuestion, ask, write_decision_page
     from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
     from dqa.api.databases import (
         DatabaseHealth,
@@ -239,6 +239,7 @@ __all__ = [
     "temporary_database",
     "unload",
     "write_audit_page",
+    "write_decision_page",
     "write_generated",
 ]
 
@@ -248,7 +249,7 @@ _MODULES = {
     "dqa.models.conversation": ("Conversation",),
     "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
-    "dqa.api.asking": ("AskedQuestion", "ask"),
+    "dqa.api.asking": ("AskedQuestion", "ask", "write_decision_page"),
     "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
     "dqa.api.databases": (
         "DatabaseHealth",

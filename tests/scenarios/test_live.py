@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import dqa
+from dqa.core.errors import DataError, ParseError, UsageError
+from dqa.loaders.asked import ask_scenario, list_values
+from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.steps import Answer, Step
+from dqa.scenarios import register
 from tests.scenarios.live_plants import (
     CANDIDATES,
     GRAPH_SUM,
@@ -50,7 +60,7 @@ def test_agents_decide_on_it(location: str) -> None:
         (
             "close-plant",
             {"region": "nort", "active": "true"},
-            "no region in .* Did you mean 'north",
+            "Did you mean 'north'",
         ),
         ("close-plant", {"region": "north", "active": "yes"}, "has to be true or false"),
         ("close-plant", {"active": "true"}, '--target region="north"'),
@@ -95,7 +105,7 @@ def test_a_long_column_is_searched_and_never_read_whole(tmp_path: Path) -> None:
             ask_scenario(known, database, {**target, "region": "northe"})
         assert ask_scenario(known, database, {**target, "region": "north"}).candidates == CANDIDATES
     ran = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
-    assert max(line["row_count"] for line in ran) <= 10_001
+    assert max(line["rows"] for line in ran) <= 10_001
 
 
 @pytest.mark.parametrize(
@@ -152,8 +162,8 @@ def test_a_decision_leaves_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shared", "own", "place", "words"),
     [
-        ('type = "date"', None, "tables.toml:16: tables.0.columns.3.type", "input should be"),
-        ('type = "date" }', "nodes", "close-plant/scenario.toml:29: nodes.0.table", "no table 'x'"),
+        ('type = "date"', None, "tables.toml:15: tables.0.columns.3.type", "input should be"),
+        ('type = "date" }', "nodes", "close-plant/scenario.toml:27: nodes.0.table", "no table 'x'"),
         (None, 'include = "x"', "scenario.toml:4: include", "a list of files"),
         (None, 'include = ["../no.toml"]', "scenario.toml:4: include.0", "there is no "),
         (None, 'include = ["/etc/passwd"]', "scenario.toml:4: include.0", "a .toml file"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.errors import DataError, InfrastructureError, QueryError, UsageError
+from dqa.core.errors import DqaError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
 from dqa.deciders.candidates import candidates_of
@@ -40,8 +40,10 @@ def record_alternatives(
             )
         simulation = Simulation.of(question, database, rule_set)
         outcomes = simulation.outcomes()
-    except (DataError, InfrastructureError, QueryError, UsageError) as error:
+    except DqaError as error:
         return asked.changed(problem=str(error))
+    except Exception as error:  # noqa: BLE001  (a simulator of anybody's)
+        return asked.changed(problem=f"{type(error).__name__}: {error}")
     return asked.changed(
         total=len(outcomes.candidates),
         alternatives=_kept(_best_first(outcomes), choice),

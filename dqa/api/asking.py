@@ -28,6 +28,7 @@ from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
 from dqa.guard import Audit, Policy
 from dqa.loaders.asked import ask_scenario
+from dqa.loaders.own_question import TargetValue
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
@@ -63,7 +64,7 @@ class AskedQuestion(Record):
 
     question: str | None = None
     scenario: str | None = None
-    target: Mapping[str, str] = {}
+    target: Mapping[str, TargetValue] = {}
     rules: str | None = None
     candidates: str | tuple[Candidate, ...] | None = None
     context: tuple[str, ...] = ()

@@ -111,15 +111,8 @@ LIVE = Path(__file__).parents[1] / "scenarios" / "live"
 def test_a_live_database_is_asked_and_evaluated_in_place(dqa: Command, tmp_path: Path) -> None:
     """Lines need their target alone; the record has the alternatives, as JSON and as a page."""
     location = make_embedded("sqlite", tmp_path)
-    asked = (
-        "ask",
-        "--database",
-        location,
-        "--scenario",
-        LIVE / "close-plant",
-        "--decider",
-        "first",
-    )
+    folder = LIVE / "close-plant"
+    asked = ("ask", "--database", location, "--scenario", folder, "--decider", "first")
     page, target = tmp_path / "page.html", ("--target", "region=north", "--target", "active=true")
     ran = dqa(*asked, *target, "--json", "--html", page)
     assert ran.code == 0, ran.err

@@ -18,6 +18,7 @@ from dqa.databases.isolation.wire import (
     ClosedError,
     Wire,
     pack_error,
+    pack_examination,
     pack_rows,
 )
 
@@ -72,6 +73,7 @@ def _answer(wire: Wire, session: Session) -> None:
         "run": lambda statement, *limits: pack_rows(session.run(statement, Limits(*limits))),
         "schema": lambda: (session.read_schema(), session.namespace),
         "order": session.row_order,
+        "examine": lambda: pack_examination(session.examine()),
         "end": session.end_statements,
     }
     is_last = False

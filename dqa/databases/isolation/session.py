@@ -11,11 +11,17 @@ from weakref import finalize
 
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
 from dqa.databases.isolation.pool import GoneError, OpenWorker, WorkerPool
-from dqa.databases.isolation.wire import ClosedError, TooLongError, unpack_rows
+from dqa.databases.isolation.wire import (
+    ClosedError,
+    TooLongError,
+    unpack_examination,
+    unpack_rows,
+)
 from dqa.databases.opening import Opening
 
 GRACE = 0.3
@@ -86,6 +92,10 @@ class IsolatedSession(Session):
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, as a worker reads it."""
         return self._asked("order", table)  # type: ignore[no-any-return]
+
+    def examine(self) -> Examination:
+        """Examine a server in a worker."""
+        return unpack_examination(self._asked("examine"))
 
     def close(self) -> None:
         """End all workers."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 from dqa.core import errors, schema
 from dqa.core.database import Rows
 from dqa.core.errors import DqaError, UnknownReferenceError
+from dqa.core.examination import Advice, Examination
 
 _HEAD: Final = 4
 _CHUNK: Final = 1 << 16
@@ -129,6 +130,18 @@ def pack_rows(rows: Rows) -> tuple[object, ...]:
 def unpack_rows(packed: tuple[Any, ...]) -> Rows:
     """Return the rows that `pack_rows` was given."""
     return Rows(*packed)
+
+
+def pack_examination(seen: Examination) -> tuple[object, ...]:
+    """Return an examination as plain data."""
+    advice = tuple((one.topic, one.found, one.why, one.mend) for one in seen.advice)
+    return seen.version, seen.role, seen.may_write, advice
+
+
+def unpack_examination(packed: tuple[Any, ...]) -> Examination:
+    """Return the examination that `pack_examination` was given."""
+    version, role, may_write, advice = packed
+    return Examination(version, role, may_write, tuple(Advice(*one) for one in advice))
 
 
 def pack_error(error: DqaError) -> tuple[str, str, str]:

@@ -25,12 +25,15 @@ from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, UnparsableReplyError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
+from dqa.core.secrets import redact
 from dqa.deciders.base import Settings
 from dqa.deciders.samples import shown_schema
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
 
+_LONGEST_NAME, _NAMES_SHOWN = 40, 8
+"""Characters of an argument's name, and names, that are shown of a call."""
 _SEPARATED = re.compile(r"[,;\n]")
 
 
@@ -261,7 +264,8 @@ def fitted_arguments(
     try:
         read = schema.model_validate(arguments)
     except ValidationError as error:
-        raise UnparsableReplyError(f"The call of {name} does not fit: {_first(error)}") from error
+        problem = _first(error, schema, arguments)
+        raise UnparsableReplyError(f"The call of {name} does not fit: {problem}") from error
     return {field: getattr(read, field) for field in schema.model_fields}
 
 
@@ -337,8 +341,19 @@ def _object_in(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found else None
 
 
-def _first(error: ValidationError) -> str:
+def _named(names: Iterable[object]) -> str:
+    """Return names as a model is told them: few, and short."""
+    shown = [f"'{redact(str(name)[:_LONGEST_NAME])}'" for name in names]
+    more = ["..."] if len(shown) > _NAMES_SHOWN else []
+    return ", ".join(shown[:_NAMES_SHOWN] + more)
+
+
+def _first(error: ValidationError, schema: type[BaseModel], arguments: Mapping[str, Any]) -> str:
     """Say what is wrong first, where, and what would do."""
     found = error.errors(include_url=False, include_context=False)[0]
+    if found["type"] == "missing" and len(found["loc"]) == 1:
+        return (
+            f"it has {_named(arguments) or 'no arguments'}; it takes {_named(schema.model_fields)}."
+        )
     where = ".".join(str(part) for part in found["loc"])
     return f"the argument '{where}': {found['msg'].removeprefix('Value error, ')}."

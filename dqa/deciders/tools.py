@@ -27,7 +27,6 @@ from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.secrets import redact
 from dqa.deciders.base import Settings
-from dqa.deciders.samples import shown_schema
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
@@ -88,10 +87,6 @@ class CompareArguments(Arguments):
     candidates: Annotated[list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)] = (
         Field(default=[], description="the candidates to compare; an empty list compares all")
     )
-
-
-class _NoArguments(BaseModel):
-    pass
 
 
 def observe(
@@ -163,23 +158,6 @@ def query_tool(
         ),
         args_schema=QueryArguments,
         response_format="content_and_artifact",
-    )
-
-
-def schema_tool(database: Database, samples: int = 0) -> StructuredTool:
-    """Return the tool ``describe_database()``, whose content is the schema as text.
-
-    `samples` values of each text and boolean column stand in it; see `shown_schema`.
-    """
-
-    def describe() -> str:
-        return shown_schema(database, samples).to_text()
-
-    return StructuredTool(
-        func=describe,
-        name="describe_database",
-        description="List what the database holds: names, columns or properties, types and keys.",
-        args_schema=_NoArguments,
     )
 
 
@@ -264,8 +242,7 @@ def fitted_arguments(
     try:
         read = schema.model_validate(arguments)
     except ValidationError as error:
-        problem = _first(error, schema, arguments)
-        raise UnparsableReplyError(f"The call of {name} does not fit: {problem}") from error
+        raise UnparsableReplyError(first_problem(name, schema, error)) from error
     return {field: getattr(read, field) for field in schema.model_fields}
 
 
@@ -348,12 +325,12 @@ def _named(names: Iterable[object]) -> str:
     return ", ".join(shown[:_NAMES_SHOWN] + more)
 
 
-def _first(error: ValidationError, schema: type[BaseModel], arguments: Mapping[str, Any]) -> str:
-    """Say what is wrong first, where, and what would do."""
+def first_problem(name: str, schema: type[BaseModel], error: ValidationError) -> str:
+    """Say what is wrong first with the arguments of a tool, where, and what would do."""
     found = error.errors(include_url=False, include_context=False)[0]
-    if found["type"] == "missing" and len(found["loc"]) == 1:
-        return (
-            f"it has {_named(arguments) or 'no arguments'}; it takes {_named(schema.model_fields)}."
-        )
+    if found["type"] == "missing" and isinstance(found["input"], Mapping):
+        given, taken = _named(found["input"]) or "no arguments", _named(schema.model_fields)
+        return f"The call of {name} does not fit: it has {given}; it takes {taken}."
     where = ".".join(str(part) for part in found["loc"])
-    return f"the argument '{where}': {found['msg'].removeprefix('Value error, ')}."
+    said = found["msg"].removeprefix("Value error, ")
+    return f"The call of {name} does not fit: the argument '{where}': {said}."

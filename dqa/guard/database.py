@@ -6,6 +6,7 @@ run within its limits, and written down.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -21,13 +22,13 @@ from dqa.core.errors import (
 )
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.guard.advice import with_advice
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
+from dqa.guard.hints import with_hints
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.translation import translations
 from dqa.guard.unknown import unknown_name
-from dqa.guard.verdict import GuardVerdict, not_run
+from dqa.guard.verdict import ALLOWED, GuardVerdict, not_run
 from dqa.guard.visible import visible_schema
 from dqa.guard.walls import Walls
 
@@ -133,6 +134,13 @@ class GuardedDatabase:
             self._schema = visible_schema(self._session.read_schema(), self.dialect, self.policy)
         return self._schema
 
+    def check(self, statement: str) -> GuardVerdict:
+        """Return whether `query` would run a statement, which is not run, and if not, why."""
+        verdict = check(statement, self.dialect, self.policy)
+        if not verdict.allowed and any(self._translations(statement)):
+            return ALLOWED
+        return verdict
+
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
 
@@ -178,14 +186,18 @@ class GuardedDatabase:
                 problem = error
         else:
             problem = not_run(verdict.reason)
-        if self.kind == "relational":
-            for translated in translations(statement, self.dialect, self.policy):
-                self._require_approval(translated, check(translated, self.dialect, self.policy))
-                try:
-                    return replace(self._run(translated, limits), translated=translated)
-                except NotUnderstoodError:
-                    continue  # its author knows what was written and not what became of it
+        for translated in self._translations(statement):
+            self._require_approval(translated, check(translated, self.dialect, self.policy))
+            try:
+                return replace(self._run(translated, limits), translated=translated)
+            except NotUnderstoodError:
+                continue  # its author knows what was written and not what became of it
         raise self._public(problem, statement) from problem.__cause__
+
+    def _translations(self, statement: str) -> Iterator[str]:
+        """Yield what a statement may have meant in SQL, as this database allows it."""
+        if self.kind == "relational":
+            yield from translations(statement, self.dialect, self.policy)
 
     def _run(self, statement: str, limits: Limits) -> Rows:
         """Run an allowed statement; a name that is not known is told with what there is."""
@@ -199,7 +211,7 @@ class GuardedDatabase:
         except NotUnderstoodError:
             raise
         except StatementError as error:
-            told = with_advice(error, statement, self.dialect, self.schema())
+            told = with_hints(error, statement, self.dialect, self.schema())
             if told is error:
                 raise
             raise told from error.__cause__
@@ -228,4 +240,4 @@ class GuardedDatabase:
         """Return an error that no translation has helped, as the author is told it."""
         if isinstance(error, RefusedStatementError):
             return error
-        return with_advice(StatementError(str(error)), statement, self.dialect, self.schema())
+        return with_hints(StatementError(str(error)), statement, self.dialect, self.schema())

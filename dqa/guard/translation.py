@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 
-import sqlglot
+from sqlglot import exp
 
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
@@ -63,12 +63,15 @@ def translate(statement: str, source: str, dialect: str, policy: Policy = DEFAUL
         translated = read(partial(_translated, statement, source, dialect))
     except Refusal:
         return None
-    if len(translated) != 1 or translated[0] == statement:
+    if translated is None or translated == statement:
         return None
-    return translated[0] if check(translated[0], dialect, policy).allowed else None
+    return translated if check(translated, dialect, policy).allowed else None
 
 
-def _translated(statement: str, source: str, dialect: str) -> list[str]:
-    """Return what sqlglot makes of it; a mistake of its generator is no translation."""
+def _translated(statement: str, source: str, dialect: str) -> str | None:
+    """Return a query in `dialect`; None for what is no query, which means something else there."""
     read_in, target = (dialect_of(_NAMES.get(name, name)) for name in (source, dialect))
-    return sqlglot.transpile(spaced(statement, source), read=read_in, write=target)
+    trees = read_in.parse(spaced(statement, source))
+    if len(trees) != 1 or not isinstance(trees[0], (exp.Query, exp.Values)):
+        return None
+    return target.generate(trees[0], copy=False)

@@ -49,7 +49,7 @@ def named(statement: str, dialect: str, schema: DatabaseSchema) -> tuple[Source,
 
 
 def _named(statement: str, dialect: str, schema: DatabaseSchema) -> tuple[Source, ...]:
-    tree = parsing.parse(text.read(statement, dialect), dialect)
+    tree = parsing.parse(text.read(statement, dialect), dialect).tree
     tables = tuple(_tables(tree, schema))
     return (*tables, *_results(tree, {source.called.casefold(): source for source in tables}))
 

@@ -31,7 +31,7 @@ _SHOWN = 32
 """Characters of a statement that are shown on either side of a place."""
 
 
-def with_advice(
+def with_hints(
     error: QueryError, statement: str, dialect: str, schema: DatabaseSchema
 ) -> QueryError:
     """Return an engine's error with what helps its statement's author; the same where nothing does.

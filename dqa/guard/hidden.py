@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from dqa.core.errors import UsageError
 
@@ -72,7 +72,7 @@ def masks_of(given: object) -> Entries[Mask]:
                 f"The policy's mask of {name} has a backslash or a sign that is no text; write "
                 "plain text."
             )
-    return Entries({name: mask for name, mask in entries.items()})  # type: ignore[misc]
+    return Entries(cast("Mapping[str, Mask]", entries))
 
 
 def row_filters_of(given: object) -> Entries[str]:

@@ -323,7 +323,9 @@ class ExpressionParser(CallParser):
         self.scope, self.in_bars = dict(outer), False
         self.i = i + 2
         if keys[i + 2] in _BEGINS_PATTERN or keys[i + 3] == "=":
+            first = len(self.facts.spots)
             self.pattern_list()
+            self.facts.expressed.append((first, len(self.facts.spots)))
             if self.at("WHERE"):
                 self.expression()
             trace = 0

@@ -116,6 +116,8 @@ class Facts:
         By their place in `reads`, where properties are read with a dot.
     matches
         Every MATCH.
+    expressed
+        From where and up to where in `spots` a pattern stands that is a value and no MATCH.
     columns
         Where what is returned in the end stands that has no name of its own, in characters.
     is_unbounded, explains, has_star
@@ -137,6 +139,7 @@ class Facts:
     spots: list[NodeSpot] = field(default_factory=list)
     dotted: dict[int, Access] = field(default_factory=dict)
     matches: list[MatchSpot] = field(default_factory=list)
+    expressed: list[tuple[int, int]] = field(default_factory=list)
     columns: list[tuple[int, int]] = field(default_factory=list)
     is_unbounded: bool = False
     explains: bool = False

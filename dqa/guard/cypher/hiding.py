@@ -233,7 +233,8 @@ def _masked(
 
 def _has_label(variable: str, label: str, dialect: str) -> str:
     if dialect == "ladybug":
-        return f"label({variable}) = {quote_text(label)}"
+        # Of what an OPTIONAL MATCH has not found, it tells a label as well.
+        return f"(id({variable}) IS NOT NULL AND label({variable}) = {quote_text(label)})"
     return f"{variable}:{quote_name(label)}"
 
 
@@ -260,14 +261,14 @@ def _filtering(
             for label, filter_ in hidden.filters.items()
             if _may_be(facts, spot.trace, frozenset({label}), hidden, dialect)
         }
-        match = _match_of(index, facts) if held else None
-        if match is None:
-            if held and not spot.is_known:  # which was held to it where it was matched
-                raise NotAllowedError(
-                    "a node outside of a MATCH could be one that may not be read; write EXISTS { "
-                    "MATCH ... } or COUNT { MATCH ... }"
-                )
+        if not held or spot.is_known:  # which was held to it where it was matched
             continue
+        match = _match_of(index, facts)
+        if match is None:
+            raise NotAllowedError(
+                "a node outside of a MATCH could be one that may not be read; write EXISTS { MATCH "
+                "... } or COUNT { MATCH ... }"
+            )
         variable = f"{_ADDED}{index}"
         if spot.variable is not None:
             variable = statement[slice(*spot.variable)]
@@ -285,13 +286,15 @@ def _filtering(
 
 
 def _match_of(index: int, facts: Facts) -> int | None:
-    """Return the innermost MATCH that a node pattern stands in."""
-    inside = [
+    """Return the MATCH that a node pattern stands in; None where it is in a value."""
+    inside: list[tuple[int, int | None]] = [
         (match.last - match.first, number)
         for number, match in enumerate(facts.matches)
         if match.first <= index < match.last
     ]
-    return min(inside)[1] if inside else None
+    values = [last - first for first, last in facts.expressed if first <= index < last]
+    length, innermost = min(inside, default=(0, None))
+    return innermost if not values or (inside and length < min(values)) else None
 
 
 def _added(match: MatchSpot, conditions_: list[str]) -> Iterator[_Edit]:
@@ -374,7 +377,9 @@ def _hidden_of(policy: Policy, *, fold: bool) -> _Hidden:
 def _written(name: str, policy: Policy, *, fold: bool) -> str:
     """Return a label as the database writes it, which is what it is compared with."""
     schema = policy.schema
-    known = [part.label for part in (*schema.nodes, *schema.edges)] if schema is not None else []
+    known: list[str] = []
+    if schema is not None:
+        known = [*(node.label for node in schema.nodes), *(edge.label for edge in schema.edges)]
     return next((label for label in known if _same(label, name, fold=fold)), name)
 
 

@@ -337,9 +337,11 @@ class PatternParser(TokenCursor):
 
     def path_expression(self) -> int:
         """Read nodes and relationships where an expression may stand."""
+        first = len(self.facts.spots)
         trace = self.node()
         while self.keys[self.i] in {"-", "<"} and self._relationship_follows():
             trace |= self.relationship() | self.node()
+        self.facts.expressed.append((first, len(self.facts.spots)))
         return trace | IN_LIST
 
     def _relationship_follows(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, QueryError, UsageError
 from dqa.core.session import Session
-from dqa.guard.cypher import hiding as graph_hiding
+from dqa.guard.cypher.conditions import probes
 from dqa.guard.hidden import Protection
 from dqa.guard.policy import Policy
 from dqa.guard.sql import conditions, hiding, views
@@ -46,9 +46,7 @@ def protected(policy: Policy, session: Session) -> Policy:
     _require_tables(policy, names, session)
     found = _rows(session, views.views_statement(dialect))
     telling = views.telling_views(found, dialect, names)
-    if dialect == "sqlite":
-        telling |= _shadows(policy, found, names | telling)
-    return replace(policy, protection=Protection(telling - names, session.namespace))
+    return replace(policy, protection=Protection(telling, session.namespace))
 
 
 def _require_tables(policy: Policy, names: frozenset[str], session: Session) -> None:
@@ -66,7 +64,8 @@ def _require_tables(policy: Policy, names: frozenset[str], session: Session) -> 
             if name in filters:
                 conditions.require_condition(table, filters[name], session.dialect, policy)
             try:
-                session.run(hiding.derived(table, session.dialect, policy), _ALL)
+                for statement in hiding.probes(table, session.dialect, policy):
+                    session.run(statement, _ALL)
             except QueryError as error:
                 raise UsageError(
                     f"The policy's masks or row filter of {table.name} cannot be used; use values "
@@ -76,7 +75,7 @@ def _require_tables(policy: Policy, names: frozenset[str], session: Session) -> 
 
 def _require_labels(policy: Policy, session: Session) -> None:
     """Ask each label that hides something, without reading a node."""
-    for label, statement in graph_hiding.conditions(policy, session.dialect):
+    for label, statement in probes(policy, session.dialect):
         try:
             session.run(statement, _ALL)
         except QueryError as error:
@@ -100,19 +99,3 @@ def _rows(session: Session, statement: str) -> list[tuple[object, object]]:
             "and tables instead of masks and row filters."
         )
     return [(row[0], row[1]) for row in found.rows]
-
-
-def _shadows(
-    policy: Policy, found: list[tuple[object, object]], names: frozenset[str]
-) -> frozenset[str]:
-    """Return the tables in which SQLite's virtual tables keep what they hold."""
-    virtual = [
-        str(name).casefold() for name, sql in found if str(sql).casefold().startswith("create virt")
-    ]
-    tables = policy.schema.tables if policy.schema is not None else ()
-    return frozenset(
-        table.name.casefold()
-        for table in tables
-        for owner in virtual
-        if owner in names and table.name.casefold().startswith(f"{owner}_")
-    )

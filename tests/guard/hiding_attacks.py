@@ -7,7 +7,7 @@ since all they differ in is hidden; and where they answer rows, the third must h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ from dqa.core.errors import QueryError
 from dqa.core.situation import (
     Cell,
     Column,
+    ColumnType,
     EdgeSchema,
     NodeSchema,
     Schema,
@@ -69,25 +70,20 @@ TWIN = """
 """
 """What may be read of the tables, as it would be if there were no more."""
 
+_COLUMNS: Mapping[str, Mapping[str, ColumnType]] = {
+    "person": {
+        "id": "integer", "name": "text", "email": "text", "region": "text", "salary": "float"
+    },
+    "company": {"id": "integer", "name": "text", "email": "text"},
+    "knows": {"one": "integer", "two": "integer", "word": "text", "since": "integer"},
+    "works_at": {"person": "integer", "company": "integer"},
+}  # fmt: skip
+_KEYS = {"knows": ("one", "two"), "works_at": ("person",)}
 _GRAPH = Schema(
     "hiding",
     tuple(
-        TableSchema(name, tuple(Column(*column) for column in columns), key)
-        for name, columns, key in (
-            (
-                "person",
-                (("id", "integer"), ("name", "text"), ("email", "text"), ("region", "text"),
-                 ("salary", "float")),
-                ("id",),
-            ),
-            ("company", (("id", "integer"), ("name", "text"), ("email", "text")), ("id",)),
-            (
-                "knows",
-                (("one", "integer"), ("two", "integer"), ("word", "text"), ("since", "integer")),
-                ("one", "two"),
-            ),
-            ("works_at", (("person", "integer"), ("company", "integer")), ("person",)),
-        )
+        TableSchema(name, tuple(Column(*one) for one in columns.items()), _KEYS.get(name, ("id",)))
+        for name, columns in _COLUMNS.items()
     ),
     (
         NodeSchema("Person", "person", "id",

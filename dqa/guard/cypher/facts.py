@@ -114,6 +114,8 @@ class Facts:
         All node patterns, by position.
     dotted
         By their place in `reads`, where properties are read with a dot.
+    compared
+        The places in `reads` of what a pattern asks for, as in ``(n {name: 'x'})``.
     matches
         Every MATCH.
     expressed
@@ -138,6 +140,7 @@ class Facts:
     colons: list[tuple[int, str]] = field(default_factory=list)
     spots: list[NodeSpot] = field(default_factory=list)
     dotted: dict[int, Access] = field(default_factory=dict)
+    compared: set[int] = field(default_factory=set)
     matches: list[MatchSpot] = field(default_factory=list)
     expressed: list[tuple[int, int]] = field(default_factory=list)
     columns: list[tuple[int, int]] = field(default_factory=list)

@@ -9,50 +9,25 @@ another way is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from dqa.core.cypher import quote_name, quote_text
-from dqa.core.errors import UsageError
-from dqa.core.schema import NodeInfo
-from dqa.guard.cypher.facts import IN_MAP, UNKNOWN, Access, Facts, MatchSpot
+from dqa.guard.cypher.facts import IN_MAP, Facts, MatchSpot
 from dqa.guard.cypher.failure import NotAllowedError
+from dqa.guard.cypher.hidden import HiddenParts, filters_of, folded, hidden_of, may_be, owners_of
 from dqa.guard.cypher.lexer import NAME, tokens
 from dqa.guard.cypher.parsing import parsed
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.hidden import Mask
 from dqa.guard.policy import Policy
-from dqa.guard.reading import read
-from dqa.guard.verdict import Refusal
 
 ELEMENT = "n"
 """What the condition of a row filter calls its node."""
 _ADDED = "dqa_node_"
 _KEPT = 1_024
 _NOTHING = "false"
-_WRITE = f"write comparisons of its properties with plain values, as {ELEMENT}.region = 'EU'"
-
-_AFTER = (")", "RETURN", "1", "AS", "c", "")
-"""What follows a condition that is tried."""
-
 _Edit = tuple[int, int, str]
 """From where to where a text is replaced, and by what."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Hidden:
-    """What a policy hides of a graph, in the spelling that names are compared in."""
-
-    masks: Mapping[str, Mapping[str, tuple[str, Mask]]]
-    """By property and label or type: the label as it is written, and the mask."""
-    types: frozenset[str] | None
-    """The relationship types there are that are no labels; None where that is not known."""
-    filters: Mapping[str, tuple[str, str]]
-    """By label: the label as it is written, and the condition."""
-
-    @property
-    def owners(self) -> frozenset[str]:
-        return frozenset(owner for by_owner in self.masks.values() for owner in by_owner)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -74,9 +49,9 @@ def rewritten(statement: str, dialect: str, policy: Policy, *, empty: bool = Fal
         It cannot be told with certainty what it reads.
     """
     facts = parsed(statement, dialect, policy)
-    hidden = _hidden_of(policy, fold=dialect == "ladybug")
+    hidden = hidden_of(policy, fold=dialect == "ladybug")
     edits = [
-        *_masking(facts, hidden, statement, dialect),
+        *_reading(facts, hidden, statement, dialect, empty=empty),
         *_filtering(facts, hidden, statement, dialect, empty=empty),
     ]
     if not edits:
@@ -94,7 +69,7 @@ def rewritten(statement: str, dialect: str, policy: Policy, *, empty: bool = Fal
 
 def refuse_unless_certain(facts: Facts, statement: str, dialect: str, policy: Policy) -> None:
     """Refuse a statement that cannot be rewritten with certainty."""
-    hidden = _hidden_of(policy, fold=dialect == "ladybug")
+    hidden = hidden_of(policy, fold=dialect == "ladybug")
     if hidden.filters and _ADDED in statement.lower():
         raise NotAllowedError(f"names that begin with {_ADDED} are taken; use others")
     if facts.explains:
@@ -104,12 +79,17 @@ def refuse_unless_certain(facts: Facts, statement: str, dialect: str, policy: Po
         raise NotAllowedError(f"{told} may tell of what is hidden; use MATCH")
     for what, elements in (("whole", facts.wholes), ("by a computed name", facts.lookups)):
         for trace, text in elements:
-            if hidden.owners and _may_be(facts, trace, hidden.owners, hidden, dialect):
+            if hidden.owners and may_be(facts, trace, hidden.owners, hidden, dialect):
                 raise NotAllowedError(
                     f"{text} would be read {what}, and some of its properties are masked; name the "
                     "properties, as in n.name"
                 )
-    for _ in _masking(facts, hidden, statement, dialect):
+            is_value = what != "whole" or text.endswith((")", "}", "*"))
+            if is_value and filters_of(facts, trace, hidden, dialect):
+                raise NotAllowedError(
+                    f"{text} would read what may be left out; name the properties, as in n.name"
+                )
+    for _ in _reading(facts, hidden, statement, dialect, empty=False):
         pass
     for _ in _filtering(facts, hidden, statement, dialect, empty=False):
         pass
@@ -118,117 +98,53 @@ def refuse_unless_certain(facts: Facts, statement: str, dialect: str, policy: Po
 def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:
     """Whether a statement matches nodes of which not all may be read."""
     facts = parsed(statement, dialect, policy)
-    hidden = _hidden_of(policy, fold=dialect == "ladybug")
+    hidden = hidden_of(policy, fold=dialect == "ladybug")
     return any(_filtering(facts, hidden, statement, dialect, empty=False))
 
 
-def conditions(policy: Policy, dialect: str) -> Iterator[tuple[str, str]]:
-    """Yield statements that show, with no node read, that what a policy hides can be hidden.
+def _reading(
+    facts: Facts, hidden: HiddenParts, statement: str, dialect: str, *, empty: bool
+) -> Iterator[_Edit]:
+    """Yield what properties are read as; refuse those that are read in another way than n.name.
 
-    Raises
-    ------
-    UsageError
-        A row filter is no condition over the properties of a label.
+    Of a node that is left out a property is null: engines look at conditions in an order of their
+    own, and one that failed on its value would tell of it.
     """
-    nodes = policy.schema.nodes if policy.schema is not None else ()
-    edges = policy.schema.edges if policy.schema is not None else ()
-    fold = dialect == "ladybug"
-    hidden = _hidden_of(policy, fold=fold)
-    for name, condition in policy.row_filters.items():
-        for node in nodes:
-            if _same(node.label, name, fold=fold):
-                _require_condition(node, condition, dialect, policy)
-        if any(_same(edge.label, name, fold=fold) for edge in edges):
-            raise UsageError(
-                f"The policy's row_filters has {name}, a relationship type, and may have labels: "
-                "filter the nodes that it joins."
-            )
-    for node in nodes:
-        masked = [
-            field.name
-            for field in node.properties
-            if _folded(node.label, fold=fold)
-            in hidden.masks.get(_folded(field.name, fold=fold), {})
-        ]
-        known = hidden.filters.get(_folded(node.label, fold=fold))
-        if masked or known is not None:
-            condition = f" AND ({known[1]})" if known is not None else ""
-            pattern = f"MATCH ({ELEMENT}:{quote_name(node.label)})"
-            returned = ", ".join(
-                f"{ELEMENT}.{quote_name(name)} AS {quote_name(name)}" for name in masked
-            )
-            plain = f"{pattern} RETURN {returned or 'count(*) AS c'}"
-            probe = rewritten(plain, dialect, _masks_alone(policy))
-            yield node.label, probe.replace(pattern, f"{pattern} WHERE false{condition}", 1)
-
-
-def _masks_alone(policy: Policy) -> Policy:
-    return Policy(masks=policy.masks, schema=policy.schema)
-
-
-def _require_condition(node: NodeInfo, condition: str, dialect: str, policy: Policy) -> None:
-    fold = dialect == "ladybug"
-    problem = ""
-    statement = f"MATCH ({ELEMENT}:{quote_name(node.label)}) WHERE ({condition}) RETURN 1 AS c"
-    try:
-        facts = read(partial(parsed, statement, dialect, Policy(functions=policy.functions)))
-        keys, texts, starts, ends, closing = tokens(statement, dialect)
-        opening = keys.index("WHERE") + 1
-        uses = {
-            starts[at]
-            for at in range(opening, len(keys))
-            if keys[at] == NAME and texts[at] == ELEMENT and keys[at - 1] != "."
-        }
-        has_comment = any(
-            statement[end:start].strip() for end, start in zip(ends[:-1], starts[1:], strict=True)
-        )
-        read_at = {access.begin for access in facts.dotted.values()}
-        names = {_folded(field.name, fold=fold) for field in node.properties}
-        other = [name for _, name in facts.reads if _folded(name, fold=fold) not in names]
-        is_one = closing[opening] == len(keys) - len(_AFTER) and len(facts.kinds) == 1
-        if (
-            not is_one
-            or has_comment
-            or not uses
-            or uses != read_at
-            or len(facts.dotted) != len(facts.reads)
-        ):
-            problem = _WRITE
-        elif other:
-            problem = f"{node.label} has no property {other[0]}"
-    except Refusal as refusal:
-        problem = str(refusal)
-    if problem:
-        raise UsageError(
-            f"The policy's row filter of {node.label} cannot be used: {problem}. It is: {condition}"
-        )
-
-
-def _masking(facts: Facts, hidden: _Hidden, statement: str, dialect: str) -> Iterator[_Edit]:
-    """Yield what masks the properties that are read; refuse those that are read in another way."""
     fold = dialect == "ladybug"
     for place, (trace, name) in enumerate(facts.reads):
-        by_owner = hidden.masks.get(_folded(name, fold=fold))
-        if not by_owner or not _may_be(facts, trace, frozenset(by_owner), hidden, dialect):
+        by_owner = hidden.masks.get(folded(name, fold=fold), {})
+        is_masked = may_be(facts, trace, frozenset(by_owner), hidden, dialect)
+        held = {} if place in facts.compared else filters_of(facts, trace, hidden, dialect)
+        if not is_masked and (not held or trace & IN_MAP):
             continue
         access = facts.dotted.get(place)
         if access is None or access.value < 0 or trace & IN_MAP:
             raise NotAllowedError(
-                f"the property {name} is masked, and may only be read of a variable, as in "
-                f"n.{name}; not in a pattern, a map or of what is computed"
+                f"the property {name} is of what may be hidden, so it may only be read of a "
+                f"variable, as in n.{name}; not in a pattern, a map or of what is computed"
             )
-        yield access.begin, access.end, _masked(access, statement, by_owner, dialect)
+        text = statement[access.begin : access.end]
+        variable = statement[access.begin : access.value]
+        if held:
+            is_sure = owners_of(facts, trace) == set(held)
+            shown = " AND ".join(
+                _condition(variable, filter_, dialect, is_sure=is_sure, empty=empty)
+                for filter_ in held.values()
+            )
+            text = f"(CASE WHEN {shown} THEN {text} END)"
+        if is_masked:
+            text = _masked(variable, text, by_owner, dialect)
+        yield access.begin, access.end, text
 
 
 def _masked(
-    access: Access, statement: str, by_owner: Mapping[str, tuple[str, Mask]], dialect: str
+    variable: str, otherwise: str, by_owner: Mapping[str, tuple[str, Mask]], dialect: str
 ) -> str:
-    variable = statement[access.begin : access.value]
     cases = " ".join(
         f"WHEN {_has_label(variable, label, dialect)} THEN {_literal(mask)}"
         for label, mask in by_owner.values()
     )
-    return f"(CASE {cases} ELSE {statement[access.begin : access.end]} END)"
+    return f"(CASE {cases} ELSE {otherwise} END)"
 
 
 def _has_label(variable: str, label: str, dialect: str) -> str:
@@ -245,7 +161,7 @@ def _literal(mask: Mask) -> str:
 
 
 def _filtering(
-    facts: Facts, hidden: _Hidden, statement: str, dialect: str, *, empty: bool
+    facts: Facts, hidden: HiddenParts, statement: str, dialect: str, *, empty: bool
 ) -> Iterator[_Edit]:
     """Yield what leaves nodes out; refuse where nodes could be reached that cannot be."""
     if not hidden.filters:
@@ -256,11 +172,7 @@ def _filtering(
         )
     wanted: dict[int, list[str]] = {}
     for index, spot in enumerate(facts.spots):
-        held = {
-            label: filter_
-            for label, filter_ in hidden.filters.items()
-            if _may_be(facts, spot.trace, frozenset({label}), hidden, dialect)
-        }
+        held = filters_of(facts, spot.trace, hidden, dialect)
         if not held or spot.is_known:  # which was held to it where it was matched
             continue
         match = _match_of(index, facts)
@@ -276,7 +188,7 @@ def _filtering(
             raise NotAllowedError("* would hand on what has no name; name the variables")
         else:
             yield spot.opening, spot.opening, variable
-        is_sure = _owners(facts, spot.trace) == set(held)
+        is_sure = owners_of(facts, spot.trace) == set(held)
         wanted.setdefault(match, []).extend(
             _condition(variable, filter_, dialect, is_sure=is_sure, empty=empty)
             for filter_ in held.values()
@@ -327,65 +239,3 @@ def _of(variable: str, condition: str, dialect: str) -> str:
             parts += condition[done : starts[at]], variable
             done = ends[at]
     return "".join((*parts, condition[done:]))
-
-
-def _owners(facts: Facts, trace: int) -> set[str] | None:
-    """Return the labels and types that an element may be written with; None for any."""
-    found: set[str] = set()
-    for index in facts.patterns(trace):
-        owners = facts.owners[index]
-        if owners is None:
-            return None
-        found |= owners
-    return None if trace & UNKNOWN else found
-
-
-def _may_be(facts: Facts, trace: int, names: frozenset[str], hidden: _Hidden, dialect: str) -> bool:
-    """Whether an element may have one of these labels or types.
-
-    A node of Neo4j that is matched by one label may have others; a relationship has one type.
-    """
-    if not trace:
-        return False
-    if not names:
-        return False
-    owners = _owners(facts, trace)
-    if owners is None or names & owners:
-        return True
-    has_nodes = any(facts.kinds[index] == "node" for index in facts.patterns(trace))
-    return dialect == "neo4j" and has_nodes and bool(names - (hidden.types or frozenset()))
-
-
-@lru_cache(maxsize=64)
-def _hidden_of(policy: Policy, *, fold: bool) -> _Hidden:
-    masks: dict[str, dict[str, tuple[str, Mask]]] = {}
-    for name, mask in policy.masks.items():
-        owner, _, field = name.partition(".")
-        by_owner = masks.setdefault(_folded(field, fold=fold), {})
-        by_owner[_folded(owner, fold=fold)] = (_written(owner, policy, fold=fold), mask)
-    nodes = policy.schema.nodes if policy.schema is not None else ()
-    edges = policy.schema.edges if policy.schema is not None else ()
-    labels = {_folded(node.label, fold=fold) for node in nodes}
-    types = {_folded(edge.label, fold=fold) for edge in edges}
-    filters = {
-        _folded(label, fold=fold): (_written(label, policy, fold=fold), condition)
-        for label, condition in policy.row_filters.items()
-    }
-    return _Hidden(masks, frozenset(types - labels) if policy.schema is not None else None, filters)
-
-
-def _written(name: str, policy: Policy, *, fold: bool) -> str:
-    """Return a label as the database writes it, which is what it is compared with."""
-    schema = policy.schema
-    known: list[str] = []
-    if schema is not None:
-        known = [*(node.label for node in schema.nodes), *(edge.label for edge in schema.edges)]
-    return next((label for label in known if _same(label, name, fold=fold)), name)
-
-
-def _same(one: str, other: str, *, fold: bool) -> bool:
-    return _folded(one, fold=fold) == _folded(other, fold=fold)
-
-
-def _folded(name: str, *, fold: bool) -> str:
-    return name.lower() if fold else name

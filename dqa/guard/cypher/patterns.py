@@ -230,6 +230,7 @@ class PatternParser(TokenCursor):
     def _properties(self, trace: int) -> None:
         self.i += 1
         while not self.at("}"):
+            self.facts.compared.add(len(self.facts.reads))
             self.facts.reads.append((trace, self.name()))
             self.expect(":")
             self.free_expression()

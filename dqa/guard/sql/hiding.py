@@ -10,7 +10,7 @@ a table; and that is checked twice, for the statement with those names gone must
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -91,13 +91,20 @@ def refuse_unless_certain(statement: str, dialect: str, policy: Policy) -> None:
     _references(text.read(statement, dialect), dialect, policy)
 
 
-def derived(table: TableInfo, dialect: str, policy: Policy) -> str:
-    """Return a query of no rows that asks a table as it is rewritten, to see that it can be."""
+def probes(table: TableInfo, dialect: str, policy: Policy) -> Iterator[str]:
+    """Yield queries that read no row of a table, to see that it can be rewritten."""
     quote = policy.schema.quote if policy.schema is not None else '"'
     name = quoted(table.name, quote)
-    condition = _filter_of(table.name, policy)
-    rows = _query_of(table, name, dialect, policy, condition)
-    return f"SELECT 1 FROM {rows} AS {name} WHERE {_NOTHING}"  # noqa: S608
+    rows = _query_of(table, name, dialect, policy, _filter_of(table.name, policy))
+    yield f"SELECT 1 FROM {rows} AS {name} WHERE {_NOTHING}"  # noqa: S608
+    masked = [
+        _item(quoted(column.name, quote), mask)
+        for column in table.columns
+        if (mask := _mask_of(table.name, column.name, policy)) is not None
+    ]
+    if masked:  # of a row in which all is null: some engines look at a mask only when it is shown
+        one = f"(SELECT 1 AS dqa_one) AS dqa_rows LEFT JOIN {name} ON {_NOTHING}"
+        yield f"SELECT {', '.join(masked)} FROM {one}"  # noqa: S608
 
 
 def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:

@@ -31,9 +31,7 @@ _PAIRS: Mapping[str, str] = {
     """,
 }
 _DEFINITIONS: Mapping[str, str] = {
-    "sqlite": """
-        SELECT name, sql FROM sqlite_master WHERE type = 'view' OR sql LIKE 'create virtual%'
-    """,
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'view'",
     "duckdb": """
         SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
         UNION ALL

@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.examination import Examination
 from dqa.databases.namespaces import (
-    Examination,
     LoadedSituation,
     Namespaces,
     hold_same,
@@ -237,8 +237,14 @@ class Backend:
         if location is None:
             self._in_memory()
             return Examination(self._started().engine_version())
-        with self._started().connect(location) as namespaces:
-            return namespaces.examine()
+        if self.embedded:
+            with self._started().connect(location) as namespaces:
+                return namespaces.examine()
+        session = self._session(Opening(self.namespaces, location, is_whole=True), "process")
+        try:
+            return session.examine()
+        finally:
+            session.close()
 
     @property
     def is_installed(self) -> bool:

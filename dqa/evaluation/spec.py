@@ -129,7 +129,7 @@ class RunFields(DecidingFields, total=False):
 
     databases: str | Sequence[str]
     strict_official: bool
-    policy: Policy | Path | Mapping[str, Sequence[str]] | None
+    policy: Policy | Path | Mapping[str, Sequence[str] | Mapping[str, object]] | None
 
 
 class SpecFields(RunFields):

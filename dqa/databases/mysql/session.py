@@ -24,8 +24,11 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
+from dqa.core.examination import Examination
+from dqa.databases.examining import asker
 from dqa.databases.failures import driver_reads, one_line
 from dqa.databases.faults import Failure, Fault
+from dqa.databases.mysql.advice import examine
 from dqa.databases.mysql.codes import fault_of
 from dqa.databases.mysql.server import (
     Flavour,
@@ -68,6 +71,10 @@ class MysqlSession(ServerSession):
         self._flavour = flavour
         self._url = url
         self.schemas = self.search_path = (url.database or "",)
+
+    def examine(self) -> Examination:
+        """Return what the server says of itself, of the user and of its limits."""
+        return examine(asker(self.run), self._flavour)
 
     def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
         """Send what differs from what the session has."""

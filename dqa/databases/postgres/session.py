@@ -27,9 +27,12 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, StatementError
+from dqa.core.examination import Examination
+from dqa.databases.examining import asker
 from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.leaving import shut
+from dqa.databases.postgres.advice import examine
 from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.loaders import adapters
 from dqa.databases.rows import collect
@@ -95,6 +98,10 @@ class PostgresSession(ServerSession):
         super().__init__(engine, "postgres", display_name(url, namespace), namespace)
         if namespace is not None:
             self.schemas = self.search_path = (namespace,)
+
+    def examine(self) -> Examination:
+        """Return what the server says of itself, of the role and of its limits."""
+        return examine(asker(self.run))
 
     def _prepare(self, connection: PoolProxiedConnection, limits: Limits) -> None:
         """Send what differs from what the session has."""

@@ -12,7 +12,7 @@ from dqa.core.errors import UsageError
 from dqa.core.schema import TableInfo, quoted
 from dqa.guard.names import closest
 from dqa.guard.policy import Policy
-from dqa.guard.sql import parsing, text
+from dqa.guard.sql import coverage, parsing, text
 from dqa.guard.verdict import Refusal
 
 _PARTS = (
@@ -53,7 +53,9 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, policy:
     read = text.read(statement, dialect)
     if read.sql != statement:
         raise Refusal("it has a comment or a semicolon; leave that out")
-    tree = parsing.parse(read, dialect)
+    parsed = parsing.parse(read, dialect)
+    coverage.refuse_left_out(parsed, read, dialect, policy)
+    tree = parsed.tree
     where = tree.args.get("where")
     held = [place for place, part in tree.args.items() if part]
     if where is None or not isinstance(where.this, exp.Paren) or len(held) > len(_SELECT):

@@ -134,8 +134,10 @@ def _references(read: text.StatementText, dialect: str, policy: Policy) -> list[
         if _TELLS.match(read.code):
             raise Refusal("it may tell of what other statements have met, which may be hidden")
         return []
-    tree = parsing.parse(query, dialect)
-    found = [node for node in tree.find_all(exp.Table) if node.name.casefold() in hidden]
+    parsed = parsing.parse(query, dialect)
+    tree = parsed.tree
+    tables = (node for node in parsed.nodes if isinstance(node, exp.Table))
+    found = [node for node in tables if node.name.casefold() in hidden]
     _refuse_others(tree, dialect, policy, hidden)
     if query is not read and found:
         raise Refusal(
@@ -238,7 +240,8 @@ def _refuse_unless_all(
         sql = sql[: reference.start] + name + sql[reference.end :]
         code = code[: reference.start] + name + code[reference.end :]
     again = text.read(sql, dialect)
-    left = [node.name.casefold() for node in parsing.parse(again, dialect).find_all(exp.Table)]
+    nodes = parsing.parse(again, dialect).nodes
+    left = [node.name.casefold() for node in nodes if isinstance(node, exp.Table)]
     expected = {f"dqa_hidden_{number}" for number in range(len(references))}
     replaced = [name for name in left if name.startswith("dqa_hidden_")]
     if hidden & set(left) or set(replaced) != expected or len(replaced) != len(expected):

@@ -146,11 +146,15 @@ def opened(
     with ExitStack() as stack:
         one, two = (
             stack.enter_context(
-                dqa.temporary_database(content, backend, place, policy=policy, audit=audit)
+                dqa.temporary_database(
+                    content, backend, place, policy=policy, audit=audit, isolation="none"
+                )
             )
             for content in contents[:2]
         )
-        twin = stack.enter_context(dqa.temporary_database(contents[2], backend, place))
+        twin = stack.enter_context(
+            dqa.temporary_database(contents[2], backend, place, isolation="none")
+        )
         yield one, two, twin, entries
 
 

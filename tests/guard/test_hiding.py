@@ -33,6 +33,7 @@ GRAPHS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
 def test_nothing_hidden_is_told_in_sql(backend: str) -> None:
     """Two databases that differ in what is hidden alone answer 500 attacks alike."""
@@ -44,6 +45,7 @@ def test_nothing_hidden_is_told_in_sql(backend: str) -> None:
     assert outcome.answered > attacks.COUNT // 3
 
 
+@pytest.mark.slow
 def test_nothing_hidden_is_told_in_cypher() -> None:
     """As in SQL, on LadybugDB."""
     statements = list(CypherAttacks("ladybug", 15).statements(attacks.COUNT))
@@ -53,6 +55,7 @@ def test_nothing_hidden_is_told_in_cypher() -> None:
     assert outcome.answered > attacks.COUNT // 5
 
 
+@pytest.mark.slow
 def test_without_a_policy_the_same_attacks_get_at_it() -> None:
     """What is shown above could have been seen."""
     for backend, contents, made in (

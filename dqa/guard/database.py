@@ -26,6 +26,8 @@ from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.hints import with_hints
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.protecting import protected
+from dqa.guard.rewriting import run_rewritten
 from dqa.guard.translation import translations
 from dqa.guard.unknown import unknown_name
 from dqa.guard.verdict import ALLOWED, GuardVerdict, not_run
@@ -100,8 +102,8 @@ class GuardedDatabase:
     ) -> Self:
         """Set what may be read, who watches and what a statement may cost; return the database.
 
-        For whoever opens it, before anybody uses it. A policy that limits columns and knows no
-        schema gets the database's own.
+        For whoever opens it, before anybody uses it. A policy that limits or masks columns or
+        leaves out rows, and knows no schema, gets the database's own.
 
         Parameters
         ----------
@@ -113,7 +115,8 @@ class GuardedDatabase:
         Raises
         ------
         UsageError
-            The policy is to be checked, and has a name that is not in the database.
+            The policy is to be checked, and has a name that is not in the database; or a mask or
+            a row filter cannot be used there.
         DatabaseUnavailableError
             The schema cannot be read.
         """
@@ -125,6 +128,8 @@ class GuardedDatabase:
         self._schema = None
         if self.policy.needs_schema and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._session.read_schema())
+        if self.policy.hides:
+            self.policy = protected(self.policy, self._session)
         return self
 
     def schema(self) -> DatabaseSchema:
@@ -203,7 +208,12 @@ class GuardedDatabase:
         """Run an allowed statement; a name that is not known is told with what there is."""
         self._refuse_if_closed()
         try:
-            return self._session.run(self._confined(statement), limits)
+            if not self.policy.hides:
+                return self._session.run(self._confined(statement), limits)
+            return run_rewritten(
+                *(statement, self.dialect, self.policy),
+                lambda ran: self._session.run(self._confined(ran), limits),
+            )
         except UnknownReferenceError as error:
             raise unknown_name(
                 error.problem, error.name, self.schema(), statement, self.dialect

@@ -12,8 +12,11 @@ from dqa.guard.policy import Policy
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read."""
-    if policy.limits_tables or policy.limits_columns:
-        tables = (_table(t, policy) for t in schema.tables if policy.allows_table(t.name))
+    telling = policy.protection.telling if policy.protection is not None else frozenset[str]()
+    if policy.limits_tables or policy.limits_columns or telling:
+        hidden = telling - policy.unmasked
+        shown = (table for table in schema.tables if table.name.casefold() not in hidden)
+        tables = (_table(table, policy) for table in shown if policy.allows_table(table.name))
         schema = replace(schema, tables=tuple(tables))
     return _graph(schema, dialect, policy) if policy.limits_graph else schema
 

@@ -1,10 +1,10 @@
 """The guard for SQL: sqlglot parses the statement, and every part of it must be known to read.
 
-Six questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
+Seven questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
 every name that is called known to only read (`calls`); is every part of the tree (`tree`); is all
 that was written in the tree (`coverage`); does it stay within the database's own schemas (`walls`);
-may what it reads be read (`scope`). Statements that are no queries but describe things are in
-`describing`.
+may what it reads be read (`scope`); can it be rewritten without what is hidden (`hiding`).
+Statements that are no queries but describe things are in `describing`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from collections.abc import Iterator
 
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.script import Span
-from dqa.guard.sql import calls, coverage, describing, parsing, scope, text, tree, walls
+from dqa.guard.sql import (
+    calls,
+    coverage,
+    describing,
+    hiding,
+    parsing,
+    scope,
+    text,
+    tree,
+    walls,
+)
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import Refusal
 
@@ -28,6 +38,8 @@ def refuse_unless_reading(statement: str, dialect: str, policy: Policy = DEFAULT
     query = describing.query_of(read, dialect, policy)
     if query is not None:
         _check_query(query, dialect, policy)
+    if policy.hides:
+        hiding.refuse_unless_certain(statement, dialect, policy)
 
 
 def spans(script: str, dialect: str) -> Iterator[Span]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dqa.api.databases import open_database
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits
+from dqa.core.display import MOST_TOKENS, Display
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
@@ -71,12 +72,13 @@ class QueriedRows(Record):
     translated: str | None = None
 
 
-def read_schema(
+def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: str | Path | Database,
     *,
     tables: Sequence[str] = (),
     samples: int = 0,
     about: str = "",
+    tokens: int = MOST_TOKENS,
     policy: Policy | Path | str | None = None,
 ) -> ShownSchema:
     """Return what a model is shown of a database.
@@ -91,6 +93,8 @@ def read_schema(
         How many values of each text and boolean column stand in it.
     about
         The words of a question: what they name is described first, where not all can be.
+    tokens
+        Most tokens of the text, by an estimate that is rather too high.
 
     Raises
     ------
@@ -100,7 +104,7 @@ def read_schema(
         It failed.
     """
     with opened(database, policy=policy, tables=tables) as there:
-        shown = shown_schema(there, samples, about)
+        shown = shown_schema(there, samples, about, Display(schema_tokens=tokens).schema_tokens)
         warning = warning_of(shown)
         return ShownSchema(
             database=there.name,

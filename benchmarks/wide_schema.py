@@ -25,7 +25,8 @@ from sqlalchemy import URL, make_url
 
 import dqa
 from benchmarks.wide_generator import WideSchema, make_wide_schema, statements
-from dqa.core.fitting import MOST_TOKENS, fit_schema
+from dqa.core.display import MOST_TOKENS
+from dqa.core.fitting import fit_schema
 from dqa.core.relevance import DEFAULT_WEIGHTS, Weights
 from dqa.core.schema import DatabaseSchema
 from dqa.core.text import estimate_tokens

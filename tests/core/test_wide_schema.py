@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.wide_generator import make_wide_schema
 from benchmarks.wide_schema import WAYS, measure_recall
-from dqa.core.fitting import MOST_TOKENS
+from dqa.core.display import MOST_TOKENS
 
 
 @pytest.mark.slow

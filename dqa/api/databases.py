@@ -12,6 +12,7 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, PluginError, UsageError
+from dqa.core.examination import Advice
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
@@ -214,6 +215,8 @@ class DatabaseHealth(Record):
         Who is connected; empty where there are no users.
     may_write
         Whether that role could write, were it not for the guard and the read-only session.
+    advice
+        What its owner could mend: of the role that is connected, and of the server's settings.
     problem
         What is wrong or missing, in one line with how to mend it; None where it works.
     """
@@ -224,6 +227,7 @@ class DatabaseHealth(Record):
     version: str | None = None
     role: str | None = None
     may_write: bool | None = None
+    advice: tuple[Advice, ...] = ()
     problem: str | None = None
 
 
@@ -277,6 +281,7 @@ def _examined(name: str, location: str | None) -> DatabaseHealth:
         version=seen.version,
         role=seen.role,
         may_write=seen.may_write,
+        advice=seen.advice,
     )
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from dqa.api.databases import open_database
-from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits
+from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import MOST_TOKENS, Display
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
 from dqa.deciders.samples import shown_schema, warning_of
-from dqa.guard import Audit, Policy
+from dqa.guard import Audit, GuardedDatabase, Policy
+from dqa.guard import check as check_by_dialect
 
 
 class ShownSchema(Record):
@@ -70,6 +71,47 @@ class QueriedRows(Record):
     total: int | None = None
     seconds: float = 0.0
     translated: str | None = None
+
+    @classmethod
+    def of(cls, database: Database, statement: str, rows: Rows) -> Self:
+        """Return what a statement returned."""
+        return cls(
+            database=database.name,
+            statement=statement,
+            columns=rows.columns,
+            rows=rows.rows,
+            cut=rows.cut,
+            total=rows.total,
+            seconds=rows.seconds,
+            translated=rows.translated,
+        )
+
+    def to_text(self) -> str:
+        """Return the rows as a model reads them, with every digit; see `Rows.to_text`."""
+        return Rows(self.columns, self.rows, self.cut, total=self.total).to_text(digits=0)
+
+
+class StatementVerdict(Record):
+    """What the guard of a database says of a statement, which was not run.
+
+    Attributes
+    ----------
+    database, statement
+        What would run where.
+    allowed
+        Whether it would run.
+    reason
+        Why not, and what to write instead; empty where it would.
+    """
+
+    database: str
+    statement: str
+    allowed: bool
+    reason: str = ""
+
+    def to_text(self) -> str:
+        """Return the verdict in one line."""
+        return "Allowed." if self.allowed else f"Refused: {self.reason}."
 
 
 def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -149,16 +191,42 @@ def query(  # noqa: PLR0913  (each is a question of its own to the caller)
         The database failed.
     """
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
-        rows = there.query(statement, limits)
-        return QueriedRows(
+        return QueriedRows.of(there, statement, there.query(statement, limits))
+
+
+def check_statement(
+    database: str | Path | Database,
+    statement: str,
+    *,
+    tables: Sequence[str] = (),
+    policy: Policy | Path | str | None = None,
+) -> StatementVerdict:
+    """Return whether `query` would run a statement on a database; nothing is run.
+
+    Parameters
+    ----------
+    database
+        A URL, files, or a database that is open already.
+    statement
+        SQL or Cypher.
+    tables, policy
+        What may be read; for one that is opened here.
+
+    Raises
+    ------
+    UsageError
+        The database cannot be opened, or has no table that is named.
+    """
+    with opened(database, policy=policy, tables=tables) as there:
+        if isinstance(there, GuardedDatabase):
+            verdict = there.check(statement)
+        else:
+            verdict = check_by_dialect(statement, there.dialect)
+        return StatementVerdict(
             database=there.name,
             statement=statement,
-            columns=rows.columns,
-            rows=rows.rows,
-            cut=rows.cut,
-            total=rows.total,
-            seconds=rows.seconds,
-            translated=rows.translated,
+            allowed=verdict.allowed,
+            reason=verdict.reason,
         )
 
 

@@ -31,6 +31,9 @@ def doctor(
 ) -> None:
     """Say which databases work, which are broken, and which are not set up.
 
+    For a server that works it advises what its owner could mend: a role that may do more than
+    read, limits that are not set. That is no fault.
+
     Exit code 1 where one is broken: configured, named or part of this installation, and failing.
     """
     from dqa.api.databases import HealthState, examine
@@ -54,11 +57,8 @@ def _lines(health: DatabaseHealth) -> list[str]:
     where = f" at {health.location}" if health.location else " in memory"
     who = f", connected as {health.role}" if health.role else ""
     lines = [f"{known}{where}: {health.version}{who}"]
-    if health.may_write:
-        lines.append(
-            " "
-            * _WIDTH
-            + "This role could write: statements are checked and sessions are read-only, but a "
-            "role without the right to write is one more line of defence."
-        )
+    for advice in health.advice:
+        why = advice.why[:1].upper() + advice.why[1:]
+        told = f"{advice.topic}: {advice.found}. {why}."
+        lines += [f"{'  advice':<{_WIDTH}}{told}", " " * (_WIDTH + 4) + advice.mend]
     return lines

@@ -6,7 +6,8 @@
     ├── UsageError               the user asked for something that cannot be; exit code 2
     │   ├── UnknownNameError     a decider, model, database, scenario or question nobody registered
     │   ├── MissingKeyError      a credential or an optional package is not there
-    │   └── UnrecordedRequestError   a cassette holds no reply to what was asked
+    │   ├── UnrecordedRequestError   a cassette holds no reply to what was asked
+    │   └── AuditError           a statement cannot be written down, so it gives no rows
     ├── PluginError              a registered plug-in cannot be loaded
     ├── DataError                files or tables that cannot be what they claim to be
     │   ├── ParseError           a file, with its line and what was expected
@@ -43,6 +44,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
+    "AuditError",
     "BudgetSpentError",
     "CrashError",
     "DataError",
@@ -97,15 +99,18 @@ class UnknownNameError(UsageError):
         The name that was given.
     known
         The names there are.
+    more
+        Whether there are others than those.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, more: bool = False) -> None:
         names = sorted(known)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
         there_are = ", ".join(names[:_NAMES_SHOWN]) if names else "none"
-        if len(names) > _NAMES_SHOWN:
-            there_are += f" and {len(names) - _NAMES_SHOWN} more"
+        if more or len(names) > _NAMES_SHOWN:
+            left = len(names) - _NAMES_SHOWN
+            there_are += f" and more than {max(left, 0)} more" if more else f" and {left} more"
         super().__init__(f"There is no {kind} '{name}'. There are: {there_are}.{hint}")
 
 
@@ -115,6 +120,10 @@ class MissingKeyError(UsageError):
 
 class UnrecordedRequestError(UsageError):
     """A cassette is replayed and holds no reply to what is asked."""
+
+
+class AuditError(UsageError):
+    """A statement cannot be written down: it gives no rows, and its author can mend nothing."""
 
 
 class PluginError(DqaError):

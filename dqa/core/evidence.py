@@ -43,7 +43,8 @@ class Evidence:
     seconds
         How long the database took.
     translated
-        The statement as it ran, where it was translated from another dialect.
+        The statement as it ran, where it was translated from another dialect; of a simulation, the
+        one that asked the database for outcomes.
     tool
         The tool that was asked: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
     total

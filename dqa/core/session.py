@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dqa.core.database import Kind, Limits, Rows
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 
 
@@ -71,6 +72,16 @@ class Session(ABC):
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
         """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
         return None
+
+    def examine(self) -> Examination:
+        """Return what a server says of itself, of who is connected and of its limits.
+
+        Raises
+        ------
+        StatementTimeoutError, DatabaseUnavailableError
+            It does not say that in time.
+        """
+        raise NotImplementedError  # an embedded database is a file
 
     def end_statements(self, mark: str, seconds: float) -> bool:  # noqa: ARG002
         """End what another session runs on the server, as far as the role may.

@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.examination import Examination
 from dqa.databases.namespaces import (
-    Examination,
     LoadedSituation,
     Namespaces,
     hold_same,
@@ -67,6 +67,9 @@ class Backend:
         The extra that installs the driver; by default what the backend is called.
     example
         A location, for who gives none to a server.
+    reader
+        What takes a server's URL apart, and raises `UsageError` where that cannot be done; written
+        as `namespaces` is.
     front
         The subclass of `GuardedDatabase` that its sessions are put behind, where it needs one of
         its own; written as `namespaces` is.
@@ -81,6 +84,7 @@ class Backend:
     driver: str | None = None
     extra: str | None = None
     example: str = "scheme://user:password@host/database"
+    reader: str = "dqa.databases.servers:parse_url"
     front: str = "dqa.guard:GuardedDatabase"
 
     def open(
@@ -213,6 +217,11 @@ class Backend:
             with self._started().connect(location) as namespaces:
                 namespaces.drop_scratch(name)
 
+    def require_readable(self, location: str) -> None:
+        """Raise `UsageError` where a URL cannot be read; nothing is opened or connected to."""
+        if not self.embedded and self.is_installed:
+            find_named(self.reader)(location)
+
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations that the database holds, by namespace."""
         with self._started().connect(location) as namespaces:
@@ -237,8 +246,14 @@ class Backend:
         if location is None:
             self._in_memory()
             return Examination(self._started().engine_version())
-        with self._started().connect(location) as namespaces:
-            return namespaces.examine()
+        if self.embedded:
+            with self._started().connect(location) as namespaces:
+                return namespaces.examine()
+        session = self._session(Opening(self.namespaces, location, is_whole=True), "process")
+        try:
+            return session.examine()
+        finally:
+            session.close()
 
     @property
     def is_installed(self) -> bool:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from dqa.core.errors import DataError, UsageError
+from dqa.core.examination import Examination
 from dqa.core.files import make_private_folder
 from dqa.core.paths import told_problem
 from dqa.databases.namespaces import (
-    Examination,
     ForeignContent,
     LoadedSituation,
     NamespaceContent,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from dqa.core.examination import Examination
     from dqa.core.session import Session
     from dqa.core.situation import Situation
 
@@ -49,25 +50,6 @@ class LoadedSituation:
     name: str
     content_hash: str
     rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """What a database says about itself and about who is connected.
-
-    Attributes
-    ----------
-    version
-        Product and version, e.g. ``"MariaDB 10.11.19"``.
-    role
-        Who is connected; empty where there are no users.
-    may_write
-        Whether that role could write, were it not for the guard and the read-only session.
-    """
-
-    version: str
-    role: str = ""
-    may_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +165,9 @@ class Namespaces(ABC):
     def open(self, namespace: str | None) -> Session:
         """Return a read-only session of a namespace that is there; None for all that there is."""
 
-    @abstractmethod
     def examine(self) -> Examination:
-        """Return what the database says about itself and who is connected."""
+        """Open the file of an embedded engine and look; a server's session does so itself."""
+        raise NotImplementedError
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Create a namespace where another content is."""

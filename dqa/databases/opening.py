@@ -25,12 +25,15 @@ class Opening:
         The namespace to open there; None for the one that the location names.
     content
         What a database in memory is to hold: a situation, or a script.
+    is_whole
+        Whether to open all that a server has, whatever the location names.
     """
 
     namespaces: str
     location: str | None = None
     namespace: str | None = None
     content: Situation | str | None = None
+    is_whole: bool = False
 
     def open(self) -> Session:
         """Open the session in this process.
@@ -46,7 +49,9 @@ class Opening:
             made: Session = make(self.content)
             return made
         with kind.connect(self.location) as namespaces:
-            wanted = namespaces.select() if self.namespace is None else self.namespace
+            wanted = self.namespace
+            if wanted is None and not self.is_whole:
+                wanted = namespaces.select()
             opened: Session = namespaces.open(wanted)
         return opened
 

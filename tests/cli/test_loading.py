@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dqa.core.examination import Advice, Examination
 from tests.cli.conftest import Command
 
 
@@ -69,6 +70,21 @@ def test_the_doctor_sees_what_works_and_what_does_not(
     assert "broken          mysql at" in ill.out
     assert "Is the server running there?" in ill.out
     assert "hush-hush" not in ill.out + ill.err
+
+
+def test_advice_is_printed_and_is_no_fault(dqa: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found, why it matters and what mends it; the same as data."""
+    advice = Advice("setting", "x is 0", "nothing ends", "SET x = 1;")
+    seen = Examination("X 1", "me", True, (advice,))
+    monkeypatch.setattr("dqa.databases.base.Backend.examine", lambda *_: seen)
+    told = dqa("doctor")
+    assert told.code == 0
+    assert "  advice        setting: x is 0. Nothing ends.\n" in told.out
+    assert "                    SET x = 1;\n" in told.out
+    (first, *_) = json.loads(dqa("doctor", "--json").out)
+    assert first["advice"] == [
+        {"topic": "setting", "found": "x is 0", "why": "nothing ends", "mend": "SET x = 1;"}
+    ]
 
 
 def test_a_driver_that_nothing_needs_is_no_fault(

@@ -19,11 +19,12 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DataError, UsageError
+from dqa.core.examination import Examination
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
 from dqa.databases.duckdb.session import DuckdbSession
 from dqa.databases.duckdb.store import FILLING, Store, first_line
-from dqa.databases.namespaces import Examination, LoadedSituation, NamespaceContent, Namespaces
+from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces
 from dqa.databases.tables import quote
 
 if TYPE_CHECKING:

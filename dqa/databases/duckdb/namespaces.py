@@ -13,6 +13,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
+from dqa.core.examination import Examination
 from dqa.core.situation import Situation
 from dqa.databases.duckdb.session import DuckdbSession
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
@@ -21,7 +22,6 @@ from dqa.databases.failures import refused_script
 from dqa.databases.files import existing_file, file_path, require_folder
 from dqa.databases.namespaces import (
     TAG_TABLE,
-    Examination,
     LoadedSituation,
     NamespaceContent,
     Namespaces,

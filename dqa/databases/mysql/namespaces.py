@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Self
@@ -27,7 +26,6 @@ from dqa.databases.mysql.session import MysqlSession
 from dqa.databases.mysql.writer import write
 from dqa.databases.namespaces import (
     TAG_TABLE,
-    Examination,
     LoadedSituation,
     NamespaceContent,
     Namespaces,
@@ -39,7 +37,6 @@ from dqa.databases.tables import TAG_COLUMNS, quote
 
 _LOCK_SECONDS = 120
 _NO_RIGHTS = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
-_READING = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "PROCESS", "PROXY"})
 
 
 class MysqlNamespaces(Namespaces):
@@ -159,13 +156,6 @@ class MysqlNamespaces(Namespaces):
         """Return a database of the server."""
         return MysqlSession(self._url.set(database=namespace), self._flavour)
 
-    def examine(self) -> Examination:
-        """Return the version, and whether the user's grants let more than read."""
-        ((version, role),) = fetch_all(self._connection, "SELECT VERSION(), CURRENT_USER()")
-        grants = [str(grant) for (grant,) in fetch_all(self._connection, "SHOW GRANTS")]
-        may_write = any(map(_lets_write, grants))
-        return Examination(f"{self._flavour.title} {version}", str(role), may_write)
-
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:
         """Lock a database's name; the lock goes with the connection."""
@@ -186,12 +176,3 @@ class MysqlNamespaces(Namespaces):
             *(namespace, namespace),
         )
         return frozenset(str(name) for (name,) in rows if name is not None) if rows else None
-
-
-def _lets_write(grant: str) -> bool:
-    """Whether a line of SHOW GRANTS lets a user do more than read."""
-    rights = re.match(r"GRANT (.+?) ON ", grant)
-    return (
-        rights is not None
-        and not {right.partition("(")[0].strip() for right in rights[1].split(",")} <= _READING
-    )

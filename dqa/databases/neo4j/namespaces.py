@@ -13,7 +13,6 @@ from dqa.core.cypher import quote_name
 from dqa.core.errors import UsageError
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import (
-    Examination,
     ForeignContent,
     LoadedSituation,
     NamespaceContent,
@@ -23,8 +22,6 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.neo4j.session import GraphNamespace, Neo4jSession
 from dqa.databases.neo4j.writer import TAG, drop, prepare, write
 
-_READERS = frozenset({"PUBLIC", "reader"})
-"""Roles, of editions that have any, that cannot write."""
 _ORDER = "order_"
 
 
@@ -119,19 +116,6 @@ class Neo4jNamespaces(Namespaces):
             opened = GraphNamespace(tag["place"], json.loads(tag["schema"]), orders)
         self.is_handed_over = True
         return Neo4jSession(self._server, opened)
-
-    def examine(self) -> Examination:
-        """Return version and edition, and whether the user's roles could write."""
-        about = self._server.rows("CALL dbms.components() YIELD versions, edition RETURN *")[0]
-        users = self._server.rows("SHOW CURRENT USER")
-        user = users[0] if users else {}
-        roles = user.get("roles")
-        return Examination(
-            version=f"Neo4j {about['versions'][0]} {about['edition']}",
-            role=user.get("user") or "",
-            # The Community edition has no roles: everybody may do everything.
-            may_write=roles is None or not _READERS.issuperset(roles),
-        )
 
     def _tag(self, namespace: str) -> dict[str, Any]:
         """Return what a label's tag says; a state alone where there is no tag."""

@@ -18,12 +18,14 @@ from uuid import uuid4
 from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DataError
+from dqa.core.errors import DataError, UsageError
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import refused, timed_out, unanswered
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.leaving import ENDING, OverdueError
+from dqa.databases.neo4j.advice import examine
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.hiding import namer
@@ -102,6 +104,10 @@ class Neo4jSession(Session):
             return schema_of_tag(self._situation.schema)
         return read_schema(self._server.rows)
 
+    def examine(self) -> Examination:
+        """Return what the server says of itself, of the user and of its limits."""
+        return examine(self._told)
+
     def row_order(self, table: str) -> bytes:
         """Return the order in which the rows of a loaded table stood, as `pack_order` tells it.
 
@@ -132,6 +138,13 @@ class Neo4jSession(Session):
             self._is_announced = True
             self.announce(self._mark)
         return self._attempts.run(statement, limits)
+
+    def _told(self, statement: str) -> list[dict[str, Any]]:
+        """Return the rows of a statement of our own; none where the user may not know them."""
+        try:
+            return self._server.rows(statement)
+        except (UsageError, DataError):
+            return []
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         mark = f"{self._mark}-{next(self._numbers)}-"

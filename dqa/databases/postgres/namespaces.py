@@ -16,7 +16,6 @@ from dqa.core.situation import Situation
 from dqa.databases.failures import one_line, refused_script
 from dqa.databases.faults import Fault
 from dqa.databases.namespaces import (
-    Examination,
     ForeignContent,
     LoadedSituation,
     NamespaceContent,
@@ -38,13 +37,6 @@ _LOCK_SECONDS = 120
 _SYSTEM = frozenset({"pg_catalog", "information_schema"})
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
-_WHO = """
-SELECT current_setting('server_version'), current_user,
-  has_database_privilege(current_database(), 'CREATE') OR EXISTS (
-    SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-      AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))
-"""
 
 
 class PostgresNamespaces(Namespaces):
@@ -138,11 +130,6 @@ class PostgresNamespaces(Namespaces):
             # Where it is not named, the catalogue comes first, whose names the guard knows.
             session.search_path = tuple(name for name in path if name != "pg_catalog")
         return session
-
-    def examine(self) -> Examination:
-        """Return the version, and whether the user could write."""
-        row = self._connection.execute(_WHO).fetchone() or ("", "", False)
-        return Examination(f"PostgreSQL {row[0]}", str(row[1]), bool(row[2]))
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:

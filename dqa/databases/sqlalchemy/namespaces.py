@@ -21,7 +21,6 @@ from dqa.core.errors import DatabaseUnavailableError, DataError, MissingKeyError
 from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import (
-    Examination,
     LoadedSituation,
     NamespaceContent,
     Namespaces,
@@ -137,12 +136,6 @@ class SqlalchemyNamespaces(Namespaces):
             session.schemas = (own,) if own else ()
             session.search_path = (default or "",) if own else ()
         return session
-
-    def examine(self) -> Examination:
-        """Return the version; what a user may do in such a server nobody knows."""
-        dialect, url = self._connection.dialect, self._connection.engine.url
-        title = f"{dialect.name} {'.'.join(map(str, dialect.server_version_info or ()))}".strip()
-        return Examination(title, url.username or "", may_write=True)
 
     def _write(self, situation: Situation, tag: LoadedSituation, schema: str | None) -> None:
         """Make the tables and fill them, the tag last.

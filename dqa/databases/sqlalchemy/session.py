@@ -12,6 +12,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
 from dqa.core.errors import DqaError
+from dqa.core.examination import Advice, Examination
 from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.leaving import OverdueError
@@ -34,6 +35,21 @@ class SqlalchemySession(PooledSession):
     def __init__(self, engine: Engine, namespace: str | None = None) -> None:
         super().__init__(engine, "ansi", display_name(engine.url, namespace), namespace)
         self.language = f"SQL ({engine.dialect.name})"
+
+    def examine(self) -> Examination:
+        """Return the version; what a user may do in such a server nobody knows."""
+        with self._engine.connect() as connection:
+            version = connection.dialect.server_version_info or ()
+        dialect, user = self._engine.dialect.name, self._engine.url.username or ""
+        title = f"{dialect} {'.'.join(map(str, version))}".strip()
+        advice = Advice(
+            "role",
+            f"what {user} may do is not known",
+            "the guard and a rollback keep statements from writing; a user without the right to "
+            "write is one more line of defence",
+            "Connect as a user who has SELECT on what is asked for, and no other right.",
+        )
+        return Examination(title, user, may_write=True, advice=(advice,) if user else ())
 
     @contextmanager
     def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:

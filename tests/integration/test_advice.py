@@ -1,0 +1,263 @@
+"""What `dqa doctor` advises on real servers, and that the documented statements leave nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+
+import dqa
+from dqa import plugins
+from dqa.core.examination import Advice, Examination
+from tests.integration.conftest import OwnServer, started
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guard.md").read_text("utf-8")
+SECRET = "hush-Hush-7"  # noqa: S105
+
+
+def documented(server: str, language: str) -> list[str]:
+    """Return the blocks of code under a server's heading in docs/guard.md."""
+    section = PAGE.split(f"\n#### {server}\n", 1)[1].split("\n#", 1)[0]
+    blocks = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert blocks
+    return blocks
+
+
+@dataclass
+class Reader:
+    """A role made by the documented statements, in a database that holds one table."""
+
+    backend: str
+    admin: sa.Engine
+    url: sa.URL
+    name: str
+
+    def run(self, *statements: str) -> None:
+        """Run statements as somebody who may do everything."""
+        with self.admin.connect() as connection:
+            for statement in statements:
+                connection.execute(sa.text(statement.replace(":", r"\:")))
+
+    def examine(self, topic: str | None = None) -> tuple[Advice, ...]:
+        """Return what is advised to the role."""
+        seen = examined(self.backend, self.url)
+        return tuple(one for one in seen.advice if topic in {None, one.topic})
+
+
+def examined(backend: str, url: sa.URL | str) -> Examination:
+    """Examine a server."""
+    text = url if isinstance(url, str) else url.render_as_string(hide_password=False)
+    return plugins.backend(backend).examine(text)
+
+
+def statements(script: str) -> list[str]:
+    """Return the statements of a script that has no semicolon elsewhere."""
+    return [text.strip() for text in script.split(";") if text.strip()]
+
+
+@contextmanager
+def made(backend: str, location: str) -> Iterator[Reader]:
+    """Run what docs/guard.md says, under names that nobody else has."""
+    unique = uuid4().hex[:8]
+    place, name = f"dqa_advice_{unique}", f"dqa_reader_{unique}"
+    scheme = {"mysql": "mysql+pymysql", "postgres": "postgresql+psycopg"}[backend]
+    server = sa.make_url(location).set(drivername=scheme)
+    first = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    admin = sa.create_engine(server.set(database=place), isolation_level="AUTOCOMMIT")
+    reader = Reader(
+        backend, admin, server.set(database=place, username=name, password=SECRET), name
+    )
+    version = examined(backend, server).version
+    kind = version.partition(" ")[0]
+    scripts = documented(kind, "sql")
+    if kind == "PostgreSQL" and int(re.findall(r"\d+", version)[0]) < 17:
+        del scripts[1]
+    renamed = {"shop": place, "dqa_reader": name, "choose-a-password": SECRET}
+    written = re.sub("|".join(renamed), lambda match: renamed[match[0]], "\n".join(scripts))
+    try:
+        with first.connect() as connection:
+            connection.execute(sa.text(f"CREATE DATABASE {place}"))
+        reader.run("CREATE TABLE goods (name varchar(20))", *statements(written))
+        yield reader
+    finally:
+        admin.dispose()
+        if backend == "postgres":
+            dropped = [f"DROP DATABASE {place} WITH (FORCE)", f"DROP ROLE {name}"]
+        else:
+            dropped = [f"DROP DATABASE {place}", f"DROP USER '{name}'@'%'"]
+        with first.connect() as connection:
+            for statement in dropped:
+                connection.execute(sa.text(statement))
+        first.dispose()
+
+
+@pytest.fixture(scope="module")
+def postgres(postgres_url: str) -> Iterator[Reader]:
+    """Give the documented role of PostgreSQL."""
+    with made("postgres", postgres_url) as reader:
+        yield reader
+
+
+@pytest.fixture(scope="module")
+def mysql(mysql_url: str) -> Iterator[Reader]:
+    """Give the documented user of MySQL or MariaDB."""
+    with made("mysql", mysql_url) as reader:
+        yield reader
+
+
+def test_the_documented_role_of_postgresql_leaves_no_advice(postgres: Reader) -> None:
+    """Neither on the role nor on its limits; and it reads."""
+    assert postgres.examine() == ()
+    assert not examined("postgres", postgres.url).may_write
+    url = postgres.url.render_as_string(hide_password=False)
+    with closing(dqa.open_database(url)) as database:
+        assert database.query("SELECT count(*) FROM goods").rows == ((0,),)
+
+
+def test_the_documented_user_of_mysql_leaves_no_advice_on_the_role(mysql: Reader) -> None:
+    """What is left are settings of the whole server; and it reads."""
+    assert mysql.examine("role") == ()
+    assert not any("max_statement_time" in one.found for one in mysql.examine())
+    assert not examined("mysql", mysql.url).may_write
+    url = mysql.url.render_as_string(hide_password=False)
+    with closing(dqa.open_database(url)) as database:
+        assert database.query("SELECT count(*) FROM goods").rows == ((0,),)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("ALTER ROLE {role} CREATEDB BYPASSRLS", "has CREATEDB"),
+        ("ALTER ROLE {role} CREATEROLE REPLICATION", "has REPLICATION"),
+        ("GRANT pg_read_all_data TO {role}", "member of pg_read_all_data"),
+        ("GRANT pg_execute_server_program TO {role}", "member of pg_execute_server_program"),
+        ("GRANT {admin} TO {role}", "member of {admin}"),
+        ("GRANT INSERT ON goods TO {role}", "may write to public.goods"),
+        ("GRANT UPDATE (name) ON goods TO {role}", "may write to public.goods"),
+        ("GRANT DELETE ON goods TO PUBLIC", "PUBLIC may write to public.goods"),
+        ("GRANT CREATE ON SCHEMA public TO {role}", "has CREATE on schema public"),
+        ("GRANT TEMPORARY ON DATABASE {place} TO PUBLIC", "PUBLIC has TEMPORARY on database"),
+        ("GRANT SELECT ON pg_authid TO {role}", "may read pg_authid"),
+        ("ALTER ROLE {role} SET work_mem = '1GB'", "work_mem times hash_mem_multiplier is"),
+        ("ALTER ROLE {role} RESET statement_timeout", "statement_timeout is 0"),
+        ("ALTER ROLE {role} RESET temp_file_limit", "temp_file_limit is -1"),
+    ],
+)
+def test_each_right_of_postgresqls_is_found_and_mended(
+    postgres: Reader, given: str, found: str
+) -> None:
+    """The advice names what is too much, and its statement takes that away."""
+    names = {
+        "role": postgres.name,
+        "admin": postgres.admin.url.username,
+        "place": postgres.url.database,
+    }
+    postgres.run(given.format(**names))
+    advice = postgres.examine()
+    assert any(found.format(**names) in one.found for one in advice), advice
+    assert all(one.why for one in advice)
+    if "work_mem" in given or "RESET" in given:
+        assert {one.topic for one in advice} == {"setting"}
+    postgres.run(*(one.mend for one in advice))
+    assert postgres.examine() == ()
+
+
+def test_who_owns_a_table_in_postgresql_is_told(postgres: Reader) -> None:
+    """What is owned cannot be revoked: another role is what helps."""
+    owner = postgres.admin.url.username
+    postgres.run(f"ALTER TABLE goods OWNER TO {postgres.name}")
+    try:
+        (advice,) = postgres.examine()
+        assert advice.found == f"{postgres.name} owns public.goods"
+        assert "A role that may only read" in advice.mend
+        assert examined("postgres", postgres.url).may_write
+    finally:
+        postgres.run(
+            f"ALTER TABLE goods OWNER TO {owner}", f"GRANT SELECT ON goods TO {postgres.name}"
+        )
+
+
+def test_a_superuser_of_postgresql_is_told_what_it_sees(postgres_url: str) -> None:
+    """Password hashes, files, programs; and nothing that follows from that besides."""
+    (role,) = (one for one in examined("postgres", postgres_url).advice if one.topic == "role")
+    assert "is a superuser" in role.found
+    assert "password hashes in pg_authid" in role.why
+    assert "A role that may only read" in role.mend
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("GRANT SELECT ON *.* TO {user}", "SELECT on *.*"),
+        ("GRANT FILE ON *.* TO {user}", "FILE on *.*"),
+        ("GRANT PROCESS, CREATE USER ON *.* TO {user}", "CREATE USER on *.*"),
+        ("GRANT INSERT, DROP ON {place}.* TO {user}", "INSERT, DROP on `{place}`.*"),
+        ("GRANT UPDATE (name) ON {place}.goods TO {user}", "UPDATE on `{place}`.`goods`"),
+        ("GRANT EXECUTE ON {place}.* TO {user}", "EXECUTE on `{place}`.*"),
+        ("GRANT ALL PRIVILEGES ON {place}.* TO {user}", "ALL PRIVILEGES on `{place}`.*"),
+    ],
+)
+def test_each_right_of_mysqls_is_found_and_mended(mysql: Reader, given: str, found: str) -> None:
+    """The advice names what is too much, and its statement takes that away."""
+    names = {"user": f"'{mysql.name}'@'%'", "place": mysql.url.database}
+    mysql.run(given.format(**names))
+    advice = mysql.examine("role")
+    assert any(found.format(**names) in one.found for one in advice), advice
+    mysql.run(*(each for one in advice for each in statements(one.mend)))
+    assert mysql.examine("role") == ()
+    assert not examined("mysql", mysql.url).may_write
+
+
+def test_who_may_do_everything_in_mysql_is_told_what_it_sees(mysql_url: str) -> None:
+    """Once, without what follows from it; and no password's hash is in what is told."""
+    seen = examined("mysql", mysql_url)
+    (role,) = (one for one in seen.advice if one.topic == "role")
+    assert "all privileges" in role.found
+    assert "password hashes in mysql.user" in role.why
+    assert "IDENTIFIED" not in repr(seen)
+
+
+def test_everybody_may_do_everything_in_neo4j_community(neo4j_url: str) -> None:
+    """The advice names the line that keeps the database from being written."""
+    seen = examined("neo4j", neo4j_url)
+    if "community" not in seen.version:
+        pytest.skip("this server has roles")
+    (role,) = (one for one in seen.advice if one.topic == "role")
+    assert "every user may do everything" in role.found
+    lines = documented("Neo4j", "properties")[0].splitlines()
+    assert role.mend.removeprefix("neo4j.conf: ") in lines
+    limits = [one.mend for one in seen.advice if one.topic == "setting"]
+    assert "neo4j.conf: db.transaction.timeout=60s" in limits
+
+
+def configured(own: OwnServer, file: str, lines: str) -> None:
+    """Append lines to a server's configuration and start it again."""
+    (path,) = Path(own.state).glob(f"**/{file}")
+    own.kill()
+    with path.open("a", encoding="utf-8") as opened:
+        opened.write(f"\n{lines}")
+    own.restart()
+
+
+@pytest.mark.slow
+def test_the_documented_settings_of_mariadb_leave_no_advice() -> None:
+    """None at all for the documented user."""
+    with started("mariadb") as own:
+        configured(own, "my.cnf", documented("MariaDB", "ini")[0])
+        with made("mysql", own.url) as reader:
+            assert reader.examine() == ()
+
+
+@pytest.mark.slow
+def test_the_documented_settings_of_neo4j_leave_no_advice() -> None:
+    """None at all for its only user, who cannot write any more."""
+    with started("neo4j") as own:
+        configured(own, "neo4j.conf", documented("Neo4j", "properties")[0])
+        seen = own.backend.examine(own.url)
+        assert (seen.advice, seen.may_write) == ((), False)

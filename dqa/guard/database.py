@@ -69,6 +69,7 @@ class GuardedDatabase:
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
+        self._whole: DatabaseSchema | None = None
         self._closed = False
 
     def _walled(self, policy: Policy) -> Policy:
@@ -121,13 +122,13 @@ class GuardedDatabase:
             The schema cannot be read.
         """
         if checked and policy is not None and policy.names_anything:
-            policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
+            policy.check([self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._walled(DEFAULT if policy is None else policy)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         if self.policy.needs_schema and self.policy.schema is None:
-            self.policy = replace(self.policy, schema=self._session.read_schema())
+            self.policy = replace(self.policy, schema=self._read_schema())
         if self.policy.hides:
             self.policy = protected(self.policy, self._session)
         return self
@@ -136,8 +137,14 @@ class GuardedDatabase:
         """Return what may be read, as the database describes itself; read once."""
         if self._schema is None:
             self._refuse_if_closed()
-            self._schema = visible_schema(self._session.read_schema(), self.dialect, self.policy)
+            self._schema = visible_schema(self._read_schema(), self.dialect, self.policy)
         return self._schema
+
+    def _read_schema(self) -> DatabaseSchema:
+        """Return all that there is, read once: of thousands of tables that takes seconds."""
+        if self._whole is None:
+            self._whole = self._session.read_schema()
+        return self._whole
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, which is not run, and if not, why."""

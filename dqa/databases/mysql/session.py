@@ -25,11 +25,13 @@ from sqlalchemy.pool import PoolProxiedConnection
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
 from dqa.core.examination import Examination
+from dqa.core.schema import DatabaseSchema
 from dqa.databases.examining import asker
 from dqa.databases.failures import driver_reads, one_line, with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.mysql.advice import examine
 from dqa.databases.mysql.codes import fault_of
+from dqa.databases.mysql.describing import COLUMNS, KEYS, LINKS, TABLES, schema_of
 from dqa.databases.mysql.server import (
     Flavour,
     code_of,
@@ -88,6 +90,24 @@ class MysqlSession(ServerSession):
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
                 cursor.execute(f"SET SESSION {wanted}")
             connection.info["limits"] = wanted
+
+    def _described(self) -> DatabaseSchema:
+        place = (self._url.database or "",)
+        with (
+            self._engine.connect() as connection,
+            _driver_of(connection.connection).cursor() as cursor,
+        ):
+
+            def rows(statement: str, *values: str) -> list[Any]:
+                cursor.execute(statement, values)
+                return list(cursor.fetchall())
+
+            return schema_of(
+                rows(TABLES, *place),
+                rows(COLUMNS, *place),
+                rows(KEYS, *place),
+                rows(LINKS, *place * 2),
+            )
 
     def _mark_of(self, connection: PoolProxiedConnection) -> str:
         driver: Any = _driver_of(connection)

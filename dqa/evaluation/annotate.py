@@ -68,6 +68,12 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     """
     simulated = set(plugins.names("simulator"))
     for question, truth in question_set.labelled:
+        if question.answer_form == "statement":
+            raise UsageError(
+                f"Question '{question.key}' is answered with a statement: no simulator tells what "
+                "is right, only the rows of its gold statement. 'dqa eval' compares them, and "
+                "--strict runs every gold statement."
+            )
         if not question_set.has_data_of(question):
             raise UsageError(
                 f"Question '{question.key}' is a user's own: no simulator tells what its "

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache, partial
 
-import sqlglot
+from sqlglot import exp
 
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
@@ -42,12 +42,15 @@ def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | 
         translated = read(partial(_translated, statement, dialect))
     except Refusal:
         return None
-    if len(translated) != 1 or translated[0] == statement:
+    if translated is None or translated == statement:
         return None
-    return translated[0] if check(translated[0], dialect, policy).allowed else None
+    return translated if check(translated, dialect, policy).allowed else None
 
 
-def _translated(statement: str, dialect: str) -> list[str]:
-    """Return what sqlglot makes of it; a mistake of its generator is no translation."""
+def _translated(statement: str, dialect: str) -> str | None:
+    """Return a query in `dialect`; None for what is no query, which means something else there."""
     source, target = dialect_of(_SOURCE), dialect_of(_NAMES.get(dialect, dialect))
-    return sqlglot.transpile(spaced(statement, _SOURCE), read=source, write=target)
+    trees = source.parse(spaced(statement, _SOURCE))
+    if len(trees) != 1 or not isinstance(trees[0], (exp.Query, exp.Values)):
+        return None
+    return target.generate(trees[0], copy=False)

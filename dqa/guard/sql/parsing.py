@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
@@ -42,8 +43,16 @@ _QUOTES = frozenset("'\"`]$")
 _CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 
 
-def parse(text: StatementText, dialect: str) -> exp.Expr:
-    """Return the tree of one statement.
+class ParsedStatement(NamedTuple):
+    """What sqlglot makes of a statement: its tree, every node of that, and its tokens."""
+
+    tree: exp.Expr
+    nodes: Sequence[exp.Expr]
+    tokens: Sequence[Token]
+
+
+def parse(text: StatementText, dialect: str) -> ParsedStatement:
+    """Return what sqlglot makes of one statement.
 
     Raises
     ------
@@ -70,7 +79,7 @@ def parse(text: StatementText, dialect: str) -> exp.Expr:
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
         raise Refusal("it is more than one statement; write one statement at a time")
-    return tree
+    return ParsedStatement(tree, tuple(tree.walk()), tokens)
 
 
 def is_one(statement: str, dialect: str) -> bool:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dqa.api.agent_tools import AgentTool, agent_tools
-    from dqa.api.asking import AskedQuestion, ask
+    from dqa.api.asking import AskedQuestion, ask, write_decision_page
     from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
     from dqa.api.databases import (
         DatabaseHealth,
@@ -268,6 +268,7 @@ __all__ = [
     "temporary_database",
     "unload",
     "write_audit_page",
+    "write_decision_page",
     "write_generated",
 ]
 
@@ -277,7 +278,7 @@ _MODULES = {
     "dqa.models.conversation": ("Conversation",),
     "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
-    "dqa.api.asking": ("AskedQuestion", "ask"),
+    "dqa.api.asking": ("AskedQuestion", "ask", "write_decision_page"),
     "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
     "dqa.api.databases": (
         "DatabaseHealth",

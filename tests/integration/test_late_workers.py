@@ -24,6 +24,8 @@ from tests.integration.proxy import Proxy
 from tests.integration.test_leaving import LONG, ONE
 
 LIMITS = Limits(seconds=2.0)
+SOON = 4.0
+"""A second after the limit, and one for a machine that is busy."""
 
 
 @pytest.fixture(params=["mysql", "postgres", "neo4j"])
@@ -66,7 +68,7 @@ def test_a_busy_server_is_not_called_away(
     started = monotonic()
     with pytest.raises(StatementTimeoutError, match="after 2 seconds"):
         session.run(LONG[kind], LIMITS)
-    assert monotonic() - started < LIMITS.seconds + 1.0
+    assert monotonic() - started < SOON
     assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
 
 
@@ -77,7 +79,7 @@ def test_a_server_that_lets_nobody_in_is_away(kind: str, proxy: Proxy, session: 
     started = monotonic()
     with pytest.raises(DatabaseUnavailableError, match="does not answer"):
         session.run(LONG[kind], LIMITS)
-    assert monotonic() - started < LIMITS.seconds + 1.0
+    assert monotonic() - started < SOON
     later.join()
     proxy.go_on()
     assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)

@@ -21,7 +21,7 @@ from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.databases.duckdb.codes import fault_of, may_end_database
 from dqa.databases.duckdb.store import Store, first_line, release_store
-from dqa.databases.failures import driver_reads, failed, refused
+from dqa.databases.failures import driver_reads, failed, refused, with_version
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.relational import commented_reference
@@ -53,6 +53,8 @@ _DESCRIBES = re.compile(
 )
 _UNKNOWN = re.compile(
     r"(?:Catalog Error: Table with name (?P<table>\S+) does not exist"
+    r'|Binder Error: (?:Table|Values list) "(?P<of>[^"]+)" does not have a column named '
+    r'"(?P<own>[^"]+)"'
     r'|Binder Error: .*?[Cc]olumn "?(?P<column>[^" ]+)"? (?:not found|that is not))'
 )
 
@@ -121,9 +123,11 @@ class DuckdbSession(Session):
     def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
         problem, fault = first_line(error), fault_of(error)
         unknown = _UNKNOWN.match(problem)
+        if fault is Fault.NOT_UNDERSTOOD and unknown is None:
+            problem = with_version(problem, f"DuckDB {duckdb.__version__}")
         failure = Failure(fault, problem)
         if unknown is not None:
-            name = unknown["table"] or unknown["column"]
+            name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
             failure = Failure(Fault.UNKNOWN_NAME, problem, name)
         return error_of(failure, error, self.name, self.kind, limits)
 

@@ -20,7 +20,7 @@ MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
 _OPENING = 30.0
 """Seconds within which a worker has to be there that nobody waits for."""
-_ANEW = 0.4
+_ANEW = 0.6
 """Seconds beyond a statement's limit in which an embedded database may be opened anew."""
 
 
@@ -125,10 +125,10 @@ class WorkerPool:
     def opening_time(self) -> float:
         """Seconds that opening the database anew may add to what a statement takes.
 
-        An embedded one that took long the first time is no outage, and takes as long again. A
-        server is there in time or it is away.
+        An embedded one that took long the first time is no outage, and may take longer another
+        time. A server is there in time or it is away.
         """
-        return 0.0 if self._is_server else max(_ANEW, 2 * self.opening_seconds)
+        return 0.0 if self._is_server else max(_ANEW, 3 * self.opening_seconds)
 
     @property
     def _patience(self) -> float:

@@ -26,7 +26,7 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
 from dqa.core.examination import Examination
 from dqa.databases.examining import asker
-from dqa.databases.failures import driver_reads, one_line
+from dqa.databases.failures import driver_reads, one_line, with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.mysql.advice import examine
 from dqa.databases.mysql.codes import fault_of
@@ -43,6 +43,8 @@ from dqa.databases.servers import POOL, display_name
 _READING = conversions | {FIELD_TYPE.TIME: str}
 """How values are read: lengths of time as the server writes them, and not in Python's days."""
 _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
+_VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
+"""Of a server: MariaDB's begins with another one for old clients."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 
@@ -69,6 +71,7 @@ class MysqlSession(ServerSession):
         super().__init__(engine, flavour.dialect, display_name(url))
         self.language = f"SQL ({flavour.title})"
         self._flavour = flavour
+        self._version = ""
         self._url = url
         self.schemas = self.search_path = (url.database or "",)
 
@@ -87,7 +90,10 @@ class MysqlSession(ServerSession):
             connection.info["limits"] = wanted
 
     def _mark_of(self, connection: PoolProxiedConnection) -> str:
-        return str(int(_driver_of(connection).thread_id()))  # type: ignore[no-untyped-call]
+        driver: Any = _driver_of(connection)
+        told = _VERSION.search(driver.get_server_info())
+        self._version = told[0] if told else ""
+        return str(int(driver.thread_id()))
 
     def _descriptor(self, connection: PoolProxiedConnection) -> int:
         wire = _driver_of(connection)._sock  # type: ignore[attr-defined]  # noqa: SLF001
@@ -121,6 +127,8 @@ class MysqlSession(ServerSession):
         problem, fault = one_line(error), fault_of(code_of(error))
         if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
             fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
+        if fault is Fault.NOT_UNDERSTOOD and self._version:
+            problem = with_version(problem, f"{self._flavour.title} {self._version}")
         unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
         return Failure(fault, problem, unknown and unknown[1])
 

@@ -21,6 +21,7 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
+from dqa.databases.failures import with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.relational import PooledSession
 from dqa.databases.sqlite.codes import fault_of
@@ -118,6 +119,7 @@ class SqliteSession(PooledSession):
             return Failure(Fault.UNKNOWN_NAME, problem, unknown[1])
         if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
             fault = Fault.NOT_UNDERSTOOD
+            problem = with_version(problem, f"SQLite {sqlite3.sqlite_version}")
         return Failure(fault, problem)
 
 

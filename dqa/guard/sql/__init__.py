@@ -54,7 +54,8 @@ def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None
     known = lists(dialect)
     found = calls.unknown(read, dialect, known, policy)
     parsed = parsing.parse(read, dialect)
-    calls.refuse_unless_known(found, tree.column_lists(parsed.nodes), read, known)
+    columns = tree.column_lists(parsed.nodes)
+    calls.refuse_unless_known(found, columns, read, known, dialect)
     if not isinstance(parsed.tree, tree.QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, or VALUES")
     tree.refuse_unless_reading(parsed.nodes, read, dialect, known, policy)

@@ -24,6 +24,7 @@ _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _VARIABLES = frozenset({TokenType.PARAMETER, TokenType.SESSION_PARAMETER})
 _AT_IS_OPERATOR = frozenset({"duckdb", "postgres"})
 _SOURCE = re.compile(r"\b(?:from|table)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _WITH_FROM = frozenset({"extract", "mid", "overlay", "position", "substr", "substring", "trim"})
 """Functions with a FROM between their arguments."""
 _COMPARISONS = (["is", "distinct"], ["not", "distinct"])
@@ -93,8 +94,9 @@ def _refuse_unless_kept(names: Counter[str], nodes: Sequence[exp.Expr], *, no_un
     kept = "\n".join(
         word for node in nodes if not (no_units and _is_unit(node)) for word in _words(node)
     )
+    words = Counter(_WORD.findall(kept))
     for name, count in names.items():
-        if len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", kept)) < count:
+        if (words[name] if _WORD.fullmatch(name) else kept.count(name)) < count:
             raise _refusal(name)
 
 

@@ -12,7 +12,7 @@ from sqlglot.errors import ParseError, TokenError
 
 from dqa.guard.sql.dialects import dialect_of, read_as
 from dqa.guard.sql.text import StatementText
-from dqa.guard.verdict import Refusal
+from dqa.guard.verdict import SEVERAL, Refusal
 
 # sqlglot warns of what it does not know; it is refused here, with a reason.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
@@ -78,7 +78,7 @@ def parse(text: StatementText, dialect: str) -> ParsedStatement:
         raise Refusal(f"it cannot be read as {dialect}: {_first_line(error)}") from error
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
-        raise Refusal("it is more than one statement; write one statement at a time")
+        raise Refusal(SEVERAL)
     return ParsedStatement(tree, tuple(tree.walk()), tokens)
 
 

@@ -26,6 +26,7 @@ from dqa.guard import GuardedDatabase
 from tests.databases.isolation.workers import (
     DEAF,
     ENDLESS,
+    NOISE,
     SHORT,
     numbers_of,
     pool_of,
@@ -163,14 +164,14 @@ def test_a_wait_for_a_worker_ends_with_the_limit(
         started = time.monotonic()
         with pytest.raises(DatabaseUnavailableError, match=r"all 1 workers.*fewer threads"):
             asked.result(10.0)
-        assert time.monotonic() - started < SHORT.seconds + 1.0
+        assert time.monotonic() - started < SHORT.seconds + 1.0 + NOISE
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
 @pytest.mark.parametrize(
     ("waiting", "kind", "message"),
     [
-        (1.2, DatabaseUnavailableError, r"of its 1\.5 seconds .* waited .* for a worker"),
+        (1.7, DatabaseUnavailableError, r"of its 1\.5 seconds .* waited .* for a worker"),
         (0.3, StatementTimeoutError, r"stopped after 1\.5 seconds"),
     ],
 )
@@ -183,6 +184,7 @@ def test_a_statement_that_has_waited_is_back_as_soon(
 ) -> None:
     """Its waiting is part of its limit; it is to blame where most of that was its own."""
     monkeypatch.setattr(pool, "MOST_WORKERS", 1)
+    pool_of(shop).opening_seconds = 0.0  # on whatever machine
     limits = Limits(seconds=1.5)
     with ThreadPoolExecutor(1) as threads:
         with pool_of(shop).lease(time.monotonic() + 5.0):
@@ -191,7 +193,7 @@ def test_a_statement_that_has_waited_is_back_as_soon(
             time.sleep(waiting)
         with pytest.raises(kind, match=message):
             asked.result(10.0)
-        assert time.monotonic() - started < limits.seconds + 1.0
+        assert time.monotonic() - started < limits.seconds + 1.0 + NOISE
 
 
 def test_idle_workers_that_have_ended_are_passed_over(shop: GuardedDatabase) -> None:

@@ -163,7 +163,7 @@ def test_other_threads_go_on(shop: GuardedDatabase) -> None:
         shop.query(DEAF, SHORT)
     is_over.set()
     counter.join()
-    assert turns > 50  # of 200 or so; with the lock held there is not one
+    assert turns > 20  # of 200 or so on a quiet machine; with the lock held there is not one
 
 
 def test_a_replaced_file_is_told(shop: GuardedDatabase, file: Path) -> None:

@@ -10,6 +10,8 @@ from dqa import Limits
 from dqa.databases.isolation.pool import WorkerPool
 
 SHORT = Limits(seconds=1.0)
+NOISE = 1.0
+"""Seconds for a machine that is busy with something else."""
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 DEAF = "SELECT instr(printf('%.8000000c', 'a'), printf('%.4000000c', 'a') || 'b')"
 """Compares texts for hours, and looks at no interrupt meanwhile."""

@@ -134,6 +134,7 @@ if TYPE_CHECKING:
     from dqa.loaders.sources import (
         GeneratedFolder,
         GeneratedQuestions,
+        InPlaceFolder,
         NamedSet,
         OwnQuestions,
         ReleaseFolder,
@@ -178,6 +179,7 @@ __all__ = [
     "GeneratedFolder",
     "GeneratedQuestions",
     "HealthState",
+    "InPlaceFolder",
     "InfrastructureError",
     "Limits",
     "LoadedHere",
@@ -361,6 +363,7 @@ _MODULES = {
     "dqa.loaders.sources": (
         "GeneratedFolder",
         "GeneratedQuestions",
+        "InPlaceFolder",
         "NamedSet",
         "OwnQuestions",
         "ReleaseFolder",

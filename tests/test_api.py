@@ -28,7 +28,8 @@ PUBLIC = tuple(
     Advice Analysis Annotation AskedQuestion CheckedStatement HealthState
     Audit CallOptions Candidate CrashError DataError
     Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
-    Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InfrastructureError
+    Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InPlaceFolder
+    InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes OwnQuestion OwnQuestions Played
     PluginError Policy QueryError Question QuestionSet ReleaseAudit ReleaseFolder Result Rows
     Run RunCounts RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation StoredRun

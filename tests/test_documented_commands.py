@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.text_to_sql import write_bird, write_spider
+
 HOME = Path(__file__).parents[1]
 PAGES = [HOME / "README.md", *sorted((HOME / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -72,6 +74,8 @@ def test_the_commands_of_a_page_run_in_their_order(
     """In one folder, beside the releases under the names that the pages call them."""
     (tmp_path / "PlanRAG").symlink_to(release_dir)
     (tmp_path / "DeLLMa").symlink_to(dellma_release_dir)
+    write_bird(tmp_path / "bird")
+    write_spider(tmp_path / "spider")
     here = f'set -o pipefail; dqa() {{ {shlex.quote(sys.executable)} -m dqa "$@"; }}; '
     for line in runnable(page):
         short = line

@@ -10,7 +10,7 @@ from pydantic import Field, computed_field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.stats import KindMean, Summary, TagCount
+from dqa.evaluation.stats import KindMean, Summary, TagCount, Total
 from dqa.report.tables import Spending
 
 
@@ -74,6 +74,9 @@ class Evaluation(Record):
         description="how often each heuristic is right, on the questions that were judged"
     )
     chance: tuple[Chance, ...]
+    totals: tuple[Total, ...] = Field(
+        default=(), description="how often statements match, on all databases together"
+    )
     tags: tuple[TagCount, ...] = Field(
         default=(), description="how every decider did on the questions of each tag"
     )

@@ -12,7 +12,7 @@ from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.folders import RUN, read_record, register_scenarios
-from dqa.loaders.sources import GeneratedFolder, OwnQuestions, ReleaseFolder
+from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, ReleaseFolder
 
 
 def analyse(
@@ -79,7 +79,7 @@ def _read_again(run: Path, folder: Path | str | None) -> QuestionSet:
     if folder is not None:
         if isinstance(source, OwnQuestions):
             source = source.changed(file=Path(folder))
-        elif isinstance(source, ReleaseFolder | GeneratedFolder):
+        elif isinstance(source, ReleaseFolder | InPlaceFolder | GeneratedFolder):
             source = source.changed(folder=Path(folder))
         else:
             raise UsageError(f"The questions of {run} are in no folder (source: {source.source}).")

@@ -23,8 +23,8 @@ from dqa.loaders.sources import (
     GeneratedFolder,
     NamedSet,
     OwnQuestions,
-    ReleaseFolder,
     located,
+    release_in,
 )
 
 
@@ -56,9 +56,7 @@ def read_release(
     UsageError
         No question is left.
     """
-    source = ReleaseFolder(
-        folder=Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict
-    )
+    source = release_in(Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict)
     return source.read()
 
 

@@ -51,6 +51,7 @@ from dqa.evaluation.stats import (
     count_tags,
     kind_means,
     summarise,
+    total_matches,
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
@@ -252,6 +253,7 @@ class Run:
             means=self.means,
             shortcuts=self.shortcuts,
             chance=self.chance,
+            totals=total_matches(self.summaries),
             tags=self.tags,
         )
 

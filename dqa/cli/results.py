@@ -117,6 +117,8 @@ def _list(run: Run, wanted: tuple[Result, ...]) -> None:
 
 def _told(result: Result) -> str:
     """Return what was chosen and what is right; of what nobody chose, why not."""
+    if result.match is not None:
+        return _told_of_statement(result)
     chose = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
     best = " or ".join(map(str, result.ties[:_TIES])) + (" ..." if len(result.ties) > _TIES else "")
     told = f"; right is {best}" if best else ""
@@ -124,6 +126,15 @@ def _told(result: Result) -> str:
         told += f"; the official answer is {result.official}"
     error = "" if result.error is None else f" {result.error}"
     return f"{chose}{told}.{error}"
+
+
+def _told_of_statement(result: Result) -> str:
+    """Return which statement was written, and the gold one where that is another."""
+    lines = ["Wrote nothing." if result.choice is None else f"Wrote {result.choice}"]
+    gold = result.ties[0] if result.ties else None
+    if gold is not None and gold != result.choice:
+        lines.append(f"gold is {gold}")
+    return "; ".join(lines) + ("" if result.error is None else f". {result.error}")
 
 
 _TIES = 5

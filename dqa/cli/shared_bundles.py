@@ -40,7 +40,7 @@ class QuestionOptions:
 
         made: list[QuestionSource] = []
         if self.release is not None:
-            made.append(sources.ReleaseFolder(folder=self.release, form=form, strict=strict))
+            made.append(sources.release_in(self.release, form=form, strict=strict))
         if self.generated is not None:
             made.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:

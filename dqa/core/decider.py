@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision
-from dqa.core.question import Question
+from dqa.core.question import AnswerForm, Question
 from dqa.core.truth import Truth
 
 
@@ -18,9 +18,12 @@ class Decider(ABC):
     ----------
     name
         What commands and results call it.
+    answer_forms
+        What it can answer with; an evaluation refuses questions that want something else.
     """
 
     name: str
+    answer_forms: tuple[AnswerForm, ...] = ("candidate",)
 
     @abstractmethod
     def decide(self, question: Question, database: Database) -> Decision:

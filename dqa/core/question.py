@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Candidate: TypeAlias = str | int
 """What can be chosen: a supplier's name, a product's number."""
+
+
+AnswerForm: TypeAlias = Literal["candidate", "statement"]
+"""What a question is answered with: one of its candidates, or a statement that gives the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Question:
         place of its scenario's (`dqa.scenarios.base.Scenario.context`).
     tags
         Words by which whoever asks tells questions apart; no decider is shown them.
+    answer_form
+        What it is answered with: a candidate, or a statement whose rows are the answer.
     """
 
     scenario: str
@@ -53,6 +59,7 @@ class Question:
     candidate_query: str | None = None
     context_queries: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    answer_form: AnswerForm = "candidate"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", MappingProxyType(dict(self.target)))

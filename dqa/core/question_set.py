@@ -171,6 +171,7 @@ class QuestionSet:
             repr(truth.answers),
             repr(question.context_queries),
             repr(truth.outcomes),
+            *(() if truth.match is None else (truth.match,)),
         )
         return "\0".join(parts).encode()
 

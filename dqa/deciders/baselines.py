@@ -43,6 +43,8 @@ class Baseline(Decider):
 class Oracle(UpperBound):
     """The best candidate by the record, or else by simulating every one on the database's rows.
 
+    Of a question that a statement answers, the known one.
+
     Parameters
     ----------
     rules
@@ -52,6 +54,7 @@ class Oracle(UpperBound):
     """
 
     name = "oracle"
+    answer_forms = ("candidate", "statement")
 
     def __init__(self, rules: str | None, truths: Mapping[str, Truth] | None = None) -> None:
         self._rules = rules
@@ -67,6 +70,13 @@ class Oracle(UpperBound):
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` where there is neither a record nor a simulator."""
+        if question.answer_form == "statement":
+            if self._truth(question).official is None:
+                raise UsageError(
+                    f"Question '{question.key}' has no gold statement, and the oracle writes none "
+                    "of its own: ask another decider."
+                )
+            return
         if self._truth(question).outcomes is not None:
             _candidates(question)
             return
@@ -78,7 +88,10 @@ class Oracle(UpperBound):
         return self._truths.get(question.key, NOTHING_KNOWN)
 
     def _best(self, question: Question, database: Database) -> Candidate:
-        recorded = recorded_outcomes(question, self._truth(question))
+        known = self._truth(question)
+        if question.answer_form == "statement" and known.official is not None:
+            return known.official
+        recorded = recorded_outcomes(question, known)
         if recorded is None:
             # Only here: the tools that agents are offered come with it, and take LangChain.
             from dqa.deciders.simulation import Simulation

@@ -27,6 +27,7 @@ class ByScenario(Decider):
         # Made before there is a question: what cannot be is refused before anything is asked.
         self._usual = make({})
         self.name = self._usual.name
+        self.answer_forms = self._usual.answer_forms
         self._made: dict[frozenset[tuple[str, str]], Decider] = {frozenset(): self._usual}
         self._lock = Lock()
 

@@ -77,6 +77,12 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     for position, (question, truth) in enumerate(question_set.labelled):
         if position in recorded:
             continue
+        if question.answer_form == "statement":
+            raise UsageError(
+                f"Question '{question.key}' is answered with a statement: no simulator tells what "
+                "is right, only the rows of its gold statement. 'dqa eval' compares them, and "
+                "--strict runs every gold statement."
+            )
         if not question_set.has_data_of(question):
             raise UsageError(
                 f"Question '{question.key}' is a user's own: no simulator tells what its "

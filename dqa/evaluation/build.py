@@ -12,6 +12,7 @@ from dqa import plugins
 from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import describe
 from dqa.core.truth import Truth
@@ -150,8 +151,9 @@ class BuiltRun:
     warnings: tuple[str, ...] = ()
 
     def close(self) -> None:
-        """Close the databases of examples."""
+        """Close the databases of examples, and those on which statements were scored."""
         self.examples.close()
+        self.judge.close()
 
     def __enter__(self) -> Self:
         return self
@@ -204,7 +206,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     if isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None:
         setup, unasked = _without_refused(setup)
     left_out = _check(setup)
-    judge = Judge(setup.questions, spec.rule_set, spec.strict_official)
+    judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places)
     return BuiltRun(spec, setup, judge, examples, connected, (*made.warnings, *unasked, *left_out))
 
 
@@ -385,6 +387,7 @@ def _check(setup: Setup) -> tuple[str, ...]:
     own = [question for question in asked if setup.questions.is_in_place(question)]
     for question in (*first.values(), *own):
         for name in setup.deciders_of(question.scenario):
+            _check_form(setup.deciders[name], question)
             setup.deciders[name].check(question)
     if not any(setup.deciders_of(scenario) for scenario in first):
         raise UsageError(
@@ -401,6 +404,19 @@ def _check(setup: Setup) -> tuple[str, ...]:
         for decided, names in together.items()
         if (left := sorted(set(first) - set(decided)))
     )
+
+
+def _check_form(decider: Decider, question: Question) -> None:
+    """Refuse a question that wants another form of answer than a decider gives."""
+    if question.answer_form not in decider.answer_forms:
+        raise UsageError(
+            f"'{decider.name}' decides between candidates and cannot answer '{question.key}', "
+            "which asks for a statement whose rows are the answer: name deciders that write "
+            "statements (--deciders), such as agents that query the database."
+            if question.answer_form == "statement"
+            else f"'{decider.name}' answers with statements, and '{question.key}' asks for one of "
+            "its candidates: name another decider (--deciders)."
+        )
 
 
 def _all_of(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from dqa.core.decision import Decision, Usage
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
+from dqa.core.truth import MatchRule
 
 if TYPE_CHECKING:
     from dqa.evaluation.plan import Task
@@ -92,6 +93,10 @@ class Result(Record):
     output_tokens: int = Field(ge=0, default=0)
     calls: int = Field(ge=0, default=0)
     tags: tuple[str, ...] = Field(default=(), description="the question's, where it has any")
+    match: MatchRule | None = Field(
+        default=None,
+        description="how rows were compared, where a statement is the answer; else null",
+    )
 
     @classmethod
     def of(
@@ -120,11 +125,12 @@ class Result(Record):
             steps=decision.steps,
             statements=len(decision.evidence),
             plans=len(decision.plans),
-            error=decision.error,
+            error=decision.error or assessed.problem,
             input_tokens=decision.usage.input_tokens,
             output_tokens=decision.usage.output_tokens,
             calls=decision.usage.calls,
             tags=task.question.tags,
+            match=assessed.match,
         )
 
     @property

@@ -2,25 +2,29 @@
 
 A decision is right where its choice is tied for best under the named rules; strictly, only where
 it is the official answer. Without a simulator the recorded outcomes tell, and without those the
-known answers are the ties. What a failing server ended is never judged (`Outcome.judged`), nor is a
-decision where nothing tells what is right.
+known answers are the ties. Of a question that a statement answers, a statement is right where its
+rows match those of the known one (`dqa.evaluation.execution`). What a failing server ended is never
+judged (`Outcome.judged`), nor is a decision where nothing tells what is right.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import InvalidAnswerError, UnknownNameError
+from dqa.core.errors import InvalidAnswerError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
-from dqa.core.truth import Truth
+from dqa.core.truth import MatchRule, Truth
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
+from dqa.evaluation.execution import Executor
 from dqa.evaluation.results import Goal, Outcome
+from dqa.evaluation.targets import Place
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
@@ -74,6 +78,10 @@ class Assessment:
         As in `Outcomes`, whatever became of the question; None without outcomes. Of a record the
         baseline is 0, so where more is better, ``value / best_value`` is DeLLMa's normalised
         utility (appendix B) and ``1 - relative_regret``.
+    match
+        By which rule rows were compared, where the question is answered with a statement.
+    problem
+        Why such an answer gave no rows to compare, or the right one did not.
     """
 
     outcome: Outcome
@@ -87,6 +95,8 @@ class Assessment:
     best_value: float | None = None
     baseline: float | None = None
     goal: Goal | None = None
+    match: MatchRule | None = None
+    problem: str | None = None
 
     @classmethod
     def of_ending(cls, decision: Decision) -> Assessment:
@@ -105,18 +115,32 @@ class Judge:
         What simulators count by; None for what the set says, or else the first of each.
     strict_official
         Whether only the official answer is right.
+    places
+        The databases that questions are asked about where they are: statements are scored there.
 
     Raises
     ------
     UnknownNameError
         A scenario's simulator has no such rule set.
+    UsageError
+        Only the official answer is to be right, and some answers are statements.
     """
 
     def __init__(
-        self, questions: QuestionSet, rule_set: str | None = None, strict_official: bool = False
+        self,
+        questions: QuestionSet,
+        rule_set: str | None = None,
+        strict_official: bool = False,
+        places: Mapping[str, Place] | None = None,
     ) -> None:
         self._set = questions
         self._strict = strict_official
+        self._executor = Executor(places or {})
+        if strict_official and any(q.answer_form == "statement" for q in questions.questions):
+            raise UsageError(
+                "strict_official (--strict-official) has no meaning where statements are compared "
+                "by the rows that they return: leave it out."
+            )
         self._outcomes: dict[str, Outcomes] = {}
         simulated = set(plugins.names("simulator"))
         rule_set = rule_set or usual_rules(questions)
@@ -135,6 +159,8 @@ class Judge:
 
     def judge(self, question: Question, decision: Decision) -> Assessment:
         """Return what `decision` is worth; unlabelled where nothing tells what is right."""
+        if question.answer_form == "statement":
+            return self._judge_statement(question, decision)
         outcomes = self._outcomes_of(question)
         unchosen = self.unchosen(question)
         if not unchosen.ties and _is_made(decision):
@@ -155,6 +181,33 @@ class Judge:
                 outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
                 return replace(unchosen, outcome=outcome)
         return self._chosen(choice, unchosen, outcomes)
+
+    def close(self) -> None:
+        """Close the databases on which statements were scored."""
+        self._executor.close()
+
+    def _judge_statement(self, question: Question, decision: Decision) -> Assessment:
+        """Return what a statement is worth: as much as its rows.
+
+        Whichever statement returns them is as good as the official one, so none is official here.
+        """
+        truth = self._set.truth_of(question)
+        known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)
+        if decision.ending is not Ending.ANSWERED:
+            made = not truth.answers and _is_made(decision)
+            outcome = Outcome.UNLABELLED if made else Outcome(decision.ending.value)
+            return replace(known, outcome=outcome)
+        statement = str(decision.answer if decision.choice is None else decision.choice)
+        decided = replace(known, choice=statement)
+        if not truth.answers:
+            return replace(decided, outcome=Outcome.UNLABELLED)
+        found = self._executor.compare(question, truth, statement)
+        if found.right is None:
+            return replace(decided, outcome=Outcome.UNLABELLED, problem=found.problem)
+        if not found.right:
+            return replace(decided, outcome=Outcome.WRONG, problem=found.problem)
+        ties = tuple(dict.fromkeys((*truth.answers, statement)))
+        return replace(decided, outcome=Outcome.CORRECT, ties=ties)
 
     def _chosen(self, choice: Candidate, rest: Assessment, outcomes: Outcomes | None) -> Assessment:
         only_official = self._strict and rest.official is not None

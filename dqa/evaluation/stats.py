@@ -9,6 +9,7 @@ from pydantic import Field, computed_field
 
 from dqa.core.database import Kind
 from dqa.core.records import Record
+from dqa.core.truth import MatchRule
 from dqa.evaluation.results import Outcome, Result
 
 _NORMAL_975 = 1.959963984540054
@@ -66,6 +67,9 @@ class Summary(Record):
     )
     mean_tokens: float | None
     mean_steps: float | None
+    match: MatchRule | None = Field(
+        default=None, description="how rows were compared, where statements are the answers"
+    )
 
     @property
     def counts(self) -> Mapping[Outcome, int]:
@@ -147,17 +151,56 @@ def _summary(results: Sequence[Result]) -> Summary:
         normalised_utility=_mean(_share(r) for r in reached),
         mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
+        match=first.match,
         **counts,
     )
 
 
+class Total(Record):
+    """How often a decider's statements match, on all databases together.
+
+    Attributes
+    ----------
+    low, high
+        95 % Wilson interval of the share; None where nothing could be judged.
+    """
+
+    decider: str
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+    low: float | None = Field(ge=0, le=1)
+    high: float | None = Field(ge=0, le=1)
+
+
+def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
+    """Return the totals of deciders whose answers are statements, in their order."""
+    groups: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        if summary.match is not None:
+            groups.setdefault(summary.decider, []).append(summary)
+    found = []
+    for decider, of_one in groups.items():
+        correct, judged = sum(s.correct for s in of_one), sum(s.judged for s in of_one)
+        low, high = wilson(correct, judged) or (None, None)
+        found.append(Total(decider=decider, judged=judged, correct=correct, low=low, high=high))
+    return tuple(found)
+
+
 class TagCount(Record):
-    """How a decider did on the questions of a tag, on all databases together."""
+    """How a decider did on the questions of a tag, on all databases together.
+
+    Attributes
+    ----------
+    low, high
+        95 % Wilson interval of the share; None where nothing could be judged.
+    """
 
     tag: str
     decider: str
     judged: int = Field(ge=0)
     correct: int = Field(ge=0)
+    low: float | None = Field(ge=0, le=1, default=None)
+    high: float | None = Field(ge=0, le=1, default=None)
 
 
 def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
@@ -166,15 +209,14 @@ def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
     for result in results:
         for tag in result.tags:
             groups.setdefault((tag, result.decider), []).append(result)
-    return tuple(
-        TagCount(
-            tag=tag,
-            decider=decider,
-            judged=sum(result.outcome.judged for result in tagged),
-            correct=sum(result.outcome is Outcome.CORRECT for result in tagged),
-        )
-        for (tag, decider), tagged in groups.items()
-    )
+    return tuple(_tag_count(tag, decider, tagged) for (tag, decider), tagged in groups.items())
+
+
+def _tag_count(tag: str, decider: str, tagged: Sequence[Result]) -> TagCount:
+    judged = sum(result.outcome.judged for result in tagged)
+    correct = sum(result.outcome is Outcome.CORRECT for result in tagged)
+    low, high = wilson(correct, judged) or (None, None)
+    return TagCount(tag=tag, decider=decider, judged=judged, correct=correct, low=low, high=high)
 
 
 class KindMean(Record):

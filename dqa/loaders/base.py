@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.release_layout import Form
@@ -88,6 +88,19 @@ class QuestionReader(Protocol):
             The layout holds none of `scenarios`.
         """
         ...
+
+
+@runtime_checkable
+class InPlaceReader(QuestionReader, Protocol):
+    """A reader of folders whose databases are asked where they are.
+
+    Attributes
+    ----------
+    in_place
+        True.
+    """
+
+    in_place: Literal[True]
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from dqa import plugins
 from dqa.core.errors import PluginError, UsageError
 from dqa.core.paths import require_folder
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.base import WHOLE, Part, PartReader, QuestionReader
+from dqa.loaders.base import WHOLE, InPlaceReader, Part, PartReader, QuestionReader
 from dqa.loaders.release import READER as RELEASE
 from dqa.loaders.release_layout import Form
 
@@ -40,6 +40,17 @@ def reader_of(folder: Path | str) -> QuestionReader:
             "of its own."
         )
     return found[0] if found else RELEASE
+
+
+def asks_in_place(folder: Path | str) -> bool:
+    """Whether the databases of a folder's questions are asked where they are.
+
+    Raises
+    ------
+    UsageError
+        Several readers recognise the folder.
+    """
+    return isinstance(reader_of(folder), InPlaceReader)
 
 
 def read_questions(

@@ -153,6 +153,79 @@ class ReleaseFolder(Source):
         )
 
 
+class InPlaceFolder(Source):
+    """A published folder whose databases are asked where they are, such as BIRD's or Spider's.
+
+    Attributes
+    ----------
+    folder
+        Where it is.
+    strict
+        Whether a defect is an error instead of being reported.
+    """
+
+    source: Literal["in_place"] = "in_place"
+    folder: _Folder
+    strict: bool = False
+
+    @property
+    def told(self) -> str:
+        """Where they come from, in a few words for a list."""
+        return f"release {self.folder.name}"
+
+    @property
+    def asks_in_place(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of `scenarios`, which are those of databases here."""
+        return self.scenarios
+
+    def read_for(self, key: str) -> QuestionSet:
+        """Return the question `key` alone."""
+        return self._read(None, key)
+
+    def _read(self, scenarios: tuple[str, ...] | None, key: str | None = None) -> QuestionSet:
+        from dqa.loaders.base import Part
+        from dqa.loaders.reading import read_questions
+
+        part = Part(self.limit, key)
+        return read_questions(self.folder, scenarios=scenarios, strict=self.strict, part=part)
+
+
+def release_in(
+    folder: Path,
+    *,
+    scenarios: tuple[str, ...] | None = None,
+    limit: int | None = None,
+    form: FormName = "relational",
+    strict: bool = False,
+) -> ReleaseFolder | InPlaceFolder:
+    """Return the source of a folder that a benchmark's authors published, by what is in it.
+
+    The parameters are the fields of a `ReleaseFolder`.
+
+    Raises
+    ------
+    UsageError
+        Several readers recognise it, or a form is named and it has but one.
+    """
+    from dqa.loaders.reading import asks_in_place
+
+    if not asks_in_place(folder):
+        return ReleaseFolder(
+            folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict
+        )
+    if form != "relational":
+        raise UsageError(
+            f"{folder} has its databases in one form, and they are asked where they are: leave "
+            "out form (--form)."
+        )
+    return InPlaceFolder(folder=folder, scenarios=scenarios, limit=limit, strict=strict)
+
+
 class GeneratedFolder(Source):
     """A folder that ``dqa generate`` wrote."""
 
@@ -401,7 +474,13 @@ class GivenQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    ReleaseFolder | GeneratedFolder | GeneratedQuestions | NamedSet | OwnQuestions | GivenQuestions,
+    ReleaseFolder
+    | InPlaceFolder
+    | GeneratedFolder
+    | GeneratedQuestions
+    | NamedSet
+    | OwnQuestions
+    | GivenQuestions,
     Field(discriminator="source"),
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

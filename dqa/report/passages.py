@@ -235,6 +235,8 @@ class Judgement:
         Why there is no answer, where there is none.
     unit
         What values are, e.g. "profit".
+    matches
+        Whether it is a statement, whose rows were compared with those of the first of `ties`.
     """
 
     kind: ClassVar[str] = "judgement"
@@ -251,6 +253,7 @@ class Judgement:
     relative_regret: float | None
     rank: int | None
     unit: str
+    matches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,8 @@ class Unjudged:
         What is known about the question all the same; see `Judgement`.
     decided
         Whether a decision is on record, and nothing tells whether it is right.
+    matches
+        As in `Judgement`.
     """
 
     kind: ClassVar[str] = "unjudged"
@@ -282,6 +287,7 @@ class Unjudged:
     goal: Goal | None = None
     unit: str = "value"
     decided: bool = False
+    matches: bool = False
 
 
 Passage: TypeAlias = (

@@ -262,9 +262,18 @@ def _worth(trace: Trace, result: Result | None, unit: str) -> Judgement | Unjudg
     known = {name: getattr(result, name) for name in _OF_QUESTION}
     if not result.outcome.judged:
         decided = not result.outcome.repeated
-        return Unjudged(*ended, **known, unit=unit, decided=decided)
+        matches = result.match is not None
+        if matches and decided:
+            ended = (trace.ending.value, trace.outage, result.error)
+        return Unjudged(*ended, **known, unit=unit, decided=decided, matches=matches)
     known |= {name: getattr(result, name) for name in _OF_CHOICE}
-    return Judgement(outcome=result.outcome.value, problem=result.error, unit=unit, **known)
+    return Judgement(
+        outcome=result.outcome.value,
+        problem=result.error,
+        unit=unit,
+        matches=result.match is not None,
+        **known,
+    )
 
 
 _OF_QUESTION = ("official", "ties", "best_value", "baseline", "goal")

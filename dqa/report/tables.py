@@ -16,6 +16,7 @@ from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.hints import trace_command
+from dqa.report.match_tables import MATCHES, are_matches, match_lines, match_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,6 +60,8 @@ def accuracy_tables(
     -------
     list of (title, table)
     """
+    if are_matches(summaries):
+        return [(MATCHES, match_table(summaries))]
     below = _references(shortcuts, chance)
     found = [(ACCURACIES, accuracy_table(summaries, below))]
     means = kind_means(summaries)
@@ -168,6 +171,8 @@ def scoring_lines(
     strict_official
         Whether the official label alone counts.
     """
+    if are_matches(summaries):
+        return match_lines(summaries)
     counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
     others = [(s, _otherwise(s, strict_official=strict_official)) for s in summaries]
     told = [
@@ -238,6 +243,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
     by_tag: dict[str, list[str]] = {}
     for count in counts:
         told = _share(count.correct, count.judged) if count.judged else "not judged"
+        if count.low is not None and count.high is not None:
+            told += f" [{100 * count.low:.1f}, {100 * count.high:.1f}]"
         by_tag.setdefault(count.tag, []).append(f"{count.decider} {told}")
     return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
 

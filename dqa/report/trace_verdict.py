@@ -13,6 +13,9 @@ _TIES_SHOWN = 10
 
 def verdict_lines(passage: Judgement | Unjudged) -> Iterator[str]:
     """Yield whether a run was right, which decision is best, and what each leads to."""
+    if passage.matches:
+        yield from _of_statement(passage)
+        return
     if isinstance(passage, Unjudged):
         yield _why_not(passage)
     else:
@@ -20,6 +23,22 @@ def verdict_lines(passage: Judgement | Unjudged) -> Iterator[str]:
     yield from _best(passage)
     if isinstance(passage, Judgement):
         yield from _given_away(passage)
+
+
+def _of_statement(passage: Judgement | Unjudged) -> Iterator[str]:
+    """Yield whether a statement's rows match, and the statement that they were compared with."""
+    if isinstance(passage, Unjudged):
+        problem = passage.problem or "No gold statement is known."
+        yield f"Not judged: {problem}" if passage.decided else _why_not(passage)
+    elif passage.outcome == "correct":
+        yield "Right: the statement's rows match those of the gold statement."
+    elif passage.outcome == "wrong":
+        wrong = passage.problem or "its rows do not match those of the gold statement."
+        yield f"Wrong: {wrong}"
+    else:
+        yield _outcome(passage)
+    if passage.ties:
+        yield f"Gold statement: {passage.ties[0]}"
 
 
 def _outcome(judgement: Judgement) -> str:

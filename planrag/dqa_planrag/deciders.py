@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
@@ -23,11 +24,13 @@ from dqa.core.decision import Decision
 from dqa.core.errors import DqaError, InfrastructureError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
+from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Example, Settings
 from dqa.deciders.candidates import candidates_of, offer_candidates
 from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
+from dqa.deciders.statements import read_statement
 from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
 from dqa.scenarios.catalogue import scenarios
@@ -47,6 +50,9 @@ class Agent(Decider):
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
         self.name = recipe.name
+        if not recipe.simulates and not recipe.sees_example:
+            # Rules are run on candidates, and examples are worked on questions that have them.
+            self.answer_forms = ("candidate", "statement")
         self._recipe = recipe
         self._settings = settings
         models: dict[Role, BaseChatModel] = {"agent": model, "planner": settings.planner or model}
@@ -108,15 +114,17 @@ class Agent(Decider):
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         run = Run(
             question,
-            candidates,
-            Toolbox((*tools, *looking_up, *added)),
+            self._chooser(question, database, candidates),
+            Toolbox((*tools, *looking_up, *added), question.answer_form),
             lambda plan: prompting.task(
                 question, database, schema, plan, language=language, candidates=offered
             ),
             recorder,
         )
         bounds = prompting.Bounds(settings.limits, settings.max_steps, display)
-        told = prompting.instructions(recipe, settings.protocol, bounds, added, looking_up)
+        told = prompting.instructions(
+            *(recipe, settings.protocol, bounds, added, looking_up), question.answer_form
+        )
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
         for warning in (unoffered, warning_of(schema)):
@@ -126,7 +134,12 @@ class Agent(Decider):
             prompting.task(question, database, schema, language=language, candidates=offered)
         )
         if recipe.planner_apart:
-            planning = [SystemMessage(prompting.planner_instructions(settings.protocol)), task]
+            planning = [
+                SystemMessage(
+                    prompting.planner_instructions(settings.protocol, question.answer_form)
+                ),
+                task,
+            ]
             note_prompt(recorder, "planner", planning)
         else:
             messages.append(task)
@@ -139,6 +152,15 @@ class Agent(Decider):
         except DqaError as error:
             error.__notes__ = []  # LangGraph names its task, which tells a user nothing
             raise
+
+    def _chooser(
+        self, question: Question, database: Database, candidates: tuple[Candidate, ...] | None
+    ) -> Callable[[str], Candidate | None]:
+        """Return what reads an answer: the candidate that it names, or the statement it gives."""
+        if question.answer_form == "statement":
+            limits = self._settings.limits
+            return lambda answer: read_statement(answer, database, limits)
+        return lambda answer: choice_of(answer, question, candidates)
 
     def _tools(
         self, question: Question, database: Database, candidates: tuple[Candidate, ...]

@@ -33,7 +33,6 @@ from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import InfrastructureError, UnparsableReplyError
 from dqa.core.events import Event, PlanEvent, ReplanEvent, ReplyEvent, ToolUse
 from dqa.core.plans import steps_of
-from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Turn, correction, given_up, take_turn
@@ -247,7 +246,11 @@ class _Nodes:
             found += 1
             results.append((request, evidence.observation))
             run.recorder.add_evidence(evidence)
-        last_words = closing(self._protocol.name) if self._recipe.reads_once and found else ""
+        last_words = (
+            closing(self._protocol.name, run.question.answer_form)
+            if self._recipe.reads_once and found
+            else ""
+        )
         update: Update = {
             "messages": self._protocol.observed(results, last_words),
             "problem": problem,
@@ -268,7 +271,9 @@ class _Nodes:
         run, reply = runtime.context, reply_in(state)
         answer = reply.answer or ""
         try:
-            choice = choice_of(answer, run.question, run.candidates)
+            choice = run.choose(answer)
+        except InfrastructureError as error:
+            return {"decision": run.recorder.failed(error)}
         except UnparsableReplyError as error:
             problem = str(error)
             run.note_failure(problem, "agent")

@@ -20,7 +20,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.fitting import FittedSchema
 from dqa.core.plans import read_plan
-from dqa.core.question import Question
+from dqa.core.question import AnswerForm, Question
 from dqa.deciders.base import ProtocolName
 from dqa_planrag.recipes import Recipe
 
@@ -73,10 +73,16 @@ def _read(file: str) -> str:
 
 
 @cache
-def sources(protocol: ProtocolName) -> Mapping[str, str]:
-    """Return a protocol's blocks as they are written, by name, with those that both share."""
+def sources(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> Mapping[str, str]:
+    """Return a protocol's blocks as they are written, by name, with those that both share.
+
+    Where a statement is the answer, the blocks that speak of a decision are others.
+    """
     found: dict[str, str] = {}
-    for file in ("common", protocol):
+    files = ["common", protocol]
+    if answer_form == "statement":
+        files += ["statement", f"statement_{protocol}"]
+    for file in files:
         _, *parts = _HEADING.split(_read(file))
         found |= zip(parts[::2], parts[1::2], strict=True)
     return found
@@ -142,6 +148,7 @@ def blocks(
     bounds: Bounds,
     added: Sequence[BaseTool] = (),
     looking_up: Sequence[BaseTool] = (),
+    answer_form: AnswerForm = "candidate",
 ) -> tuple[Block, ...]:
     """Return the parts of what an agent's model is told before its task.
 
@@ -155,10 +162,13 @@ def blocks(
         The tools that plug-ins add.
     looking_up
         Those that look up what of the schema has no room in the prompt.
+    answer_form
+        What the agent answers with.
     """
     return _filled(
         layout(recipe),
         protocol,
+        answer_form,
         max_steps=bounds.max_steps,
         rows=f"{bounds.limits.rows:,}",
         characters=f"{bounds.limits.bytes:,}",
@@ -172,9 +182,10 @@ def blocks(
 def _filled(
     names: Iterable[str],
     protocol: ProtocolName,
+    answer_form: AnswerForm = "candidate",
     **data: Any,  # noqa: ANN401  (what a template is given)
 ) -> tuple[Block, ...]:
-    known = sources(protocol)
+    known = sources(protocol, answer_form)
     used = [name for name in names if name in known]
     found = (Block(name, _template(known[name]).render(data).strip()) for name in used)
     return tuple(block for block in found if block.text)
@@ -198,19 +209,20 @@ def instructions(
     bounds: Bounds,
     added: Sequence[BaseTool] = (),
     looking_up: Sequence[BaseTool] = (),
+    answer_form: AnswerForm = "candidate",
 ) -> str:
     """Return what an agent's model is told before its task; see `blocks`."""
-    return joined(blocks(recipe, protocol, bounds, added, looking_up))
+    return joined(blocks(recipe, protocol, bounds, added, looking_up, answer_form))
 
 
-def planner_instructions(protocol: ProtocolName) -> str:
+def planner_instructions(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
     """Return what a model that only plans is told before its task."""
-    return joined(_filled(PLANNER, protocol))
+    return joined(_filled(PLANNER, protocol, answer_form))
 
 
-def closing(protocol: ProtocolName) -> str:
+def closing(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
     """Return what goes with the only observation of an agent that reads once."""
-    return joined(_filled(CLOSING, protocol))
+    return joined(_filled(CLOSING, protocol, answer_form))
 
 
 def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
@@ -257,7 +269,8 @@ def task(  # noqa: PLR0913  (each is a part of the task)
     candidates
         What is said of what can be chosen; nothing where the question itself says it.
     """
-    filled = _template(_read("task")).render(
+    file = "task" if question.answer_form == "candidate" else "statement_task"
+    filled = _template(_read(file)).render(
         question=question,
         kind=database.kind,
         language=language or database.language,

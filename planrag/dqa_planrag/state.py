@@ -48,8 +48,9 @@ class Run:
     ----------
     question
         What is asked.
-    candidates
-        What can be chosen; None where nobody listed it.
+    choose
+        Reads what an answer chooses, as far as that can be told; raises `InvalidAnswerError` for
+        one that cannot be taken, and `InfrastructureError` where the database failed.
     toolbox
         What the agent acts with.
     task
@@ -61,7 +62,7 @@ class Run:
     """
 
     question: Question
-    candidates: tuple[Candidate, ...] | None
+    choose: Callable[[str], Candidate | None]
     toolbox: Toolbox
     task: Callable[[str], str]
     recorder: Recorder

@@ -68,6 +68,12 @@ class _Decide(Arguments):
     decision: Text = Field(description="the decision alone, by the database's name or id")
 
 
+class _Write(Arguments):
+    """Hand in the statement whose rows are the answer, once it is known to give them."""
+
+    decision: Text = Field(description="the whole statement and nothing else")
+
+
 _SAYING: Mapping[str, type[Arguments]] = {"plan": _Plan, "replan": _Replan, "decide": _Decide}
 """The tools that say something and do nothing."""
 
@@ -88,7 +94,8 @@ def _definition(name: str, description: str, schema: type[BaseModel]) -> dict[st
 
 def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
     if name in _SAYING:
-        schema = _SAYING[name]
+        writes = name == "decide" and toolbox.answer_form == "statement"
+        schema = _Write if writes else _SAYING[name]
         return _definition(name, schema.__doc__ or "", schema)
     tool = toolbox.tools[name]
     return _definition(name, tool.description, schema_of(tool))

@@ -9,6 +9,7 @@ from langchain_core.tools import BaseTool
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.evidence import Evidence
+from dqa.core.question import AnswerForm
 from dqa.deciders.tools import arguments_from_text, checked_arguments, use_tool
 from dqa_planrag.reply import ToolRequest
 
@@ -20,9 +21,12 @@ class Toolbox:
     ----------
     tools
         By name, in the order in which models read of them.
+    answer_form
+        What the decision has to be, which is given like an argument of a tool.
     """
 
-    def __init__(self, tools: Iterable[BaseTool]) -> None:
+    def __init__(self, tools: Iterable[BaseTool], answer_form: AnswerForm = "candidate") -> None:
+        self.answer_form = answer_form
         self.tools: Mapping[str, BaseTool] = {tool.name: tool for tool in tools}
 
     @property

@@ -44,6 +44,7 @@ def summary(
         normalised_utility=None,
         mean_tokens=None,
         mean_steps=None,
+        match=None,
         **counts,
     )
 

@@ -1,0 +1,64 @@
+"""The table of an evaluation whose answers are statements: how often their rows match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dqa.core.text import spelt_out, visible
+from dqa.core.truth import MatchRule
+from dqa.evaluation.stats import Summary, Total, total_matches
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MATCHES = "Statements whose rows match, in % (matched/judged), with the 95 % interval beside"
+ALL = "All"
+_RULES: Mapping[MatchRule, str] = {
+    "set": "where it returns the same set of rows as the gold statement (as BIRD's evaluation "
+    "counts)",
+    "table": "where it returns the same rows as the gold statement, each as often, with columns in "
+    "any order, and in its order of rows where that has an ORDER BY (as Spider's evaluation "
+    "counts)",
+}
+
+
+def are_matches(summaries: Sequence[Summary]) -> bool:
+    """Whether all that was decided are statements, so that this table says it."""
+    return bool(summaries) and all(summary.match is not None for summary in summaries)
+
+
+def match_table(summaries: Sequence[Summary]) -> Table:
+    """Return how often rows match: a row a database and one for all, a column a decider."""
+    from rich.table import Table
+    from rich.text import Text
+
+    totals = total_matches(summaries)
+    cells = {(s.scenario, s.decider): _cell(s.correct, s.judged, s.low, s.high) for s in summaries}
+    table = Table()
+    table.add_column("Database", no_wrap=True)
+    for total in totals:
+        table.add_column(Text(spelt_out(total.decider)), justify="right", no_wrap=True)
+    for scenario in dict.fromkeys(summary.scenario for summary in summaries):
+        row = [cells.get((scenario, total.decider), "-") for total in totals]
+        table.add_row(Text(visible(scenario)), *map(Text, row))
+    table.add_section()
+    table.add_row(ALL, *(Text(_of(total)) for total in totals))
+    return table
+
+
+def match_lines(summaries: Sequence[Summary]) -> list[str]:
+    """Return what counts as a match in the table."""
+    rules = dict.fromkeys(s.match for s in summaries if s.match is not None)
+    return [f"A statement is right {_RULES[rule]}." for rule in rules]
+
+
+def _of(total: Total) -> str:
+    return _cell(total.correct, total.judged, total.low, total.high)
+
+
+def _cell(correct: int, judged: int, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "-"
+    share = f"{100 * correct / judged:.1f} ({correct}/{judged})"
+    return f"{share} [{100 * low:.1f}, {100 * high:.1f}]"

@@ -1,0 +1,230 @@
+"""BIRD's and Spider's folders through the commands, and agents that answer with statements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import dqa as api
+from dqa.core.errors import ModelUnavailableError, StatementTimeoutError, UsageError
+from dqa.deciders.base import ProtocolName
+from dqa.evaluation import execution
+from dqa.models.scripted import GivenReplies, Reply, Request
+from dqa.testing.models import answer, query
+from tests.cli.conftest import Command
+from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird, write_spider
+
+AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan", "planrag-two-models")
+
+
+@pytest.fixture
+def bird(tmp_path: Path) -> Path:
+    """The set in BIRD's form."""
+    return write_bird(tmp_path / "bird")
+
+
+def _copyist(request: Request) -> Reply:
+    """Look once, then hand in the statement that stands in the key to the question's words."""
+    gold = gold_of(request.text)
+    return answer(gold) if '["' in request.last else query(gold)
+
+
+def test_the_commands_serve_such_a_folder(dqa: Command, bird: Path, tmp_path: Path) -> None:
+    """`eval`, `show`, `results`, `trace` and `runs`, by the folder alone."""
+    run = tmp_path / "run"
+    ran = dqa("eval", "--release", bird, "--deciders", "oracle", "--out", run)
+    assert ran.code == 0, ran.err
+    assert "100.0 (12/12) [75.8, 100.0]" in ran.out
+    assert "Tag moderate: oracle 100.0 (4/4) [51.0, 100.0]." in ran.out
+    assert "as BIRD's evaluation counts" in ran.out
+    shown = dqa("show", "harbour/3", "--release", bird).out
+    assert QUESTIONS[3].gold in shown
+    assert QUESTIONS[3].hints in shown
+    assert dqa("results", run).out.startswith(ran.out.splitlines()[0])
+    assert f"Wrote {QUESTIONS[9].gold}" in dqa("results", run, "--question", "choir/9").out
+    traced = dqa("trace", run, "choir/9").out
+    assert "Right: the statement's rows match those of the gold statement." in traced
+    assert "12 of 12 judged" in dqa("runs", tmp_path).out
+    figures = json.loads(dqa("results", run, "--json").out)
+    (total,) = figures["totals"]
+    assert total == {
+        "decider": "oracle",
+        "judged": 12,
+        "correct": 12,
+        "low": pytest.approx(0.7575, abs=1e-4),
+        "high": 1.0,
+    }
+
+
+def test_scenarios_and_a_limit_choose_databases_and_questions(dqa: Command, bird: Path) -> None:
+    """A scenario here is a database."""
+    chosen = ("--scenarios", "choir", "--limit", 2)
+    ran = dqa("eval", "--release", bird, "--deciders", "oracle", *chosen)
+    assert "choir" in ran.out
+    assert "(2/2)" in ran.out
+    assert "harbour" not in ran.out
+    loaded = dqa("eval", "--release", bird, "--deciders", "oracle", "--databases", "sqlite")
+    assert (loaded.code, "asked where they are" in loaded.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "decider", ["first", "random", "planrag-sim", "planrag-one-shot", "zero-shot"]
+)
+def test_who_cannot_answer_with_a_statement_says_so_at_the_start(
+    dqa: Command, bird: Path, decider: str
+) -> None:
+    """Before a model is asked anything."""
+    ran = dqa("eval", "--release", bird, "--deciders", f"oracle,{decider}")
+    assert ran.code == 2
+    assert f"'{decider}' decides between candidates and cannot answer" in ran.err
+
+
+def test_only_rows_tell_what_is_right(dqa: Command, bird: Path) -> None:
+    """No statement is the official one."""
+    ran = dqa("eval", "--release", bird, "--deciders", "oracle", "--strict-official")
+    assert (ran.code, "compared by the rows" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_agents_answer_with_statements(bird: Path, tmp_path: Path, protocol: ProtocolName) -> None:
+    """Every agent that retrieves, in both protocols, with a program in the model's place."""
+    run = api.evaluate(
+        api.read_release(bird, limit=2),
+        AGENTS,
+        model=GivenReplies(_copyist),
+        protocol=protocol,
+        out=tmp_path / "run",
+    )
+    assert {(r.decider, r.outcome) for r in run.results} == {(name, "correct") for name in AGENTS}
+    assert all(r.statements == 1 and r.match == "set" for r in run.results)
+    assert "scripted:replies" in run.report()
+
+
+def test_each_form_scores_by_its_own_rule(tmp_path: Path) -> None:
+    """What BIRD's evaluation takes for right may be wrong by Spider's, and the other way round."""
+    twice = "SELECT town FROM concert"
+    swapped = "SELECT 1.0 * sold / seats, id FROM concert"
+    unsorted = (
+        "SELECT s.name, SUM(c.tonnes) FROM ship s JOIN call c ON c.ship = s.id "
+        "GROUP BY s.id ORDER BY s.name"
+    )
+    wrong = {QUESTIONS[7].text: twice, QUESTIONS[8].text: swapped, QUESTIONS[2].text: unsorted}
+
+    def replies(request: Request) -> Reply:
+        return answer(next(s for text, s in wrong.items() if text in request.text))
+
+    found = {}
+    for write, keys in (
+        (write_bird, ("choir/7", "choir/8", "harbour/2")),
+        (write_spider, ("choir/8", "choir/9", "harbour/3")),
+    ):
+        read = api.read_release(write(tmp_path / write.__name__))
+        asked = api.QuestionSet(
+            read.name,
+            tuple(map(read.find, keys)),
+            {},
+            truths=read.truths,
+            places=read.places,
+        )
+        run = api.evaluate(asked, "iterrag", model=GivenReplies(replies))
+        found[write.__name__] = [
+            next(r.outcome.value for r in run.results if r.question == key) for key in keys
+        ]
+    assert found == {
+        "write_bird": ["correct", "wrong", "correct"],
+        "write_spider": ["wrong", "correct", "wrong"],
+    }
+
+
+def test_what_is_no_statement_is_asked_for_again(bird: Path) -> None:
+    """A change, two statements, an unknown column and plain words are told so; a fence is not."""
+    asked = api.read_release(bird, scenarios=("choir",), limit=1)
+    tries = [
+        "DELETE FROM singer",
+        "SELECT nmae FROM singer",
+        "It is Edda.",
+        "SELECT 1; SELECT 2",
+        f"```sql\n{QUESTIONS[6].gold};\n```",
+    ]
+    model = GivenReplies([answer(said) for said in tries])
+    run = api.evaluate(asked, "iterrag", model=model, max_parse_failures=9)
+    (result,) = run.results
+    assert (result.outcome, result.choice, result.steps) == ("correct", QUESTIONS[6].gold, 5)
+    told = [request.last for request in model.requests[1:]]
+    assert all("does not run as a statement" in text for text in told)
+    assert "only reads" in told[0]
+    assert "nmae" in told[1]
+
+
+def test_gold_that_cannot_run_is_told_and_not_scored(dqa: Command, tmp_path: Path) -> None:
+    """It is the data's fault: neither right nor wrong."""
+    entries = bird_entries()
+    entries[7]["SQL"] = "SELECT twon FROM concert"
+    folder = write_bird(tmp_path / "bird", entries)
+    run = tmp_path / "run"
+    given = ("--scenarios", "choir", "--deciders", "oracle", "--out", run)
+    ran = dqa("eval", "--release", folder, *given)
+    assert ran.code == 0, ran.err
+    assert "100.0 (5/5)" in ran.out
+    assert "1 decision on questions without a known answer (not judged)" in ran.out
+    listed = dqa("results", run, "--outcome", "unlabelled").out
+    assert "The gold statement of 'choir/7' (dev.json, entry 8) cannot run" in listed
+    assert "Not judged: The gold statement" in dqa("trace", run, "choir/7").out
+    strict = dqa("eval", "--release", folder, "--deciders", "oracle", "--strict")
+    assert (strict.code, "entry 8 (choir/7)" in strict.err) == (1, True)
+
+
+def test_a_statement_that_takes_too_long_for_scoring_is_wrong(
+    bird: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the result says why."""
+    endless = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+    )
+    monkeypatch.setattr(execution, "SCORING", api.Limits(seconds=0.2))
+    asked = api.read_release(bird, scenarios=("choir",), limit=1)
+    model = GivenReplies([answer(endless)])
+    run = api.evaluate(asked, "iterrag", model=model, limits=api.Limits(seconds=0.2))
+    (result,) = run.results
+    assert result.outcome == "wrong"
+    assert result.error is not None
+    assert result.error.startswith("The statement that was decided cannot run: ")
+    assert StatementTimeoutError.__name__ not in result.error
+
+
+def test_a_run_goes_on_where_it_ended(bird: Path, tmp_path: Path) -> None:
+    """From its folder alone: the release, its form and its databases are known there."""
+    out = tmp_path / "run"
+
+    def failing(request: Request) -> Reply:
+        if "choir" in request.text or "singer" in request.text:
+            return ModelUnavailableError("gone")
+        return _copyist(request)
+
+    source = api.InPlaceFolder(folder=bird, limit=2)
+    calls = api.CallOptions(retries=0)
+    first = api.evaluate(source, "iterrag", model=GivenReplies(failing), out=out, calls=calls)
+    assert [r.outcome.value for r in first.results] == ["correct"] * 2 + ["infrastructure"] * 2
+    run = api.evaluate(out=out, resume=True, model=GivenReplies(_copyist))
+    assert [r.outcome.value for r in run.results] == ["correct"] * 4
+    changed = json.loads((bird / "dev.json").read_text("utf-8"))
+    changed[0]["SQL"] = "SELECT 1"
+    (bird / "dev.json").write_text(json.dumps(changed), "utf-8")
+    with pytest.raises(UsageError):
+        api.evaluate(out=out, resume=True, model=GivenReplies(_copyist))
+
+
+def test_no_decider_but_the_oracle_is_shown_the_gold(bird: Path) -> None:
+    """Neither the conversation nor the tools hold the statement before somebody writes it."""
+    seen: list[str] = []
+
+    def watching(request: Request) -> Reply:
+        seen.append(request.text)
+        return answer("SELECT 1")
+
+    asked = api.read_release(bird)
+    api.evaluate(asked, "planrag", model=GivenReplies(watching))
+    assert len(seen) == len(QUESTIONS)
+    assert not any(q.gold in text for text in seen for q in QUESTIONS)

@@ -121,10 +121,10 @@ class Agent(Decider):
             ),
             recorder,
         )
-        bounds = prompting.Bounds(settings.limits, settings.max_steps, display)
-        told = prompting.instructions(
-            *(recipe, settings.protocol, bounds, added, looking_up), question.answer_form
+        bounds = prompting.Bounds(
+            settings.limits, settings.max_steps, display, question.answer_form
         )
+        told = prompting.instructions(recipe, settings.protocol, bounds, added, looking_up)
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
         for warning in (unoffered, warning_of(schema)):

@@ -50,7 +50,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What an agent is told of its limits, and of how it is shown values.
+    """What an agent is told of its limits, of how it is shown values, and of its answer.
 
     Attributes
     ----------
@@ -60,11 +60,14 @@ class Bounds:
         Most replies.
     display
         How numbers are shown.
+    answer_form
+        What it answers with.
     """
 
     limits: Limits
     max_steps: int
     display: Display = DEFAULT_DISPLAY
+    answer_form: AnswerForm = "candidate"
 
 
 @cache
@@ -148,7 +151,6 @@ def blocks(
     bounds: Bounds,
     added: Sequence[BaseTool] = (),
     looking_up: Sequence[BaseTool] = (),
-    answer_form: AnswerForm = "candidate",
 ) -> tuple[Block, ...]:
     """Return the parts of what an agent's model is told before its task.
 
@@ -162,13 +164,11 @@ def blocks(
         The tools that plug-ins add.
     looking_up
         Those that look up what of the schema has no room in the prompt.
-    answer_form
-        What the agent answers with.
     """
     return _filled(
         layout(recipe),
         protocol,
-        answer_form,
+        bounds.answer_form,
         max_steps=bounds.max_steps,
         rows=f"{bounds.limits.rows:,}",
         characters=f"{bounds.limits.bytes:,}",
@@ -209,10 +209,9 @@ def instructions(
     bounds: Bounds,
     added: Sequence[BaseTool] = (),
     looking_up: Sequence[BaseTool] = (),
-    answer_form: AnswerForm = "candidate",
 ) -> str:
     """Return what an agent's model is told before its task; see `blocks`."""
-    return joined(blocks(recipe, protocol, bounds, added, looking_up, answer_form))
+    return joined(blocks(recipe, protocol, bounds, added, looking_up))
 
 
 def planner_instructions(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ OTHERS = {"role", "reading_once", "planning", "plan", "observation_once", "stop"
 def test_the_same_blocks_ask_for_a_statement(recipe: Recipe, protocol: ProtocolName) -> None:
     """Agents differ in what they differ in, and no text speaks of decisions, rules or names."""
     usual = blocks(recipe, protocol, BOUNDS)
-    found = blocks(recipe, protocol, BOUNDS, answer_form="statement")
+    found = blocks(recipe, protocol, replace(BOUNDS, answer_form="statement"))
     assert [block.name for block in found] == [block.name for block in usual]
     changed = {
         mine.name for mine, other in zip(found, usual, strict=True) if mine.text != other.text

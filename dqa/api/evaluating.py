@@ -142,7 +142,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         )
         store = RunStore(folder, record, resume)
         try:
-            shortcuts = choose_by_shortcuts(built.setup.questions)
+            shortcuts = choose_by_shortcuts(built.setup.questions, built.setup.places)
             store.keep_shortcuts(shortcuts)
             watching.started(built, len(store.results))
             if len(store.results) < built.setup.size:

@@ -89,6 +89,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
     *,
     name: str = "questions",
+    scenario: str | Path | None = None,
     limit: int | None = None,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
@@ -106,6 +107,8 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
         ``database``.
     name
         What a list is called; a file's questions are called as the file is.
+    scenario
+        Whose question each asks that names none, by name or folder: it needs its target alone.
     limit
         Most questions.
     policy, audit
@@ -122,12 +125,17 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     """
     from dqa.loaders.own import read_list
 
+    whose = None if scenario is None else str(scenario)
     policy = Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
     audit = Audit.to_file(audit) if isinstance(audit, str | Path) else audit
     if isinstance(questions, str | Path):
-        source = OwnQuestions(file=Path(questions), databases=located(databases), limit=limit)
+        source = OwnQuestions(
+            file=Path(questions), databases=located(databases), scenario=whose, limit=limit
+        )
         return source.read(policy, audit)
-    found = read_list(questions, located(databases), name=name, policy=policy, audit=audit)
+    found = read_list(
+        questions, located(databases), name=name, scenario=whose, policy=policy, audit=audit
+    )
     return found.select(limit=limit)
 
 

@@ -64,6 +64,16 @@ OwnFile = Annotated[
         rich_help_panel=QUESTIONS,
     ),
 ]
+OwnScenario = Annotated[
+    str | None,
+    typer.Option(
+        "--scenario",
+        metavar="NAME|DIR",
+        help="Scenario whose question every line of --questions asks that names none: lines then "
+        "need their target alone.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
 OwnDatabases = Annotated[
     list[str] | None,
     typer.Option(

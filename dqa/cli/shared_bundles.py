@@ -74,6 +74,7 @@ class AnyQuestionOptions(QuestionOptions):
     """The same, or the user's own file of questions about the user's own databases."""
 
     own: options.OwnFile = None
+    scenario: options.OwnScenario = None
     database: options.OwnDatabases = None
 
     @property
@@ -84,6 +85,11 @@ class AnyQuestionOptions(QuestionOptions):
         from dqa.loaders.sources import OwnQuestions, located
 
         if self.own is None:
+            if self.scenario is not None:
+                raise UsageError(
+                    "--scenario says whose question the lines of --questions FILE ask: give that "
+                    "file, too. Which scenarios of other questions are kept says --scenarios."
+                )
             if self.database:
                 raise UsageError(
                     "--database names what --questions FILE is about: give that file, too. Where "
@@ -95,7 +101,8 @@ class AnyQuestionOptions(QuestionOptions):
                 f"--questions {self.own}: say what they are about: --database URL or --database "
                 "NAME=URL."
             )
-        return [OwnQuestions(file=self.own, databases=located(self.database))]
+        databases = located(self.database)
+        return [OwnQuestions(file=self.own, databases=databases, scenario=self.scenario)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,15 +97,18 @@ class UnknownNameError(UsageError):
         The name that was given.
     known
         The names there are.
+    more
+        Whether there are others than those.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, more: bool = False) -> None:
         names = sorted(known)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
         there_are = ", ".join(names[:_NAMES_SHOWN]) if names else "none"
-        if len(names) > _NAMES_SHOWN:
-            there_are += f" and {len(names) - _NAMES_SHOWN} more"
+        if more or len(names) > _NAMES_SHOWN:
+            left = len(names) - _NAMES_SHOWN
+            there_are += f" and more than {max(left, 0)} more" if more else f" and {left} more"
         super().__init__(f"There is no {kind} '{name}'. There are: {there_are}.{hint}")
 
 

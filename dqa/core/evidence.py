@@ -38,7 +38,8 @@ class Evidence:
     seconds
         How long the database took.
     translated
-        The statement as it ran, where it was translated from another dialect.
+        The statement as it ran, where it was translated from another dialect; of a simulation, the
+        one that asked the database for outcomes.
     tool
         The tool that was asked: `QUERY` or one of `SIMULATING`.
     total

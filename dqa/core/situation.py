@@ -20,10 +20,26 @@ from dqa.core.text import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ColumnType: TypeAlias = Literal["text", "float", "integer", "boolean"]
+StoredType: TypeAlias = Literal["text", "float", "integer", "boolean"]
+"""What a table in memory holds, and a copy of it in a database."""
+ColumnType: TypeAlias = Literal[
+    "text",
+    "float",
+    "integer",
+    "boolean",
+    "decimal",
+    "date",
+    "timestamp",
+    "time",
+    "interval",
+    "uuid",
+    "json",
+    "array",
+]
+"""What a column of a database holds."""
 Cell: TypeAlias = str | float | int | bool | None
 
-_DTYPES: Mapping[ColumnType, str] = {
+_DTYPES: Mapping[StoredType, str] = {
     "text": "object",
     "float": "float64",
     "integer": "int64",
@@ -39,6 +55,13 @@ class Column:
     name: str
     type: ColumnType
     description: str = ""
+
+    @property
+    def stored(self) -> StoredType:
+        """What a table in memory holds of it: a decimal as a float, what is no number as text."""
+        if self.type in ("text", "float", "integer", "boolean"):
+            return self.type
+        return "float" if self.type == "decimal" else "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +164,7 @@ def _read_only(values: Any, column: Column, table: str) -> NDArray[Any]:  # noqa
     import numpy as np
 
     try:
-        array = np.array(values, dtype=_DTYPES[column.type])
+        array = np.array(values, dtype=_DTYPES[column.stored])
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"Column '{column.name}' of table '{table}' holds a value that is no {column.type}: "

@@ -30,7 +30,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.schema import CreateTable, ExecutableDDLElement
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
-from dqa.core.situation import ColumnType, Schema, TableSchema
+from dqa.core.situation import Schema, StoredType, TableSchema
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 
 TAG_COLUMNS = ("scenario", "name", "content_hash", "row_count")
@@ -54,7 +54,7 @@ class _Invisible(UserDefinedType[int]):
         return "INT NOT NULL DEFAULT 0 INVISIBLE"
 
 
-_TYPES: Mapping[ColumnType, TypeEngine[Any]] = {
+_TYPES: Mapping[StoredType, TypeEngine[Any]] = {
     "text": Text().with_variant(mysql.LONGTEXT(), "mysql"),
     "float": Double(),
     "integer": BigInteger(),
@@ -150,10 +150,10 @@ def _columns(
     table: TableSchema, in_keys: set[tuple[str, str]], numbered: bool
 ) -> Iterator[Column[Any]]:
     for column in table.columns:
-        is_key_text = column.type == "text" and (table.name, column.name) in in_keys
+        is_key_text = column.stored == "text" and (table.name, column.name) in in_keys
         yield Column(
             column.name,
-            _KEY_TEXT if is_key_text else _TYPES[column.type],
+            _KEY_TEXT if is_key_text else _TYPES[column.stored],
             primary_key=column.name in table.key,
             autoincrement=False,
             quote=True,

@@ -30,7 +30,8 @@ def nouns_of(question: Question) -> tuple[str, ...]:
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     """Return the outcomes that a question's record tells; None where there is no record.
 
-    Where more is better, deciding nothing leads to 0; where less is, no record tells what it costs.
+    A scenario that states its outcomes says what deciding nothing leads to. Elsewhere that is 0
+    where more is better; where less is, no record tells what it costs.
     """
     if truth.outcomes is None or question.candidates is None:
         return None
@@ -39,7 +40,10 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     scenario = plugins.scenario_of(question)
     goal: Goal = "maximise" if scenario is None else scenario.goal
     values = np.array(truth.outcomes, dtype=np.float64)
-    return Outcomes(question.candidates, values, goal, 0.0 if goal == "maximise" else None)
+    baseline = 0.0 if goal == "maximise" else None
+    if scenario is not None and scenario.outcomes.source in ("query", "formula"):
+        baseline = scenario.outcomes.baseline
+    return Outcomes(question.candidates, values, goal, baseline)
 
 
 def candidates_of(question: Question, database: Database) -> tuple[Candidate, ...] | None:

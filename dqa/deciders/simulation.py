@@ -59,6 +59,7 @@ class Simulation:
         self._schema = scenario.schema
         self._simulator = simulator
         self._outcomes: Outcomes | None = None
+        self._asked: str | None = None
 
     @classmethod
     def of(cls, question: Question, database: Database, rules: str | None = None) -> Self:
@@ -118,6 +119,7 @@ class Simulation:
     def _worked_out(self) -> Outcomes:
         simulator = self._simulator
         if isinstance(simulator, StatedOutcomes) and simulator.serves(self._database.kind):
+            self._asked = simulator.statement(self._database, self._question)
             return simulator.outcomes_in(self._database, self._question)
         situation = situation_in(self._database, self._schema)
         (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
@@ -224,7 +226,7 @@ class Simulation:
         if baseline is not None:
             columns = (*columns, "change")
         rows = collect(columns, map(row, best_first), limits, started, total=len(best_first))
-        return replace(rows, advice=_ADVICE)
+        return replace(rows, advice=_ADVICE, translated=self._asked)
 
     def _closing(self, outcomes: Outcomes, display: Display) -> str:
         better = "higher" if outcomes.goal == "maximise" else "lower"

@@ -11,7 +11,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion
-from dqa.evaluation.score import rules_of, usual_rules
+from dqa.deciders.candidates import recorded_outcomes
+from dqa.evaluation.score import has_record, rules_of, usual_rules
 
 
 class Annotation(Record):
@@ -67,7 +68,15 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
         A situation that breaks what its scenario needs.
     """
     simulated = set(plugins.names("simulator"))
-    for question, truth in question_set.labelled:
+    recorded = {
+        position: known
+        for position, (question, truth) in enumerate(question_set.labelled)
+        if has_record(question_set, question)
+        and (known := recorded_outcomes(question, truth)) is not None
+    }
+    for position, (question, truth) in enumerate(question_set.labelled):
+        if position in recorded:
+            continue
         if not question_set.has_data_of(question):
             raise UsageError(
                 f"Question '{question.key}' is a user's own: no simulator tells what its "
@@ -81,9 +90,11 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     rule_set = rule_set or usual_rules(question_set)
     together: dict[tuple[str, int], list[int]] = {}
     for position, question in enumerate(question_set.questions):
+        if position in recorded:
+            continue
         key = (question.scenario, id(question_set.situation_of(question)))
         together.setdefault(key, []).append(position)
-    found: dict[int, Outcomes] = {}
+    found: dict[int, Outcomes] = recorded
     for (scenario, _), positions in together.items():
         questions = [question_set.questions[position] for position in positions]
         situation = question_set.situation_of(questions[0])

@@ -46,6 +46,11 @@ def usual_rules(questions: QuestionSet) -> str | None:
     return named if all(named in plugins.simulator(n).rule_sets for n in simulated) else None
 
 
+def has_record(questions: QuestionSet, question: Question) -> bool:
+    """Whether a question's outcomes were asked of its own database when it was read."""
+    return questions.is_in_place(question) and questions.truth_of(question).outcomes is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """What a decision is worth.
@@ -121,7 +126,7 @@ class Judge:
         }
         self._together: dict[tuple[str, str], list[Question]] = {}
         for question in questions.questions:
-            if question.scenario in simulated:
+            if question.scenario in simulated and not has_record(questions, question):
                 self._together.setdefault(_asked_about(question), []).append(question)
 
     def unchosen(self, question: Question) -> Assessment:
@@ -169,7 +174,7 @@ class Judge:
     def _outcomes_of(self, question: Question) -> Outcomes | None:
         """Return a question's outcomes; all questions on a situation are simulated at once."""
         together = self._together.get(_asked_about(question))
-        if together is None:
+        if together is None or has_record(self._set, question):
             return recorded_outcomes(question, self._set.truth_of(question))
         if question.key not in self._outcomes:
             found = plugins.simulator(question.scenario).outcomes(

@@ -15,13 +15,17 @@ from typing import Literal, Self, TypeAlias
 from pydantic import Field
 
 from dqa import plugins
+from dqa.core.database import Database
 from dqa.core.decider import Decider
+from dqa.core.decision import Ending
+from dqa.core.errors import InfrastructureError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.deciders.base import Settings
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
+from dqa.evaluation.targets import Place, places_of
 from dqa.scenarios.generation import CountsSteps
 
 
@@ -127,8 +131,19 @@ class Chance(Record):
     share: float = Field(ge=0, le=1, description="mean share of right answers among the candidates")
 
 
-def choose_by_shortcuts(question_set: QuestionSet) -> tuple[ShortcutChoices, ...]:
-    """Let every heuristic answer the questions of its scenario, on SQLite in memory.
+def choose_by_shortcuts(
+    question_set: QuestionSet, places: Mapping[str, Place] | None = None
+) -> tuple[ShortcutChoices, ...]:
+    """Let every heuristic answer the questions of its scenario.
+
+    Questions about a database of the user's own are answered there, others on SQLite in memory.
+
+    Parameters
+    ----------
+    question_set
+        What is asked.
+    places
+        The databases of the user's own, by name; None to open those of the set.
 
     Returns
     -------
@@ -141,15 +156,17 @@ def choose_by_shortcuts(question_set: QuestionSet) -> tuple[ShortcutChoices, ...
         A heuristic's statement cannot run.
     PluginError
         Two deciders have a heuristic's name.
+    InfrastructureError
+        A database of the user's own failed.
     """
-    by_situation: dict[tuple[str, int], list[Question]] = {}
+    by_situation: dict[tuple[str, int | str], list[Question]] = {}
     for question in question_set.questions:
-        known = question_set.has_data_of(question)
-        about = id(question_set.situation_of(question)) if known else 0
+        in_place = question_set.is_in_place(question)
+        about = question.situation if in_place else id(question_set.situation_of(question))
         by_situation.setdefault((question.scenario, about), []).append(question)
     found: dict[str, ShortcutChoices] = {}
     for (scenario, _), asked in by_situation.items():
-        for question, choices in _chosen(question_set, scenario, asked):
+        for question, choices in _chosen(question_set, scenario, asked, places):
             found[question.key] = ShortcutChoices(
                 question=question.key,
                 scenario=scenario,
@@ -160,7 +177,10 @@ def choose_by_shortcuts(question_set: QuestionSet) -> tuple[ShortcutChoices, ...
 
 
 def _chosen(
-    question_set: QuestionSet, scenario: str, asked: Sequence[Question]
+    question_set: QuestionSet,
+    scenario: str,
+    asked: Sequence[Question],
+    places: Mapping[str, Place] | None,
 ) -> Iterator[tuple[Question, dict[str, Candidate | None]]]:
     """Yield what the heuristics choose in the questions about one situation."""
     known = plugins.find_scenario(scenario)
@@ -169,12 +189,25 @@ def _chosen(
     if not deciders:
         yield from ((question, {}) for question in asked)
         return
-    with closing(plugins.backend("sqlite").load(question_set.situation_of(asked[0]))) as database:
+    with closing(_opened(question_set, asked[0], places)) as database:
         for question in asked:
-            yield (
-                question,
-                {name: made.decide(question, database).choice for name, made in deciders.items()},
-            )
+            decided = {name: made.decide(question, database) for name, made in deciders.items()}
+            for one in decided.values():
+                if one.ending is Ending.INFRASTRUCTURE:  # which says nothing of the heuristic
+                    raise InfrastructureError(one.error or f"{database.name} failed.")
+            yield question, {name: one.choice for name, one in decided.items()}
+
+
+def _opened(
+    question_set: QuestionSet, question: Question, places: Mapping[str, Place] | None
+) -> Database:
+    """Return the database of the user's own that a question is about, or a copy in memory."""
+    if not question_set.is_in_place(question):
+        return plugins.backend("sqlite").load(question_set.situation_of(question))
+    if places is None:
+        place = question.situation
+        places = places_of({place: question_set.places[place]})
+    return places[question.situation].open()
 
 
 def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:

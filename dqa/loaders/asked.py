@@ -1,32 +1,46 @@
-"""A scenario's question about what a live database holds."""
+"""A scenario's question about what a live database holds, which is asked in place.
+
+What the scenario lists by a table's column becomes a statement over that column; what it lists by a
+statement in the database's own language is asked as it is. No table is read whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from dqa.core.database import Database
-from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.database import Database, Limits
+from dqa.core.display import cell_of
+from dqa.core.errors import DataError, QueryError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.situation import Cell, Situation
-from dqa.loaders.readback import read_situation, read_table
-from dqa.scenarios.base import Scenario, column_values
+from dqa.loaders.readback import read_situation
+from dqa.scenarios.base import Scenario
 from dqa.scenarios.document import Listing, Parameter
 from dqa.scenarios.embedded import first_column
+from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
+from dqa.scenarios.tables import LiveTable, live_table, order_of
+
+_MOST = Limits(rows=100_000, bytes=20_000_000, seconds=60.0, cell=20_000_000)
+"""The most that may be listed: of what can be chosen, and of what a question may be about."""
+_KNOWN = 10_000
+"""Values among which a near one is looked for, where a column has no such value."""
+_START = 3
+"""Characters at the beginning of a name by which others like it are found, where there are more."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
     """Make a scenario's question about what a database holds.
 
-    What the scenario lists by a statement in the database's own language is asked of the database
-    itself; of what it lists by a table, that table alone is read.
+    What it lists is asked of the database itself, in its own language.
 
     Parameters
     ----------
     scenario
         Whose question it is.
     database
-        Holds the scenario.
+        Holds the scenario's tables, and may hold any others.
     target
         What it is about; what can only be one thing need not be told.
 
@@ -35,7 +49,7 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     UsageError
         The target is not what the scenario asks about, or the database does not hold the scenario.
     DataError
-        It holds the scenario, but not in its types.
+        It holds the scenario, but not in its types, or lists more than can be compared.
     InfrastructureError
         The database failed.
     """
@@ -49,10 +63,105 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
         candidates = scenario.candidates_by(held.listed, whole)
     except QueryError as error:
         raise UsageError(
-            f"{database.name} does not hold the scenario '{scenario.name}' as 'dqa load' writes "
-            f"it: {error}"
+            f"{database.name} does not hold the scenario '{scenario.name}' as "
+            f"{scenario.folder}/scenario.toml describes it: {error}"
         ) from error
     return scenario.asked(database.name, "1", whole, candidates)
+
+
+def list_values(
+    scenario: Scenario, database: Database, key: str, target: Mapping[str, str], most: int = 100
+) -> tuple[str, ...]:
+    """Return values that a parameter can have, as a target tells them; () where it can have any.
+
+    Parameters
+    ----------
+    scenario, database
+        Whose parameter it is, and what holds the values.
+    key
+        The parameter.
+    target
+        What is told of the others.
+    most
+        Most values.
+
+    Raises
+    ------
+    QueryError, DataError, InfrastructureError
+        The values cannot be listed.
+    """
+    found = _Held(scenario, database).values_of(key, target)
+    return () if found is None else found.first(most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values that a parameter can have, none of which is read before it is asked for.
+
+    Where the parameters are not told on which they depend, there are none.
+    """
+
+    held: _Held
+    key: str
+    listing: Listing
+    target: Mapping[str, str]
+
+    def first(self, most: int) -> tuple[str, ...]:
+        """Return some of the values, in a fixed order."""
+        if not self._told:
+            return ()
+        table = self.held.table(self.listing)
+        if table is None:
+            return self._texts(self.held.listed(self.listing, self.target))[:most]
+        conditions = self.held.conditions(table, self.listing, self.target)
+        return () if conditions is None else self._column(table, conditions, most)
+
+    def named(self, text: str) -> str:
+        """Return the value that a text means, as the database has it.
+
+        Raises
+        ------
+        UnknownNameError
+            It has no such value.
+        """
+        if not self._told:
+            raise self._unknown(text, (), more=False)
+        table, column = self.held.table(self.listing), self.listing.column or ""
+        if table is None:
+            known = self._texts(self.held.listed(self.listing, self.target))
+            if text in known:
+                return text
+            raise self._unknown(text, known, more=False)
+        conditions = self.held.conditions(table, self.listing, self.target)
+        same = table.equals(column, text)
+        if conditions is not None and same is not None:
+            found = self._column(table, [*conditions, same], 1)
+            if found:
+                return found[0]
+        known = () if conditions is None else self._column(table, conditions, _KNOWN + 1)
+        more = len(known) > _KNOWN
+        if more and conditions is not None and table.type_of(column) == "text":
+            near = table.begins(column, text[:_START])
+            known += self._column(table, [*conditions, near], _KNOWN)
+        raise self._unknown(text, known, more=more)
+
+    @property
+    def _told(self) -> bool:
+        return self.listing.needs <= {*self.target}
+
+    def _column(self, table: LiveTable, conditions: Sequence[str], most: int) -> tuple[str, ...]:
+        statement = table.listing(self.listing.column or "", conditions, most)
+        limits = Limits(most, _MOST.bytes, _MOST.seconds)
+        rows = self.held.database.query(statement, limits).rows
+        return self._texts([cell_of(row[0]) for row in rows if row[0] is not None])
+
+    def _texts(self, cells: Sequence[Cell]) -> tuple[str, ...]:
+        kind = self.held.scenario.type_of(self.key)
+        return tuple(dict.fromkeys(typed_text(cell, kind) for cell in cells))
+
+    def _unknown(self, text: str, known: Sequence[str], *, more: bool) -> UnknownNameError:
+        where = f"{self.key} in {self.held.database.name} called"
+        return UnknownNameError(where, text, known, more=more)
 
 
 class _Held:
@@ -62,31 +171,59 @@ class _Held:
         self.scenario = scenario
         self.database = database
 
+    def table(self, listing: Listing) -> LiveTable | None:
+        """Return the table that a listing is a column of; None where a statement lists."""
+        if listing.table is None:
+            return None
+        return live_table(self.scenario.schema, listing.table, self.database)
+
+    def conditions(
+        self, table: LiveTable, listing: Listing, target: Mapping[str, str]
+    ) -> list[str] | None:
+        """Return what the rows of a listing have to fulfil; None where no row can."""
+        found: list[str] = []
+        for column, parameter in listing.where.items():
+            if parameter not in target:
+                raise DataError(
+                    f"The target does not tell '{parameter}', by which rows of '{listing.table}' "
+                    f"are chosen; it tells {', '.join(target) or 'nothing'}."
+                )
+            condition = table.equals(column, target[parameter])
+            if condition is None:
+                return None
+            found.append(condition)
+        return found
+
     def listed(self, listing: Listing, target: Mapping[str, str]) -> Sequence[Cell]:
-        """Return what a listing lists, of the live database where that can be."""
-        schema = self.scenario.schema
-        if listing.table is not None:
-            table = read_table(self.database, schema, schema.table(listing.table))
-            return column_values(listing, table, target)
-        statement = self.scenario.statement(listing, self.database.kind, target)
-        if statement is not None:
-            called = self.scenario.called(listing, self.database.kind)
-            return first_column(self.database, statement, called=called)
+        """Return what a listing lists: of a column in the order of its values."""
+        table = self.table(listing)
+        if table is not None:
+            conditions = self.conditions(table, listing, target)
+            if conditions is None:
+                return ()
+            statement = table.listing(listing.column or "", conditions)
+            called = f"The values of {listing.table}.{listing.column}: the statement {statement}"
+            return sorted(self._column(statement, called), key=order_of)
+        written = self.scenario.statement(listing, self.database.kind, target)
+        if written is not None:
+            return self._column(written, self.scenario.called(listing, self.database.kind))
         return self.scenario.lister(self._situation)(listing, target)
+
+    def _column(self, statement: str, called: str) -> tuple[Cell, ...]:
+        return first_column(self.database, statement, _MOST, called)
 
     @cached_property
     def _situation(self) -> Situation:
         """Everything, read back for a statement in another language than the database's."""
         return read_situation(self.database, self.scenario.schema, self.database.name)
 
-    def choices(self, parameter: Parameter, target: Mapping[str, str]) -> tuple[str, ...] | None:
+    def values_of(self, key: str, target: Mapping[str, str]) -> _Values | None:
         """Return the values that a parameter can have; None where it can have any."""
+        parameter: Parameter = self.scenario.parameters[key]
         listing: Listing = parameter.follows or parameter
         if not listing.is_given:
             return None
-        if not listing.needs <= {*target}:
-            return ()
-        return tuple(map(str, dict.fromkeys(self.listed(listing, target))))
+        return _Values(self, key, listing, target)
 
 
 def _whole_target(held: _Held, given: Mapping[str, str]) -> dict[str, str]:
@@ -94,23 +231,48 @@ def _whole_target(held: _Held, given: Mapping[str, str]) -> dict[str, str]:
     scenario = held.scenario
     wanted = scenario.template.get_identifiers()
     told = {key: value for key, value in given.items() if value}
+    scenario.values(told)
     target = dict(told)
-    known: dict[str, tuple[str, ...] | None] = {}
-    for key in wanted:
-        parameter = scenario.parameters[key]
-        known[key] = choices = held.choices(parameter, told)
-        if choices is None or parameter.type == "list":
-            continue
-        if key in told and told[key] not in choices:
-            raise UnknownNameError(f"{key} in {held.database.name} called", told[key], choices)
-        if key not in told and len(choices) == 1:
-            target[key] = choices[0]
+    for key, values in _in_order(held, wanted, told):
+        if key in told:
+            target[key] = _named(scenario, key, told[key], values)
+        elif scenario.parameters[key].type != "list":
+            only = values.first(2)
+            if len(only) == 1:
+                target[key] = only[0]
     missing = [key for key in wanted if key not in target]
     if missing:
-        first = {key: next(iter(known[key] or ()), "...") for key in missing}
-        shown = " ".join(f'--target {key}="{value}"' for key, value in first.items())
+        shown = " ".join(f'--target {key}="{_example(held, key, told)}"' for key in missing)
         raise UsageError(
             f"The question of the scenario '{scenario.name}' is about more than was told: give, "
             f"for example, {shown}."
         )
     return target
+
+
+def _in_order(
+    held: _Held, keys: Sequence[str], told: Mapping[str, str]
+) -> Iterator[tuple[str, _Values]]:
+    for key in keys:
+        values = held.values_of(key, told)
+        if values is not None:
+            yield key, values
+
+
+def _named(scenario: Scenario, key: str, text: str, values: _Values) -> str:
+    """Return what was told of a parameter as the database has it."""
+    if scenario.parameters[key].type != "list":
+        return values.named(_canonical(scenario, key, text))
+    if key == scenario.listing.listed_in:
+        return text  # held against the candidates
+    return LIST_SEPARATOR.join(values.named(part) for part in text.split(LIST_SEPARATOR))
+
+
+def _canonical(scenario: Scenario, key: str, text: str) -> str:
+    value = scenario.values({key: text})[key]
+    return text if isinstance(value, tuple) else text_of(value)
+
+
+def _example(held: _Held, key: str, told: Mapping[str, str]) -> str:
+    values = held.values_of(key, told)
+    return next(iter(() if values is None else values.first(1)), "...")

@@ -119,40 +119,40 @@ def to_cell(value: Cell, column: Column, line: int, findings: Findings) -> Cell:
     ParseError
         It cannot be of that type.
     """
-    if column.type == "text":
+    if column.stored == "text":
         if isinstance(value, str):
             return value
     elif isinstance(value, str):
         return _unquoted(value, column, line, findings)
-    elif column.type == "float":
+    elif column.stored == "float":
         if value is None:
             return float("nan")
         if not isinstance(value, bool):
             return float(value)
-    elif column.type == "boolean":
+    elif column.stored == "boolean":
         if value in (0, 1) and not isinstance(value, float):
             return bool(value)
     elif not isinstance(value, bool) and value is not None and value == value // 1:
         return int(value)
     raise ParseError(
-        findings.file, line, f"column '{column.name}' holds {value!r}; expected {column.type}"
+        findings.file, line, f"column '{column.name}' holds {value!r}; expected {column.stored}"
     )
 
 
 def _unquoted(value: str, column: Column, line: int, findings: Findings) -> Cell:
     meant: Cell = None
-    if column.type == "boolean":
+    if column.stored == "boolean":
         meant = BOOLEANS.get(value.strip().lower())
     else:
         try:
-            meant = float(value) if column.type == "float" else int(value)
+            meant = float(value) if column.stored == "float" else int(value)
         except ValueError:
             meant = None
     if meant is None:
         raise ParseError(
             findings.file,
             line,
-            f"column '{column.name}' holds the text {value!r}; expected {column.type}",
+            f"column '{column.name}' holds the text {value!r}; expected {column.stored}",
         )
     note_quoted(column, line, findings)
     return meant
@@ -162,8 +162,8 @@ def note_quoted(column: Column, line: int, findings: Findings, *, times: int = 1
     """Report that `column` holds text where its type is another."""
     findings.add(
         line,
-        f"'{column.name}' holds text instead of {column.type} values",
-        f"read as {column.type}",
+        f"'{column.name}' holds text instead of {column.stored} values",
+        f"read as {column.stored}",
         times=times,
     )
 

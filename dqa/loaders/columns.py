@@ -37,10 +37,10 @@ class ColumnReader:
 
         It may match more than such literals: `convert` refuses what is none.
         """
-        if column.type == "text":
+        if column.stored == "text":
             body = self.language.string_body.replace("{q}", self.quote)
             return f"{self.quote}({body}){self.quote}"
-        return _PATTERNS[column.type]
+        return _PATTERNS[column.stored]
 
     def convert_cells(self, cells: Sequence[str], column: Column) -> Sequence[Any] | None:
         """Return whole cells, with the quotes of texts, as values of the column's type.
@@ -52,16 +52,16 @@ class ColumnReader:
         None where a cell is not plainly such a value: `convert` may know better.
         """
         joined = "\n".join(cells)
-        if column.type == "text":
+        if column.stored == "text":
             return self._between_quotes(joined, len(cells))
-        if column.type == "boolean":
+        if column.stored == "boolean":
             plain = _SPELLINGS.keys() >= set(cells) and "'" not in joined and '"' not in joined
             return list(map(_SPELLINGS.__getitem__, cells)) if plain else None
         # Bytes are looked up in a table, characters of a text one by one.
-        if joined.encode(errors="replace").translate(None, _DIGITS[column.type]):
+        if joined.encode(errors="replace").translate(None, _DIGITS[column.stored]):
             return None
         try:
-            return list(map(float if column.type == "float" else int, cells))
+            return list(map(float if column.stored == "float" else int, cells))
         except ValueError:
             return None
 
@@ -86,14 +86,14 @@ class ColumnReader:
         line_of
             Gives the line of a row, by number; asked only where something has to be reported.
         """
-        if column.type == "text":
+        if column.stored == "text":
             if any("\\" in text or self.quote in text for text in texts):
                 return [self.language.unescape(text, self.quote) for text in texts]
             return texts
         try:
-            if column.type == "float":
+            if column.stored == "float":
                 return list(map(float, texts))
-            if column.type == "integer":
+            if column.stored == "integer":
                 return list(map(int, texts))
             values = list(map(_SPELLINGS.__getitem__, texts))
         except (ValueError, KeyError):

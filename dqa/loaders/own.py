@@ -2,8 +2,9 @@
 
 The file has a JSON object a line (`dqa.loaders.own_question.OwnQuestion`); Python callers may hand
 over a list of the same. Nothing is loaded: a question's database is its place
-(`QuestionSet.places`), and only of a question that names its scenario is the data read, for the
-scenario's simulator.
+(`QuestionSet.places`). Of a question that names its scenario, the outcomes that the scenario states
+by a statement or a formula are asked of the database in place and kept in the question's `Truth`;
+only a simulator in Python has the data read.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from dqa.loaders.places import name_of, whole_url
 from dqa.loaders.readback import read_situation
 from dqa.scenarios import scenario_name
 from dqa.scenarios.embedded import first_column
+from dqa.scenarios.outcomes import StatedOutcomes
 from dqa.scenarios.reading import DOCUMENT
 
 _MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
@@ -61,6 +63,7 @@ def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
     file: Path,
     places: Mapping[str, str],
     *,
+    scenario: str | None = None,
     scenarios: Sequence[str] | None = None,
     limit: int | None = None,
     policy: Policy | None = None,
@@ -74,6 +77,8 @@ def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
         One JSON object a line; empty lines are skipped.
     places
         The databases that they are about: locations by name.
+    scenario
+        Whose question each line asks that names none: a name, or a folder.
     scenarios, limit
         Which questions to keep, and most of each scenario.
     policy, audit
@@ -89,14 +94,15 @@ def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
         A database failed.
     """
     reading = _Reading(name_of(str(file)), places, policy, audit)
-    return reading.read(list(_lines_of(file)), str(file), scenarios, limit)
+    return reading.read(list(_lines_of(file, scenario)), str(file), scenarios, limit)
 
 
-def read_list(
+def read_list(  # noqa: PLR0913  (as above)
     given: Iterable[Mapping[str, Any] | OwnQuestion],
     places: Mapping[str, str],
     *,
     name: str,
+    scenario: str | None = None,
     policy: Policy | None = None,
     audit: Audit | None = None,
 ) -> QuestionSet:
@@ -104,11 +110,11 @@ def read_list(
 
     The parameters are those of `read_file`; `name` is what the set is called.
     """
-    lines = list(_lines_in(given))
+    lines = list(_lines_in(given, scenario))
     return _Reading(name, places, policy, audit).read(lines, "The list of questions", None, None)
 
 
-def _lines_of(file: Path) -> Iterator[_Line]:
+def _lines_of(file: Path, scenario: str | None) -> Iterator[_Line]:
     try:
         text = read_text(file)
     except OSError as error:
@@ -127,10 +133,19 @@ def _lines_of(file: Path) -> Iterator[_Line]:
             written = parse_json(line)
         except ValueError as error:
             raise wrong(f"this is no JSON: {error}. Write one object a line, whole") from error
-        yield _line(written, str(number), wrong, file.parent)
+        yield _line(_of(written, scenario), str(number), wrong, file.parent)
 
 
-def _lines_in(given: Iterable[Mapping[str, Any] | OwnQuestion]) -> Iterator[_Line]:
+def _of(written: object, scenario: str | None) -> object:
+    """Return a line with the scenario that all those ask which name none."""
+    if scenario is None or not isinstance(written, dict):
+        return written
+    return {"scenario": scenario, **written}
+
+
+def _lines_in(
+    given: Iterable[Mapping[str, Any] | OwnQuestion], scenario: str | None
+) -> Iterator[_Line]:
     for number, one in enumerate(given, start=1):
 
         def wrong(problem: str, number: int = number) -> DqaError:
@@ -139,7 +154,7 @@ def _lines_in(given: Iterable[Mapping[str, Any] | OwnQuestion]) -> Iterator[_Lin
         if isinstance(one, OwnQuestion):
             yield _Line(one, one.id or str(number), wrong, None)
         else:
-            yield _line(dict(one), str(number), wrong, None)
+            yield _line(_of(dict(one), scenario), str(number), wrong, None)
 
 
 def _line(
@@ -231,7 +246,7 @@ class _Reading:
         if told.scenario is None:
             asked = Question(scenario, line.id, told.question or "", _rules(line))
         else:
-            asked = self._scenarios_own(line, scenario, place, opened)
+            asked = self._scenarios_own(line, scenario, opened.of(place))
         candidates = self._candidates(line, place, opened)
         asked = replace(
             asked,
@@ -242,7 +257,10 @@ class _Reading:
             context_queries=told.context,
             tags=told.tags,
         )
-        return LabelledQuestion(asked, Truth(_answers(line, asked.candidates)))
+        truth = Truth(_answers(line, asked.candidates))
+        if told.scenario is not None:
+            truth = self._with_outcomes(line, asked, truth, opened.of(place))
+        return LabelledQuestion(asked, truth)
 
     def _place_of(self, line: _Line) -> str:
         named = line.told.database
@@ -256,22 +274,44 @@ class _Reading:
             raise line.wrong(f"database: {UnknownNameError('database', named, self._places)}")
         return named
 
-    def _scenarios_own(self, line: _Line, scenario: str, place: str, opened: _Opened) -> Question:
-        """Return a scenario's question; what its database holds is read for the simulator."""
-        known, database = plugins.scenario(scenario), opened.of(place)
-        held = self._situations.get(place)
-        if held is not None and held.schema.scenario != scenario:
-            raise line.wrong(
-                f"scenario: '{place}' is asked as a database of '{held.schema.scenario}' before: "
-                "give each scenario a database of its own"
-            )
+    def _scenarios_own(self, line: _Line, scenario: str, database: Database) -> Question:
+        """Return a scenario's question about what a database holds."""
         try:
-            asked = ask_scenario(known, database, line.told.target)
-            if held is None:
-                self._situations[place] = read_situation(database, known.schema, place)
+            return ask_scenario(plugins.scenario(scenario), database, line.told.target)
         except (DataError, QueryError, UsageError) as error:
             raise line.wrong(f"scenario: {error}") from error
-        return asked
+
+    def _with_outcomes(
+        self, line: _Line, asked: Question, truth: Truth, database: Database
+    ) -> Truth:
+        """Return what is right with the outcomes that the scenario states.
+
+        They are asked of the database where it is; only for a simulator in Python is it read.
+        """
+        if asked.scenario not in plugins.names("simulator"):
+            return truth  # outcomes are recorded, and a line has no record
+        simulator = plugins.simulator(asked.scenario)
+        try:
+            if isinstance(simulator, StatedOutcomes) and simulator.serves(database.kind):
+                outcomes = simulator.outcomes_in(database, asked)
+                answers = truth.answers or (outcomes.answer,)
+                return Truth(answers, tuple(outcomes.values.tolist()))
+            self._read(line, asked, database)
+        except (DataError, QueryError, UsageError) as error:
+            raise line.wrong(f"scenario: {error}") from error
+        return truth
+
+    def _read(self, line: _Line, asked: Question, database: Database) -> None:
+        """Read what a database holds, once for all questions of a scenario about it."""
+        held = self._situations.get(asked.situation)
+        if held is None:
+            schema = plugins.scenario(asked.scenario).schema
+            self._situations[asked.situation] = read_situation(database, schema, asked.situation)
+        elif held.schema.scenario != asked.scenario:
+            raise line.wrong(
+                f"scenario: '{asked.situation}' is asked as a database of "
+                f"'{held.schema.scenario}' before: give each scenario a database of its own"
+            )
 
     def _candidates(self, line: _Line, place: str, opened: _Opened) -> tuple[Candidate, ...] | None:
         """Return what can be chosen; a statement is run, once and through the guard."""

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_
 from dqa.core.errors import UnknownNameError
 from dqa.core.question import Candidate
 from dqa.core.records import Record, problem_of
+from dqa.scenarios.parameters import LIST_SEPARATOR
 
 
 def _listed(value: object) -> object:
@@ -39,6 +40,23 @@ def _numbered(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def _text(value: object) -> object:
+    """Return one value of a target as its text; several as a list of texts is told."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return LIST_SEPARATOR.join(str(_text(item)) for item in value)
+    return value
+
+
+_TargetValue: TypeAlias = Annotated[
+    str,
+    BeforeValidator(
+        _text, json_schema_input_type=str | int | float | bool | list[str | int | float]
+    ),
+]
 _OneOrMore: TypeAlias = Annotated[
     tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
 ]
@@ -106,7 +124,7 @@ class OwnQuestion(Record):
         description="a scenario that the database holds, by name or folder: its question is "
         "asked, by its rules",
     )
-    target: dict[str, str] = Field(
+    target: dict[str, _TargetValue] = Field(
         default_factory=dict, description="what the scenario's question is about"
     )
 

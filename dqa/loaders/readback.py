@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, cast
 
-from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits
-from dqa.core.errors import DataError, UnknownNameError
-from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema, Situation, Table, TableSchema
+from dqa.core.display import Value, cell_of
+from dqa.core.errors import DataError, StatementError
+from dqa.core.situation import Cell, Schema, Situation, Table, TableSchema
 from dqa.databases.row_order import restore_order
-from dqa.databases.tables import quote
 from dqa.guard import GuardedDatabase
+from dqa.scenarios.tables import LiveTable, live_table, order_of
+
+_Rows: TypeAlias = Sequence[tuple[Value, ...]]
+_Key: TypeAlias = Callable[[tuple[Value, ...]], list[tuple[bool, float, str]]]
 
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 
@@ -28,7 +31,10 @@ _ROW_ORDER: Mapping[str, str] = {
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
-    """Read a whole situation from a database that a writer of this project has filled.
+    """Read a whole situation from a database.
+
+    Its rows come in the order in which a writer of this project has left them; where a database
+    does not tell that, such as a user's own, in that of their keys.
 
     Parameters
     ----------
@@ -42,12 +48,11 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Returns
     -------
     Situation
-        Equal to the one written, row order included.
+        Equal to the one written, row order included. What is no number is its text: days and
+        moments as ISO 8601, lists and maps as JSON.
 
     Raises
     ------
-    UnknownNameError
-        The dialect's row order is unknown.
     DataError
         The database holds something else than the schema says.
     QueryError, DatabaseUnavailableError
@@ -58,81 +63,66 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
 
 def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
     """Read one table of a situation; see `read_situation`."""
-    read = _read_rows if database.kind == "relational" else _read_graph
-    return read(database, schema, table)
-
-
-def _read_rows(database: Database, _schema: Schema, table: TableSchema) -> Table:
-    source = quote(database.dialect, table.name)
-    # With the table's name: alone, a quoted column that is not there is a text in SQLite.
-    names = (quote(database.dialect, name) for name in table.column_names)
-    columns = ", ".join(f"{source}.{name}" for name in names)
-    order = _row_order(database)
-    rows = _all_rows(database, f"SELECT {columns} FROM {source} ORDER BY {order}")  # noqa: S608
-    return _table(table, table.column_names, rows)
-
-
-def _read_graph(database: Database, schema: Schema, table: TableSchema) -> Table:
-    node = next((n for n in schema.nodes if n.table == table.name), None)
-    edge = next((e for e in schema.edges if e.table == table.name), None)
-    if node is not None:
-        return _read_nodes(database, node, table)
-    if edge is not None:
-        return _read_edges(database, edge, schema, table)
-    raise DataError(f"Table '{table.name}' is neither nodes nor edges of the graph.")
-
-
-def _read_nodes(database: Database, node: NodeSchema, table: TableSchema) -> Table:
-    returned = ", ".join(f"n.{quote_name(name)}" for name, _ in node.properties)
-    statement = f"MATCH (n:{quote_name(node.label)}) RETURN {returned}"
-    rows = _in_order(database, statement, "n", table)
-    return _table(table, [column for _, column in node.properties], rows)
-
-
-def _read_edges(database: Database, edge: EdgeSchema, schema: Schema, table: TableSchema) -> Table:
-    (source, source_column), (target, target_column) = edge.source, edge.target
-    returned = [
-        f"a.{quote_name(schema.node(source).key)}",
-        f"b.{quote_name(schema.node(target).key)}",
-        *(f"r.{quote_name(name)}" for name, _ in edge.properties),
-    ]
+    live = live_table(schema, table.name, database)
+    columns, selected = list(live.spelled), ", ".join(live.spelled.values())
     statement = (
-        f"MATCH (a:{quote_name(source)})-[r:{quote_name(edge.label)}]->(b:{quote_name(target)}) "
-        f"RETURN {', '.join(returned)}"
+        f"{live.source} RETURN {selected}" if live.is_graph else f"SELECT {selected} {live.source}"
     )
-    rows = _in_order(database, statement, "r", table)
-    columns = [source_column, target_column, *(column for _, column in edge.properties)]
+    rows = _kept_order(database, statement, table)
+    if rows is None:
+        rows = _told_order(database, statement, live)
+    if rows is None:
+        rows = sorted(_all_rows(database, statement), key=_by_key(columns, table))
     return _table(table, columns, rows)
 
 
-def _in_order(
-    database: Database, statement: str, element: str, table: TableSchema
-) -> Sequence[tuple[Cell, ...]]:
-    """Run a statement whose rows are a table's, and return them in the table's order."""
+def _kept_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
+    """Return rows in the order that a writer has left beside them; None where it left none."""
     kept = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
     if kept is None:
-        order = _row_order(database).format(element)
-        return _all_rows(database, f"{statement} ORDER BY {order}")
-    rows = _all_rows(database, statement)
+        return None
+    rows = cast("Sequence[tuple[Cell, ...]]", _all_rows(database, statement))
     try:
         return restore_order(rows, kept)
     except ValueError as error:
         raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
 
 
-def _all_rows(database: Database, statement: str) -> Sequence[tuple[Cell, ...]]:
-    # No column of a situation holds a list; where one does, `Table` says that it is no column's.
-    return cast("Sequence[tuple[Cell, ...]]", database.query(statement, _ALL).rows)
+def _told_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
+    """Return rows in the order that the database tells; None where it tells none, as of a view."""
+    order = _ROW_ORDER.get(database.dialect)
+    if order is None:
+        return None
+    try:
+        return _all_rows(database, f"{statement} ORDER BY {order.format(live.element)}")
+    except StatementError:
+        return None
 
 
-def _table(table: TableSchema, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
-    values = list(zip(*rows, strict=True)) or [()] * len(columns)
+def _all_rows(database: Database, statement: str) -> _Rows:
+    return database.query(statement, _ALL).rows
+
+
+def _by_key(columns: Sequence[str], table: TableSchema) -> _Key:
+    places = [columns.index(name) for name in table.key if name in columns]
+    return lambda row: [order_of(cell_of(row[place])) for place in places]
+
+
+def _table(table: TableSchema, columns: Sequence[str], rows: _Rows) -> Table:
+    values = [*map(list, zip(*rows, strict=True))] or [[] for _ in columns]
+    for name, cells in zip(columns, values, strict=True):
+        column = table.column(name)
+        if column.stored == "text":
+            cells[:] = [cell if isinstance(cell, str) else _text(cell) for cell in cells]
+        elif column.stored != "float" and None in cells:
+            raise DataError(
+                f"Column '{name}' of table '{table.name}' holds NULL, which is no "
+                f"{column.type}: leave such rows out by a view, or describe the column as a float."
+            )
     # A missing float is null in a database and NaN in a situation, which is what NumPy makes of
     # None among floats.
     return Table(table, dict(zip(columns, values, strict=True)))
 
 
-def _row_order(database: Database) -> str:
-    if database.dialect not in _ROW_ORDER:
-        raise UnknownNameError("dialect to read situations from", database.dialect, _ROW_ORDER)
-    return _ROW_ORDER[database.dialect]
+def _text(cell: Value) -> str | None:
+    return None if cell is None else str(cell_of(cell))

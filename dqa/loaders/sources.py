@@ -59,6 +59,11 @@ class Source(Record):
         """Whether the questions name their databases, which are asked where they are."""
         return False
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The scenarios, by name or folder, whose question every line asks that names none."""
+        return ()
+
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
         """Return the questions.
 
@@ -281,10 +286,13 @@ class OwnQuestions(Source):
         One JSON object a line (`dqa.loaders.own_question.OwnQuestion`).
     databases
         What they are about.
+    scenario
+        Whose question each line asks that names none, by name or folder.
     """
 
     source: Literal["own"] = "own"
     file: _Folder
+    scenario: str | None = None
     databases: Annotated[dict[str, str], Field(min_length=1), BeforeValidator(_located)]
 
     if TYPE_CHECKING:
@@ -294,9 +302,17 @@ class OwnQuestions(Source):
             *,
             file: Path | str,
             databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+            scenario: str | None = None,
             scenarios: tuple[str, ...] | None = None,
             limit: int | None = None,
         ) -> None: ...
+
+    @field_validator("scenario")
+    @classmethod
+    def _findable_one(cls, scenario: str | None) -> str | None:
+        from dqa.scenarios import folder_or_name
+
+        return None if scenario is None else folder_or_name(scenario)
 
     def __repr__(self) -> str:
         return redact(super().__repr__())
@@ -307,6 +323,11 @@ class OwnQuestions(Source):
     def told(self) -> str:
         """Where they come from, in a few words for a list."""
         return f"questions {self.file.name}"
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The scenario that the source names, if it names one."""
+        return () if self.scenario is None else (self.scenario,)
 
     @property
     def asks_in_place(self) -> bool:
@@ -332,6 +353,7 @@ class OwnQuestions(Source):
         return read_file(
             self.file,
             self.databases,
+            scenario=self.scenario,
             scenarios=scenarios,
             limit=self.limit,
             policy=policy,

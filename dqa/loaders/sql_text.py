@@ -374,8 +374,8 @@ def _create_table(table: Table) -> str:
 
 def _type(table: Table, column: Column) -> str:
     """Return a column's type: texts that ``VARCHAR(255)`` has no room for are ``LONGTEXT``."""
-    if column.type != "text":
-        return _TYPES[column.type]
+    if column.stored != "text":
+        return _TYPES[column.stored]
     longest = max(map(len, table[column.name].tolist()), default=0)
     if longest <= _LONGEST_TEXT:
         return _TYPES["text"]

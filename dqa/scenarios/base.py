@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from functools import cached_property, partial
 from string import Template
 from typing import TypeAlias, cast
@@ -23,14 +22,28 @@ from dqa.scenarios.document import (
     Listing,
     OutcomesPart,
     Parameter,
+    ParameterType,
     ReleasePart,
     ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
+from dqa.scenarios.parameters import (
+    LIST_SEPARATOR,
+    Scalar,
+    read_list,
+    read_value,
+    type_of_column,
+)
 from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
 
-LIST_SEPARATOR = ", "
-"""Between the names of a target that lists several, as a reader of the question sees them."""
+__all__ = [
+    "LIST_SEPARATOR",
+    "Heuristic",
+    "Lister",
+    "Scenario",
+    "column_values",
+    "listed_in",
+]
 
 Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
 """Gives what a listing lists for a target, wherever the data are."""
@@ -274,8 +287,9 @@ class Scenario:
         """Return what was listed as a candidate is: text, or a whole number."""
         if self.listing.type == "text" and cell is not None:
             return str(cell)
-        if isinstance(cell, str | int) and (self.listing.type is None or isinstance(cell, int)):
-            return cell
+        is_whole = isinstance(cell, int) and not isinstance(cell, bool)
+        if is_whole or (isinstance(cell, str) and self.listing.type is None):
+            return cast("Candidate", cell)
         wanted = "a whole number" if self.listing.type == "integer" else "text or a whole number"
         raise DataError(
             f"The candidates of scenario '{self.name}' hold {cell!r}, which is not {wanted}."
@@ -316,7 +330,7 @@ class Scenario:
         """Return what errors call the statement in one of the scenario's files."""
         return f"The statement in {self.folder}/{stem}{SUFFIXES[kind]}"
 
-    def values(self, target: Mapping[str, str]) -> dict[str, Candidate | tuple[str, ...]]:
+    def values(self, target: Mapping[str, str]) -> dict[str, Scalar | tuple[Scalar, ...]]:
         """Return what a target says, each as what its parameter is.
 
         Raises
@@ -326,20 +340,27 @@ class Scenario:
         """
         return {key: self._value(key, text) for key, text in target.items()}
 
-    def _value(self, key: str, text: str) -> Candidate | tuple[str, ...]:
+    def _value(self, key: str, text: str) -> Scalar | tuple[Scalar, ...]:
         parameter = self.parameters.get(key)
-        kind = "text" if parameter is None else parameter.type
-        try:
-            if kind == "list":
-                return tuple(text.split(LIST_SEPARATOR))
-            if kind == "integer":
-                return int(text)
-            if kind == "date":
-                date.fromisoformat(text)
-        except ValueError as error:
-            form = "a day as YYYY-MM-DD" if kind == "date" else "a whole number"
-            raise DataError(f"'{key}' is '{text}' and has to be {form}.") from error
-        return text
+        if parameter is not None and parameter.type == "list":
+            return read_list(key, text, self._held_by(parameter))
+        return read_value(key, text, self.type_of(key))
+
+    def type_of(self, key: str) -> ParameterType:
+        """Return what a parameter is; of a list, what each of its values is."""
+        parameter = self.parameters.get(key)
+        if parameter is None:
+            return "text"
+        if parameter.type in (None, "list"):
+            return self._held_by(parameter)
+        return parameter.type
+
+    def _held_by(self, parameter: Parameter) -> ParameterType:
+        """Return the type of the column that lists a parameter's values; text without one."""
+        listing: Listing = parameter.follows or parameter
+        if listing.table is None or listing.column is None:
+            return "text"
+        return type_of_column(self.schema.table(listing.table).column(listing.column).type)
 
     def _untold(self, missing: KeyError, target: Mapping[str, str], who: str) -> DataError:
         there = ", ".join(target) or "nothing"
@@ -377,7 +398,7 @@ class Scenario:
         DataError
             The question does not tell what it asks about.
         """
-        values: dict[str, Candidate | Sequence[Candidate]] = {**self.values(question.target)}
+        values: dict[str, Scalar | Sequence[Scalar]] = {**self.values(question.target)}
         if question.candidates:
             values["candidates"] = question.candidates
         return _filled(template, kind, values, question)

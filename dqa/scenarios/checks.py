@@ -18,6 +18,10 @@ from dqa.scenarios.toml_lines import Place
 
 Problem = tuple[Place, str]
 
+_UNNAMED = frozenset({"float", "boolean", "json", "array"})
+"""Types of columns whose values no answer can name."""
+_NUMBERS = frozenset({"float", "integer", "boolean", "decimal"})
+
 HEURISTICS = "heuristics"
 """What the heuristics are called in the document, and the folder of their statements."""
 
@@ -164,9 +168,10 @@ class _Whole:
             yield here, "a file candidates.sql or candidates.cypher lists them already; keep one"
         yield from self._listing(here, given, needed=not file)
         kind = self._columns.get(given.table or "", {}).get(given.column or "", "text")
-        if kind not in {"text", "integer"}:
+        if kind in _UNNAMED and given.type is None:
             problem = f"the column '{given.column}' holds {kind} values"
-            yield (*here, "column"), f"{problem}; a candidate is text or an integer"
+            mend = "a candidate is text or an integer (type, of those that a statement lists)"
+            yield (*here, "column"), f"{problem}; {mend}"
         for key, name in (("except", given.except_), ("listed_in", given.listed_in)):
             if name is not None:
                 yield from self._parameter((*here, key), name)
@@ -310,5 +315,6 @@ class _Whole:
         types = self._columns.get(table, {})
         yield from self._all_columns(place, table, columns)
         for column in columns:
-            if types.get(column) == "text":
-                yield place, f"the column '{column}' holds text; a formula takes numbers"
+            if types.get(column, "float") not in _NUMBERS:
+                holds = "text" if types[column] == "text" else f"{types[column]} values"
+                yield place, f"the column '{column}' holds {holds}; a formula takes numbers"

@@ -20,6 +20,12 @@ EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-
 """Where Python has something: ``package.module:OBJECT``."""
 
 
+ParameterType = Literal[
+    "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
+]
+"""What the text of a parameter has to be; a decimal is a number."""
+
+
 class Part(BaseModel):
     """What all parts of the document have in common."""
 
@@ -108,7 +114,8 @@ class Parameter(Listing):
     description
         What it is, for people.
     type
-        What its text has to be; ``list`` is several names separated by ``", "``.
+        What its text has to be; ``list`` is several names separated by ``", "``. By default what
+        the listed column holds, or else text.
     optional
         Whether a question may leave it out.
     follows
@@ -116,7 +123,7 @@ class Parameter(Listing):
     """
 
     description: str = ""
-    type: Literal["text", "integer", "date", "list"] = "text"
+    type: ParameterType | None = None
     optional: bool = False
     follows: Listing | None = None
 
@@ -307,6 +314,9 @@ class ScenarioDocument(Part):
     ----------
     name
         What commands call the scenario.
+    include
+        Files with tables, nodes, edges, parameters and settings that several scenarios share
+        (`dqa.scenarios.including`), whose parts stand beneath those of this one.
     order
         Where it stands among others; scenarios without a number come last, by name.
     tables, nodes, edges
@@ -332,6 +342,7 @@ class ScenarioDocument(Part):
     """
 
     name: PlainName
+    include: tuple[str, ...] = ()
     order: int | None = None
     tables: tuple[TablePart, ...] = Field(min_length=1)
     nodes: tuple[NodePart, ...] = ()

@@ -1,6 +1,7 @@
 """Outcomes as a formula over the columns of a row: names, numbers, ``+ - * /`` and brackets.
 
-It is worked out here and not by a database, so every database gives the same values.
+Of a situation in memory it is worked out here; of a live database it is a part of a statement, all
+of whose numbers are doubles, so every database gives the same values.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dqa.scenarios.tables import LiveTable
+
     _Floats = NDArray[np.float64]
 
 _BINARY: Mapping[type[ast.operator], Callable[[_Floats, _Floats], _Floats]] = {
@@ -23,6 +26,13 @@ _BINARY: Mapping[type[ast.operator], Callable[[_Floats, _Floats], _Floats]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+}
+_SIGNS: Mapping[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.USub: "-",
+    ast.UAdd: "+",
 }
 _UNARY: Mapping[type[ast.unaryop], Callable[[_Floats], _Floats]] = {
     ast.USub: operator.neg,
@@ -90,4 +100,29 @@ class Formula:
                 return np.asarray(columns[name], np.float64)
             case ast.Constant(int() | float() as number):
                 return np.asarray(number, np.float64)
+        raise AssertionError(f"the constructor lets no {tree!r} through")
+
+    def expression(self, table: LiveTable) -> str:
+        """Return the formula as a statement over a live table spells it; NULL for no number.
+
+        Raises
+        ------
+        DataError
+            A graph has no property for a column.
+        """
+        return self._spelled(self._tree, table)
+
+    def _spelled(self, tree: ast.AST, table: LiveTable) -> str:
+        match tree:
+            case ast.BinOp(left, ast.Div(), right):
+                return table.divided(self._spelled(left, table), self._spelled(right, table))
+            case ast.BinOp(left, op, right):
+                sides = self._spelled(left, table), self._spelled(right, table)
+                return f"({f' {_SIGNS[type(op)]} '.join(sides)})"
+            case ast.UnaryOp(op, operand):
+                return f"({_SIGNS[type(op)]} {self._spelled(operand, table)})"
+            case ast.Name(name):
+                return table.number(name)
+            case ast.Constant(int() | float() as number):
+                return table.constant(float(number))
         raise AssertionError(f"the constructor lets no {tree!r} through")

@@ -16,16 +16,17 @@ from dqa.core.database import Database, Kind
 from dqa.core.display import cell_of
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
-from dqa.core.schema import cypher_name, sql_name
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Cell, Situation
 from dqa.core.text import counted
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.embedded import embedded, whole_rows
 from dqa.scenarios.formula import Formula
-from dqa.scenarios.statements import cypher_literal, sql_literal
+from dqa.scenarios.tables import graph_columns, live_table
 
 _Pairs = Iterable[tuple[Cell, Cell]]
+_NAMED = 1_000
+"""Candidates up to which a statement names them; beyond, it tells the outcomes of all rows."""
 
 
 class StatedOutcomes(ABC):
@@ -69,7 +70,7 @@ class StatedOutcomes(ABC):
         return found
 
     def outcomes_in(self, database: Database, question: Question) -> Outcomes:
-        """Return what every candidate leads to, worked out on a live database.
+        """Return what every candidate leads to, asked of a live database where it is.
 
         Raises
         ------
@@ -82,8 +83,32 @@ class StatedOutcomes(ABC):
         """
         if not question.candidates:
             raise UsageError(f"Question '{question.key}' lists no candidates: name them.")
-        pairs = self._of_database(database, question, question.candidates)
+        pairs = self._asked(database, self.statement(database, question))
         return self._outcomes(question, question.candidates, pairs)
+
+    @abstractmethod
+    def statement(self, database: Database, question: Question) -> str:
+        """Return the statement that asks a live database for candidates and their values.
+
+        Raises
+        ------
+        DataError
+            The question does not tell what it asks about.
+        """
+
+    def _asked(self, database: Database, statement: str) -> _Pairs:
+        rows = whole_rows(database, statement, called=self._named(database))
+        if len(rows.columns) != 2:
+            raise DataError(
+                f"{self._named(database)} returns "
+                f"{counted(len(rows.columns), 'column')}: return two, the candidate and its "
+                "value."
+            )
+        return [(cell_of(row[0]), cell_of(row[1])) for row in rows.rows]
+
+    @abstractmethod
+    def _named(self, database: Database) -> str:
+        """Return what errors call the statement."""
 
     @abstractmethod
     def serves(self, kind: Kind) -> bool:
@@ -109,19 +134,17 @@ class StatedOutcomes(ABC):
     ) -> _Pairs:
         """Return candidates with their values, of a situation."""
 
-    @abstractmethod
-    def _of_database(
-        self, database: Database, question: Question, candidates: tuple[Candidate, ...]
-    ) -> _Pairs:
-        """Return candidates with their values, of a live database."""
-
     def _outcomes(
         self, question: Question, candidates: tuple[Candidate, ...], pairs: _Pairs
     ) -> Outcomes:
-        values: dict[Cell, float] = {}
-        wanted = set(candidates)
-        for candidate, value in pairs:
-            if candidate not in wanted:
+        values: dict[Candidate, float] = {}
+        wanted: dict[Cell, Candidate] = {str(candidate): candidate for candidate in candidates}
+        wanted |= {candidate: candidate for candidate in candidates}
+        for told, value in pairs:
+            candidate = wanted.get(told)
+            if candidate is None:
+                candidate = wanted.get(str(told))  # a number that is listed as text
+            if candidate is None:
                 continue
             if candidate in values:
                 raise self._wrong(question, candidate, "is there twice: it needs one")
@@ -142,7 +165,13 @@ class StatedOutcomes(ABC):
         except ValueError:
             number = float("nan")
         if not np.isfinite(number):
-            raise self._wrong(question, candidate, f"is {value!r}: it has to be a number")
+            named = "NULL" if value is None else repr(value)
+            raise self._wrong(
+                question,
+                candidate,
+                f"is {named}: it has to be a number. Give it one, or leave the candidate out of "
+                "those that can be chosen",
+            )
         return number
 
     def _wrong(self, question: Question, candidate: Cell, problem: str) -> DataError:
@@ -164,26 +193,16 @@ class QueriedOutcomes(StatedOutcomes):
     ) -> _Pairs:
         del candidates
         kind: Kind = "relational" if self.serves("relational") else "graph"
-        return self._pairs(embedded(situation, kind), question)
+        database = embedded(situation, kind)
+        return self._asked(database, self.statement(database, question))
 
-    def _of_database(
-        self, database: Database, question: Question, candidates: tuple[Candidate, ...]
-    ) -> _Pairs:
-        del candidates
-        return self._pairs(database, question)
-
-    def _pairs(self, database: Database, question: Question) -> _Pairs:
+    def statement(self, database: Database, question: Question) -> str:
+        """Return the scenario's own statement about a question."""
         template: Template = self._scenario.outcome_queries[database.kind]
-        statement = self._scenario.filled_for(question, database.kind, template)
-        called = self._scenario.called_file("outcomes", database.kind)
-        rows = whole_rows(database, statement, called=called)
-        if len(rows.columns) != 2:
-            raise DataError(
-                f"{called} returns "
-                f"{counted(len(rows.columns), 'column')}: return two, the candidate and its "
-                "value."
-            )
-        return [(cell_of(row[0]), cell_of(row[1])) for row in rows.rows]
+        return self._scenario.filled_for(question, database.kind, template)
+
+    def _named(self, database: Database) -> str:
+        return self._scenario.called_file("outcomes", database.kind)
 
 
 class FormulaOutcomes(StatedOutcomes):
@@ -196,8 +215,11 @@ class FormulaOutcomes(StatedOutcomes):
         self._key = scenario.outcomes.key or ""
 
     def serves(self, kind: Kind) -> bool:
-        """Tables hold every column; of a graph, the nodes that the table's rows are must."""
-        return kind == "relational" or self._node_properties() is not None
+        """Tables hold every column; of a graph, what the table's rows read as must."""
+        if kind == "relational":
+            return True
+        held = graph_columns(self._scenario.schema, self._table.name)
+        return {self._key, *self._formula.columns} <= held
 
     def _of_situation(
         self, situation: Situation, question: Question, candidates: tuple[Candidate, ...]
@@ -208,43 +230,20 @@ class FormulaOutcomes(StatedOutcomes):
         values = self._formula.values(columns, len(table))
         return zip(table[self._key].tolist(), values.tolist(), strict=True)
 
-    def _of_database(
-        self, database: Database, question: Question, candidates: tuple[Candidate, ...]
-    ) -> _Pairs:
-        del question
-        names = (self._key, *self._formula.columns)
-        rows = whole_rows(database, self._statement(database, names, candidates)).rows
-        table = list(zip(*rows, strict=True)) or [()] * len(names)
-        columns = {
-            name: np.array([np.nan if cell is None else float(cell) for cell in cells])
-            for name, cells in zip(names[1:], table[1:], strict=True)
-        }
-        return zip(table[0], self._formula.values(columns, len(rows)).tolist(), strict=True)
+    def statement(self, database: Database, question: Question) -> str:
+        """Return the formula as a statement over the rows of the candidates."""
+        live = live_table(self._scenario.schema, self._table.name, database)
+        key, value = live.column(self._key), self._formula.expression(live)
+        candidates = question.candidates or ()
+        literals = [live.literal(self._key, str(candidate)) for candidate in candidates]
+        listed = ", ".join(literal for literal in literals if literal is not None)
+        where = ""
+        if listed and len(candidates) <= _NAMED:
+            where = f" WHERE {key} IN {f'[{listed}]' if live.is_graph else f'({listed})'}"
+        if live.is_graph:
+            return f"{live.source}{where} RETURN {key} AS candidate, {value} AS outcome"
+        return f"SELECT {key} AS candidate, {value} AS outcome {live.source}{where}"
 
-    def _statement(
-        self, database: Database, names: tuple[str, ...], candidates: tuple[Candidate, ...]
-    ) -> str:
-        found = self._node_properties()
-        if database.kind == "relational" or found is None:
-            quote = database.schema().quote
-            columns = ", ".join(sql_name(name, quote) for name in names)
-            listed = ", ".join(map(sql_literal, candidates))
-            return (
-                f"SELECT {columns} FROM {sql_name(self._table.name, quote)} "  # noqa: S608
-                f"WHERE {sql_name(self._key, quote)} IN ({listed})"
-            )
-        label, properties = found
-        values = ", ".join(f"n.{cypher_name(properties[name])}" for name in names)
-        listed = ", ".join(map(cypher_literal, candidates))
-        key = cypher_name(properties[self._key])
-        return f"MATCH (n:{cypher_name(label)}) WHERE n.{key} IN [{listed}] RETURN {values}"
-
-    def _node_properties(self) -> tuple[str, dict[str, str]] | None:
-        """Return the label of the table's nodes, and the property of each column."""
-        for node in self._scenario.schema.nodes:
-            properties = {column: name for name, column in node.properties}
-            if node.table == self._table.name and {self._key, *self._formula.columns} <= {
-                *properties
-            }:
-                return node.label, properties
-        return None
+    def _named(self, database: Database) -> str:
+        del database
+        return f"The formula '{self._formula.text}' of the scenario '{self.scenario}'"

@@ -4,6 +4,8 @@ The folder holds
 
 ``scenario.toml``
     what is data: tables, graph, parameters, candidates, outcomes (`dqa.scenarios.document`);
+what it includes
+    tables, nodes, edges, parameters and settings that scenarios share (`dqa.scenarios.including`);
 ``rules.md``
     the business rules;
 ``question.txt``
@@ -35,7 +37,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dqa.core.errors import ParseError
-from dqa.core.files import parse_toml, read_text
+from dqa.core.files import read_text
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.core.text import counted
 from dqa.scenarios.base import Heuristic, Scenario
@@ -47,8 +49,9 @@ from dqa.scenarios.checks import (
     unknown_word,
 )
 from dqa.scenarios.document import CandidatesPart, ScenarioDocument
+from dqa.scenarios.including import MergedDocument, merge_included
 from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
-from dqa.scenarios.toml_lines import Place, line_of, lines_of
+from dqa.scenarios.toml_lines import Place
 
 DOCUMENT = "scenario.toml"
 """The file by which a scenario's folder is known."""
@@ -63,10 +66,10 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
         A file is missing or wrong; names the file, its line and field, and how to mend it.
     """
     place: Traversable = Path(folder) if isinstance(folder, str) else folder
-    document = _document(place)
+    document, merged = _document(place)
     stems = ("context", "candidates", "outcomes", *_heuristic_files(place, document))
     files = {stem: _statements(place, stem) for stem in stems}
-    _check(place, document, files)
+    _check(place, document, merged, files)
     asked, _, answer_form = _text(place, "question.txt").partition("\n\n")
     candidates = _listing(document.candidates, files["candidates"])
     return Scenario(
@@ -104,17 +107,13 @@ def _text(folder: Traversable, name: str) -> str:
 # --- the document ---
 
 
-def _document(folder: Traversable) -> ScenarioDocument:
-    file, text = str(folder / DOCUMENT), _text(folder, DOCUMENT)
+def _document(folder: Traversable) -> tuple[ScenarioDocument, MergedDocument]:
+    merged = merge_included(folder, str(folder / DOCUMENT), _text(folder, DOCUMENT))
     try:
-        values = parse_toml(text)
-    except ValueError as error:
-        raise ParseError(file, None, f"it is not TOML: {error}") from error
-    try:
-        return ScenarioDocument.model_validate(values)
+        return ScenarioDocument.model_validate(merged.values), merged
     except ValidationError as error:
         found = error.errors(include_url=False)
-        raise _refused(folder, [(detail["loc"], _problem(detail)) for detail in found]) from error
+        raise _refused(merged, [(detail["loc"], _problem(detail)) for detail in found]) from error
 
 
 def _problem(detail: ErrorDetails) -> str:
@@ -150,13 +149,11 @@ def _parts(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  (any 
         yield from _parts(argument)
 
 
-def _refused(folder: Traversable, found: list[tuple[Place, str]]) -> ParseError:
+def _refused(merged: MergedDocument, found: list[tuple[Place, str]]) -> ParseError:
     """Return the error that names the first problem's line and field."""
     place, problem = found[0]
-    lines = lines_of(_text(folder, DOCUMENT))
     more = f" (and {len(found) - 1} more to mend)" if len(found) > 1 else ""
-    field = ".".join(map(str, place)) or "the file"
-    return ParseError(str(folder / DOCUMENT), line_of(place, lines), f"{field}: {problem}{more}")
+    return merged.wrong(place, f"{problem}{more}")
 
 
 # --- statements and texts ---
@@ -192,12 +189,13 @@ def _statements(folder: Traversable, stem: str) -> dict[Kind, tuple[Template, ..
 def _check(
     folder: Traversable,
     document: ScenarioDocument,
+    merged: MergedDocument,
     files: Mapping[str, Mapping[Kind, tuple[Template, ...]]],
 ) -> None:
     """Hold the parts of a scenario against one another; `ParseError` names the first misfit."""
     found = list(problems(document, {stem: bool(files[stem]) for stem in files}))
     if found:
-        raise _refused(folder, found)
+        raise _refused(merged, found)
     known = [*document.parameters]
     asked = Template(_text(folder, "question.txt"))
     _check_template(folder, "question.txt", asked, known)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from importlib.resources.abc import Traversable
 from string import Template
 from typing import TypeAlias
@@ -15,7 +16,7 @@ from typing import TypeAlias
 from dqa.core.database import Kind
 from dqa.core.errors import DataError
 from dqa.core.files import read_text
-from dqa.core.question import Candidate
+from dqa.scenarios.parameters import Scalar
 
 __all__ = [
     "SUFFIXES",
@@ -27,7 +28,7 @@ __all__ = [
     "sql_literal",
 ]
 
-Values: TypeAlias = Mapping[str, Candidate | Sequence[Candidate]]
+Values: TypeAlias = Mapping[str, Scalar | Sequence[Scalar]]
 """What fills a statement in, by name; a sequence becomes literals separated by commas."""
 
 SUFFIXES: Mapping[Kind, str] = {"relational": ".sql", "graph": ".cypher"}
@@ -40,7 +41,7 @@ _CYPHER_ESCAPES = str.maketrans(
 )
 
 
-def sql_literal(value: Candidate) -> str:
+def sql_literal(value: Scalar) -> str:
     r"""Return `value` as an expression that every SQL dialect reads alike.
 
     A backslash begins an escape in MySQL's default mode and nowhere else, so it stands for itself
@@ -52,8 +53,8 @@ def sql_literal(value: Candidate) -> str:
         It is text with a NUL, which no database can hold, or with a backslash and every sign that
         could stand in for it.
     """
-    if isinstance(value, int):
-        return str(int(value))
+    if not isinstance(value, str):
+        return _plain(value).upper()
     _refuse_nul(value)
     if "\\" not in value:
         return _quoted(value)
@@ -68,7 +69,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def cypher_literal(value: Candidate) -> str:
+def cypher_literal(value: Scalar) -> str:
     r"""Return `value` as an expression that Neo4j and LadybugDB read alike.
 
     Neo4j replaces ``\uXXXX`` before it reads strings, so a backslash and a u that mean themselves
@@ -79,11 +80,18 @@ def cypher_literal(value: Candidate) -> str:
     DataError
         It is text with a NUL.
     """
-    if isinstance(value, int):
-        return str(int(value))
+    if not isinstance(value, str):
+        return _plain(value)
     _refuse_nul(value)
     parts = re.split(r"(?<=\\)(?=[uU])", value)
     return " + ".join(f"'{part.translate(_CYPHER_ESCAPES)}'" for part in parts)
+
+
+def _plain(value: int | Decimal) -> str:
+    """Return what is no text: a number without an exponent, or a truth value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:f}" if isinstance(value, Decimal) else str(int(value))
 
 
 def _refuse_nul(value: str) -> None:
@@ -91,7 +99,7 @@ def _refuse_nul(value: str) -> None:
         raise DataError(f"The name {value!r} holds a NUL character, which no database can hold.")
 
 
-_LITERALS: Mapping[Kind, Callable[[Candidate], str]] = {
+_LITERALS: Mapping[Kind, Callable[[Scalar], str]] = {
     "relational": sql_literal,
     "graph": cypher_literal,
 }
@@ -126,7 +134,7 @@ def filled(template: Template, kind: Kind, values: Values) -> str:
     )
 
 
-def _literals(value: Candidate | Sequence[Candidate], literal: Callable[[Candidate], str]) -> str:
-    if isinstance(value, str | int):
+def _literals(value: Scalar | Sequence[Scalar], literal: Callable[[Scalar], str]) -> str:
+    if isinstance(value, str | int | Decimal):
         return literal(value)
     return ", ".join(map(literal, value))

@@ -58,7 +58,7 @@ def test_the_shipped_scenarios_keep_their_order() -> None:
         ('unit = "bill"', 'units = "bill"', "outcomes.unit", "it is missing; add it"),
         ('goal = "minimise"', 'goal = "min"', "outcomes.goal", "'maximise' or 'minimise'"),
         ('noun = "supplier"', 'noun = ""', "candidates.noun", "at least 1 character"),
-        ('type = "integer"', 'type = "number"', "parameters.pieces.type", "but it is 'number'"),
+        ('type = "integer"', 'type = "whole"', "parameters.pieces.type", "but it is 'whole'"),
         ('key = ["part"]', "key = []", "tables.0.key", "at least 1 item"),
         ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
         ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),

@@ -66,7 +66,7 @@ def _arrow(table: Table) -> Any:  # noqa: ANN401  (pyarrow has no types)
         {
             column.name: pa.array(
                 table[column.name],
-                type=pa.string() if column.type == "text" else None,
+                type=pa.string() if column.stored == "text" else None,
                 from_pandas=True,
             )
             for column in table.schema.columns

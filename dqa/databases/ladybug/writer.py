@@ -9,19 +9,19 @@ import pyarrow as pa
 
 from dqa.core.cypher import quote_name, quote_text
 from dqa.core.errors import DataError
-from dqa.core.situation import ColumnType, EdgeSchema, NodeSchema, Schema, Situation, TableSchema
+from dqa.core.situation import EdgeSchema, NodeSchema, Schema, Situation, StoredType, TableSchema
 from dqa.databases.graphs import require_graph
 from dqa.databases.namespaces import LoadedSituation, tag_from_json, tag_to_json
 
 _TAG = "dqa_situation "
 """What the comment that tags a database begins with."""
-_TYPES: Mapping[ColumnType, str] = {
+_TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
     "float": "DOUBLE",
     "integer": "INT64",
     "boolean": "BOOLEAN",
 }
-_ARROW: Mapping[ColumnType, pa.DataType] = {
+_ARROW: Mapping[StoredType, pa.DataType] = {
     "text": pa.string(),
     "float": pa.float64(),
     "integer": pa.int64(),
@@ -112,7 +112,7 @@ def _create_edges(edge: EdgeSchema, schema: Schema) -> str:
 
 def _declared(properties: Iterable[tuple[str, str]], table: TableSchema) -> list[str]:
     return [
-        f"{quote_name(name)} {_TYPES[table.column(column).type]}" for name, column in properties
+        f"{quote_name(name)} {_TYPES[table.column(column).stored]}" for name, column in properties
     ]
 
 
@@ -127,7 +127,7 @@ def _copy(
         return
     # Position, not name, says which property an Arrow column is; two may share a name here.
     arrays = [
-        pa.array(table[column], _ARROW[table.schema.column(column).type], from_pandas=True)
+        pa.array(table[column], _ARROW[table.schema.column(column).stored], from_pandas=True)
         for _, column in columns
     ]
     rows = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])

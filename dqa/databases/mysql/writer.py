@@ -148,10 +148,10 @@ def _rows(table: Table) -> list[str]:
 def _literals(column: Column, array: NDArray[Any]) -> list[str]:
     """Return the values of a column as SQL, each distinct text made only once."""
     values = array.tolist()
-    if column.type == "text":
+    if column.stored == "text":
         quoted = {value: "'" + value.replace("'", "''") + "'" for value in set(values)}
         return [quoted[value] for value in values]
-    if column.type != "float":
+    if column.stored != "float":
         return list(map(str, array.astype(np.int64).tolist()))
     if np.isfinite(array).all():
         return list(map(repr, values))

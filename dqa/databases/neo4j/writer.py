@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.cypher import quote_name
 from dqa.core.errors import DataError
-from dqa.core.situation import Cell, ColumnType, EdgeSchema, NodeSchema, Situation
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
 from dqa.databases.graphs import require_graph
 from dqa.databases.row_order import pack_order
 
@@ -31,7 +31,7 @@ TAG = "dqa_situation"
 _AT_ONCE = 50_000
 """Rows that one transaction takes: the server holds a transaction in memory until it ends."""
 _BATCH = 10_000
-_TYPES: Mapping[ColumnType, str] = {
+_TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
     "float": "FLOAT",
     "integer": "INTEGER",
@@ -224,7 +224,7 @@ def _described(situation: Situation) -> str:
 
     def fields(part: NodeSchema | EdgeSchema) -> list[tuple[str, str]]:
         table = schema.table(part.table)
-        return [(name, _TYPES[table.column(column).type]) for name, column in part.properties]
+        return [(name, _TYPES[table.column(column).stored]) for name, column in part.properties]
 
     described = {
         "nodes": [

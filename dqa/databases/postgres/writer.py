@@ -93,8 +93,8 @@ def _rows(table: Table) -> Iterator[str]:
 def _part(column: Column, array: NDArray[Any]) -> tuple[str, list[Any]]:
     """Return how the values of a column are formatted, and the values."""
     values = array.tolist()
-    if column.type == "text":
+    if column.stored == "text":
         return "%s", [value.translate(_ESCAPES) for value in values]
-    if column.type == "float" and np.isnan(array).any():
+    if column.stored == "float" and np.isnan(array).any():
         return "%s", [r"\N" if isnan(value) else repr(value) for value in values]
     return "%r", values

@@ -46,7 +46,8 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all o
 if TYPE_CHECKING:
     from typing import Any
 
-    from dqa.api.asking import AskedQuestion, ask
+    from dqa.api.agent_tools import AgentTool, agent_tools
+    from dqa.api.asking import AskedQuestion, ask, write_decision_page
     from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
     from dqa.api.databases import (
         DatabaseHealth,
@@ -58,12 +59,22 @@ if TYPE_CHECKING:
         open_database,
         unload,
     )
+    from dqa.api.deciding import Decided, Decisions
     from dqa.api.evaluating import evaluate
     from dqa.api.figures import Evaluation, RunCounts
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
+    from dqa.api.langchain_agents import decision_node, langchain_tools
     from dqa.api.listing import Entry, installed, list_deciders, settings_of
-    from dqa.api.looking import QueriedRows, ShownSchema, query, read_schema
+    from dqa.api.looking import (
+        QueriedRows,
+        ShownSchema,
+        StatementVerdict,
+        check_statement,
+        query,
+        read_schema,
+    )
+    from dqa.api.mcp_server import mcp_server, serve_mcp
     from dqa.api.measuring import analyse, write_audit_page
     from dqa.api.questions import (
         ShownQuestion,
@@ -75,6 +86,7 @@ if TYPE_CHECKING:
     )
     from dqa.api.runs import Run, read_run
     from dqa.api.stored import StoredRun, find_runs
+    from dqa.api.tables import DescribedTable, describe_table, sample_rows
     from dqa.api.temporary import temporary_database
     from dqa.api.watching import Watcher
     from dqa.core.database import Database, Limits, Rows
@@ -132,6 +144,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXPECTED_FAILURES",
     "Advice",
+    "AgentTool",
     "Analysis",
     "Annotation",
     "AskedQuestion",
@@ -144,12 +157,15 @@ __all__ = [
     "DataError",
     "Database",
     "DatabaseHealth",
+    "Decided",
     "Decider",
     "DeciderFactory",
     "Deciding",
     "Decision",
     "DecisionWatcher",
+    "Decisions",
     "Defect",
+    "DescribedTable",
     "Difficulty",
     "Display",
     "DqaError",
@@ -195,6 +211,7 @@ __all__ = [
     "ShownSchema",
     "Simulator",
     "Situation",
+    "StatementVerdict",
     "StoredRun",
     "Summary",
     "Trace",
@@ -204,6 +221,7 @@ __all__ = [
     "UsageError",
     "Watcher",
     "World",
+    "agent_tools",
     "analyse",
     "annotate",
     "ask",
@@ -212,7 +230,10 @@ __all__ = [
     "check_files",
     "check_lines",
     "check_script",
+    "check_statement",
     "choice_of",
+    "decision_node",
+    "describe_table",
     "evaluate",
     "examine",
     "find_runs",
@@ -221,9 +242,11 @@ __all__ = [
     "generate_like_release",
     "installed",
     "json_schema",
+    "langchain_tools",
     "list_deciders",
     "load",
     "loaded",
+    "mcp_server",
     "measure_shortcuts",
     "observe_decisions",
     "open_database",
@@ -236,11 +259,14 @@ __all__ = [
     "read_run",
     "read_schema",
     "read_set",
+    "sample_rows",
+    "serve_mcp",
     "settings_of",
     "show",
     "temporary_database",
     "unload",
     "write_audit_page",
+    "write_decision_page",
     "write_generated",
 ]
 
@@ -250,7 +276,7 @@ _MODULES = {
     "dqa.models.conversation": ("Conversation",),
     "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
-    "dqa.api.asking": ("AskedQuestion", "ask"),
+    "dqa.api.asking": ("AskedQuestion", "ask", "write_decision_page"),
     "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
     "dqa.api.databases": (
         "DatabaseHealth",
@@ -265,7 +291,19 @@ _MODULES = {
     "dqa.api.evaluating": ("evaluate",),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
-    "dqa.api.looking": ("QueriedRows", "ShownSchema", "query", "read_schema"),
+    "dqa.api.looking": (
+        "QueriedRows",
+        "ShownSchema",
+        "StatementVerdict",
+        "check_statement",
+        "query",
+        "read_schema",
+    ),
+    "dqa.api.agent_tools": ("AgentTool", "agent_tools"),
+    "dqa.api.deciding": ("Decided", "Decisions"),
+    "dqa.api.langchain_agents": ("decision_node", "langchain_tools"),
+    "dqa.api.mcp_server": ("mcp_server", "serve_mcp"),
+    "dqa.api.tables": ("DescribedTable", "describe_table", "sample_rows"),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
     "dqa.api.measuring": ("analyse", "write_audit_page"),
     "dqa.api.questions": (

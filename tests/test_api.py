@@ -38,7 +38,9 @@ PUBLIC = tuple(
     find_runs format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
     read_release read_questions read_run read_set settings_of show temporary_database unload
-    write_audit_page write_generated
+    write_audit_page write_decision_page write_generated
+    AgentTool Decided Decisions DescribedTable StatementVerdict agent_tools check_statement
+    decision_node describe_table langchain_tools mcp_server sample_rows serve_mcp
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 

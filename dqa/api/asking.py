@@ -10,10 +10,12 @@ from typing import Self, Unpack
 from pydantic import model_validator
 
 from dqa import plugins
+from dqa.api.alternatives import record_alternatives
 from dqa.api.evaluating import Named, default_deciders, name_models
 from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, UsageError
+from dqa.core.paths import require_new_file
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
@@ -26,6 +28,7 @@ from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
 from dqa.guard import Audit, Policy
 from dqa.loaders.asked import ask_scenario
+from dqa.loaders.own_question import TargetValue
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
@@ -61,7 +64,7 @@ class AskedQuestion(Record):
 
     question: str | None = None
     scenario: str | None = None
-    target: Mapping[str, str] = {}
+    target: Mapping[str, TargetValue] = {}
     rules: str | None = None
     candidates: str | tuple[Candidate, ...] | None = None
     context: tuple[str, ...] = ()
@@ -159,7 +162,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     -------
     Trace
         The decision, with everything that led to it, what it did not take into account
-        (`warnings`), and what it cost where `calls` has prices.
+        (`warnings`), what could be chosen and what that leads to where the scenario tells it
+        (`asked`), and what it cost where `calls` has prices.
 
     Raises
     ------
@@ -190,12 +194,31 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
             if debug:
                 raise
             decision = ended_by(error)
+        record = record_alternatives(about, there, decision.choice, asking.rule_set)
     key, prices = (about.key, there.name, name), calls.prices
     spent = replace(decision, usage=decision.usage + decision.lost)
-    trace = Trace.of(key, there.kind, made.models[name], spent)
+    trace = Trace.of(key, there.kind, made.models[name], spent).changed(asked=record)
     if prices is not None:
         trace = trace.changed(cost=prices.cost(spent.usage))
     return tell_observers(trace)
+
+
+def write_decision_page(trace: Trace, file: Path | str) -> None:
+    """Write the record of a decision as one self-contained page.
+
+    It has the question, the decision, the alternatives with their outcomes, the plan, every
+    statement with the rows that were seen, who decided, and what that cost.
+
+    Raises
+    ------
+    UsageError
+        The file is there already, or cannot be written.
+    """
+    from dqa.report.decision_page import render_decision
+    from dqa.report.pages import write_page
+
+    require_new_file(Path(file))
+    write_page(render_decision(trace), Path(file))
 
 
 def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:

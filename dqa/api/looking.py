@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from dqa.api.databases import open_database
-from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits
+from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.errors import UsageError
+from dqa.core.fitting import MOST_CHARACTERS
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
 from dqa.deciders.samples import shown_schema, warning_of
-from dqa.guard import Audit, Policy
+from dqa.guard import Audit, GuardedDatabase, Policy
+from dqa.guard import check as check_by_dialect
 
 
 class ShownSchema(Record):
@@ -70,13 +72,55 @@ class QueriedRows(Record):
     seconds: float = 0.0
     translated: str | None = None
 
+    @classmethod
+    def of(cls, database: Database, statement: str, rows: Rows) -> Self:
+        """Return what a statement returned."""
+        return cls(
+            database=database.name,
+            statement=statement,
+            columns=rows.columns,
+            rows=rows.rows,
+            cut=rows.cut,
+            total=rows.total,
+            seconds=rows.seconds,
+            translated=rows.translated,
+        )
 
-def read_schema(
+    def to_text(self) -> str:
+        """Return the rows as a model reads them, with every digit; see `Rows.to_text`."""
+        return Rows(self.columns, self.rows, self.cut, total=self.total).to_text(digits=0)
+
+
+class StatementVerdict(Record):
+    """What the guard of a database says of a statement, which was not run.
+
+    Attributes
+    ----------
+    database, statement
+        What would run where.
+    allowed
+        Whether it would run.
+    reason
+        Why not, and what to write instead; empty where it would.
+    """
+
+    database: str
+    statement: str
+    allowed: bool
+    reason: str = ""
+
+    def to_text(self) -> str:
+        """Return the verdict in one line."""
+        return "Allowed." if self.allowed else f"Refused: {self.reason}."
+
+
+def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: str | Path | Database,
     *,
     tables: Sequence[str] = (),
     samples: int = 0,
     about: str = "",
+    most: int = MOST_CHARACTERS,
     policy: Policy | Path | str | None = None,
 ) -> ShownSchema:
     """Return what a model is shown of a database.
@@ -91,6 +135,8 @@ def read_schema(
         How many values of each text and boolean column stand in it.
     about
         The words of a question: what they name is described first, where not all can be.
+    most
+        Characters of the text.
 
     Raises
     ------
@@ -100,7 +146,7 @@ def read_schema(
         It failed.
     """
     with opened(database, policy=policy, tables=tables) as there:
-        shown = shown_schema(there, samples, about)
+        shown = shown_schema(there, samples, about, most)
         warning = warning_of(shown)
         return ShownSchema(
             database=there.name,
@@ -145,16 +191,42 @@ def query(  # noqa: PLR0913  (each is a question of its own to the caller)
         The database failed.
     """
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
-        rows = there.query(statement, limits)
-        return QueriedRows(
+        return QueriedRows.of(there, statement, there.query(statement, limits))
+
+
+def check_statement(
+    database: str | Path | Database,
+    statement: str,
+    *,
+    tables: Sequence[str] = (),
+    policy: Policy | Path | str | None = None,
+) -> StatementVerdict:
+    """Return whether `query` would run a statement on a database; nothing is run.
+
+    Parameters
+    ----------
+    database
+        A URL, files, or a database that is open already.
+    statement
+        SQL or Cypher.
+    tables, policy
+        What may be read; for one that is opened here.
+
+    Raises
+    ------
+    UsageError
+        The database cannot be opened, or has no table that is named.
+    """
+    with opened(database, policy=policy, tables=tables) as there:
+        if isinstance(there, GuardedDatabase):
+            verdict = there.check(statement)
+        else:
+            verdict = check_by_dialect(statement, there.dialect)
+        return StatementVerdict(
             database=there.name,
             statement=statement,
-            columns=rows.columns,
-            rows=rows.rows,
-            cut=rows.cut,
-            total=rows.total,
-            seconds=rows.seconds,
-            translated=rows.translated,
+            allowed=verdict.allowed,
+            reason=verdict.reason,
         )
 
 

@@ -211,6 +211,16 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             "--trace", metavar="FILE", help="New file for the full trace.", rich_help_panel=OUTPUT
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="New file for the record as a page: question, decision, alternatives with their "
+            "outcomes, plan, statements and rows, model, cost.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     debug: Annotated[
         bool,
         typer.Option(
@@ -221,9 +231,12 @@ def ask(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Ask one question about any database; exit code 1 where it ends without an answer."""
     from dqa.api.asking import ask as ask_one
+    from dqa.api.asking import write_decision_page
 
     question = asked.asked()
     prices = calling.prices
+    if page is not None:
+        require_new_file(page)
     with _new_file(trace):
         with Steps(prices) as steps:
             decided = ask_one(
@@ -247,6 +260,8 @@ def ask(  # noqa: PLR0913  (one parameter an option)
             echo(f"warning: {warning}", err=True)
         if trace is not None:  # after the answer, which was paid for, has been told
             _write_trace(trace, written)
+        if page is not None:
+            write_decision_page(decided, page)
     _fail(decided, trace)
 
 

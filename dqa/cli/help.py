@@ -148,6 +148,6 @@ def _help(parameter: Any) -> str:  # noqa: ANN401
         return text if parameter.param_type_name == "argument" else f"{text} (required)"
     if isinstance(default, float):
         return f"{text} (default {default:g})" if math.isfinite(default) else text
-    if isinstance(default, int | str) and not isinstance(default, bool):
+    if isinstance(default, int | str) and not isinstance(default, bool) and default != "":
         return f"{text} (default {default})"
     return text

@@ -59,6 +59,10 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
         "query:query",
         "Run one read-only statement as an agent's would run: checked, bounded and audited.",
     ),
+    "mcp": (
+        "mcp:mcp",
+        "Let agents read databases by the Model Context Protocol: checked, bounded and audited.",
+    ),
     "check": (
         "check:check",
         "Say of every statement of files whether it only reads and may run.",

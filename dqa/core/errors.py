@@ -6,7 +6,8 @@
     ├── UsageError               the user asked for something that cannot be; exit code 2
     │   ├── UnknownNameError     a decider, model, database, scenario or question nobody registered
     │   ├── MissingKeyError      a credential or an optional package is not there
-    │   └── UnrecordedRequestError   a cassette holds no reply to what was asked
+    │   ├── UnrecordedRequestError   a cassette holds no reply to what was asked
+    │   └── AuditError           a statement cannot be written down, so it gives no rows
     ├── PluginError              a registered plug-in cannot be loaded
     ├── DataError                files or tables that cannot be what they claim to be
     │   ├── ParseError           a file, with its line and what was expected
@@ -43,6 +44,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
+    "AuditError",
     "BudgetSpentError",
     "CrashError",
     "DataError",
@@ -118,6 +120,10 @@ class MissingKeyError(UsageError):
 
 class UnrecordedRequestError(UsageError):
     """A cassette is replayed and holds no reply to what is asked."""
+
+
+class AuditError(UsageError):
+    """A statement cannot be written down: it gives no rows, and its author can mend nothing."""
 
 
 class PluginError(DqaError):

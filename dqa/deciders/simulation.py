@@ -116,6 +116,11 @@ class Simulation:
             self._outcomes = self._worked_out()
         return self._outcomes
 
+    @property
+    def statement(self) -> str | None:
+        """What asked the database for the outcomes; None before, and where a simulator did."""
+        return self._asked
+
     def _worked_out(self) -> Outcomes:
         simulator = self._simulator
         if isinstance(simulator, StatedOutcomes) and simulator.serves(self._database.kind):

@@ -26,7 +26,6 @@ from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, Unpa
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
-from dqa.deciders.samples import shown_schema
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
@@ -85,10 +84,6 @@ class CompareArguments(Arguments):
     candidates: Annotated[list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)] = (
         Field(default=[], description="the candidates to compare; an empty list compares all")
     )
-
-
-class _NoArguments(BaseModel):
-    pass
 
 
 def observe(
@@ -160,23 +155,6 @@ def query_tool(
         ),
         args_schema=QueryArguments,
         response_format="content_and_artifact",
-    )
-
-
-def schema_tool(database: Database, samples: int = 0) -> StructuredTool:
-    """Return the tool ``describe_database()``, whose content is the schema as text.
-
-    `samples` values of each text and boolean column stand in it; see `shown_schema`.
-    """
-
-    def describe() -> str:
-        return shown_schema(database, samples).to_text()
-
-    return StructuredTool(
-        func=describe,
-        name="describe_database",
-        description="List what the database holds: names, columns or properties, types and keys.",
-        args_schema=_NoArguments,
     )
 
 
@@ -261,7 +239,7 @@ def fitted_arguments(
     try:
         read = schema.model_validate(arguments)
     except ValidationError as error:
-        raise UnparsableReplyError(f"The call of {name} does not fit: {_first(error)}") from error
+        raise UnparsableReplyError(first_problem(name, error)) from error
     return {field: getattr(read, field) for field in schema.model_fields}
 
 
@@ -337,8 +315,9 @@ def _object_in(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found else None
 
 
-def _first(error: ValidationError) -> str:
-    """Say what is wrong first, where, and what would do."""
+def first_problem(name: str, error: ValidationError) -> str:
+    """Say what is wrong first with the arguments of a tool, where, and what would do."""
     found = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in found["loc"])
-    return f"the argument '{where}': {found['msg'].removeprefix('Value error, ')}."
+    said = found["msg"].removeprefix("Value error, ")
+    return f"The call of {name} does not fit: the argument '{where}': {said}."

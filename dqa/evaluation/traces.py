@@ -15,9 +15,57 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
+from dqa.core.simulator import Goal
 
 _SAID = ("answer", "error", "plans", "evidence", "trace")
 """What models, servers and databases said, where a secret may have slipped in."""
+
+
+class Alternative(Record):
+    """One thing that could be chosen.
+
+    Attributes
+    ----------
+    outcome, rank
+        What it leads to, and its place among all, 1 for the best; None where nothing tells.
+    """
+
+    candidate: Candidate
+    outcome: float | None = None
+    rank: int | None = Field(default=None, ge=1)
+
+
+class AskedRecord(Record):
+    """What was asked, and what could be chosen.
+
+    Attributes
+    ----------
+    text, rules, scenario, target
+        As in `dqa.core.question.Question`.
+    total
+        How many candidates there are; None where nobody lists them.
+    alternatives
+        The candidates, the best first where outcomes are known; of very many the first, and always
+        the one that was chosen.
+    unit, goal, baseline
+        What outcomes are, which are better, and that of deciding nothing; None without outcomes.
+    statement
+        What asked the database for the outcomes; None where a simulator worked them out.
+    problem
+        Why there are no outcomes, where the scenario should tell them.
+    """
+
+    text: str
+    rules: str
+    scenario: str
+    target: dict[str, str] = Field(default_factory=dict)
+    total: int | None = Field(default=None, ge=0)
+    alternatives: tuple[Alternative, ...] = ()
+    unit: str | None = None
+    goal: Goal | None = None
+    baseline: float | None = None
+    statement: str | None = None
+    problem: str | None = None
 
 
 class Trace(Record):
@@ -32,6 +80,9 @@ class Trace(Record):
     warnings
         What the decision did not take into account: candidates that were not compared, tables that
         the model was not shown.
+    asked
+        What was asked and what could be chosen, of a question that was asked by itself; None of a
+        run's, whose questions and results are kept beside.
     cost
         What the tokens cost, where the caller gave prices.
     events
@@ -55,6 +106,7 @@ class Trace(Record):
     plans: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     warnings: tuple[str, ...] = ()
+    asked: AskedRecord | None = None
     cost: float | None = Field(default=None, ge=0)
     events: tuple[SerializeAsAny[Event], ...] = Field(
         validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
 
-from dqa.core.errors import UsageError
+from dqa.core.errors import AuditError
 from dqa.core.files import add_line, open_to_add
 from dqa.core.secrets import redact
 from dqa.guard.verdict import GuardVerdict
@@ -91,7 +91,7 @@ class JsonLines:
 
     Raises
     ------
-    UsageError
+    AuditError
         The file cannot be written.
     """
 
@@ -100,13 +100,13 @@ class JsonLines:
         try:
             open_to_add(path).close()
         except OSError as error:
-            raise UsageError(
+            raise AuditError(
                 f"The audit file {path} cannot be written: {error.strerror}. Name a file in a "
                 "folder that you may write to."
             ) from error
 
     def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; `UsageError`, which ends a run, where the file takes no more."""
+        """Append `entry`; `AuditError`, which ends a run, where the file takes no more."""
         shown = {
             name: redact(value) if isinstance(value, str) else value
             for name, value in asdict(entry).items()
@@ -115,7 +115,7 @@ class JsonLines:
             with open_to_add(self._path) as file:
                 add_line(file, json.dumps(shown))
         except OSError as error:
-            raise UsageError(
+            raise AuditError(
                 f"The audit file {self._path} cannot be written: {error.strerror}. Without it no "
                 "statement is answered; free the disk or name another file."
             ) from error

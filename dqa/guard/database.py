@@ -26,7 +26,7 @@ from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.translation import from_mysql
 from dqa.guard.unknown import unknown_name
-from dqa.guard.verdict import GuardVerdict
+from dqa.guard.verdict import ALLOWED, GuardVerdict
 from dqa.guard.visible import visible_schema
 from dqa.guard.walls import Walls
 
@@ -132,6 +132,13 @@ class GuardedDatabase:
             self._schema = visible_schema(self._session.read_schema(), self.dialect, self.policy)
         return self._schema
 
+    def check(self, statement: str) -> GuardVerdict:
+        """Return whether `query` would run a statement, which is not run, and if not, why."""
+        verdict = check(statement, self.dialect, self.policy)
+        if not verdict.allowed and self._translated(statement) is not None:
+            return ALLOWED
+        return verdict
+
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
 
@@ -176,9 +183,7 @@ class GuardedDatabase:
                 problem = error
         else:
             problem = RefusedStatementError(f"The statement was not run: {verdict.reason}.")
-        translated = None
-        if self.kind == "relational":
-            translated = from_mysql(statement, self.dialect, self.policy)
+        translated = self._translated(statement)
         if translated is None:
             raise _public(problem) from problem.__cause__
         self._require_approval(translated, check(translated, self.dialect, self.policy))
@@ -187,6 +192,12 @@ class GuardedDatabase:
         except NotUnderstoodError:
             # Its author knows what was written and not what became of it.
             raise _public(problem) from problem.__cause__
+
+    def _translated(self, statement: str) -> str | None:
+        """Return a statement of MySQL's as this database allows it, where there is such a one."""
+        if self.kind != "relational":
+            return None
+        return from_mysql(statement, self.dialect, self.policy)
 
     def _run(self, statement: str, limits: Limits) -> Rows:
         """Run an allowed statement; a name that is not known is told with what there is."""

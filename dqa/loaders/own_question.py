@@ -51,12 +51,13 @@ def _text(value: object) -> object:
     return value
 
 
-_TargetValue: TypeAlias = Annotated[
+TargetValue: TypeAlias = Annotated[
     str,
     BeforeValidator(
         _text, json_schema_input_type=str | int | float | bool | list[str | int | float]
     ),
 ]
+"""A value of a target: its text, or what has one."""
 _OneOrMore: TypeAlias = Annotated[
     tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
 ]
@@ -124,7 +125,7 @@ class OwnQuestion(Record):
         description="a scenario that the database holds, by name or folder: its question is "
         "asked, by its rules",
     )
-    target: dict[str, _TargetValue] = Field(
+    target: dict[str, TargetValue] = Field(
         default_factory=dict, description="what the scenario's question is about"
     )
 

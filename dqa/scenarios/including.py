@@ -117,15 +117,12 @@ def _included(folder: Traversable, own: _Written) -> Iterator[_Written]:
             return own.wrong((INCLUDE, index), problem)
 
         file = _file(folder, name, wrong)
-        written = _Written(
-            str(file), found := _text(file, folder, wrong), _values(str(file), found)
-        )
+        text = _text(file, folder, wrong)
+        written = _Written(str(file), text, _values(str(file), text))
         for key in written.values:
             if key not in (*LISTED, *NAMED):
-                raise written.wrong(
-                    (key,),
-                    f"an included file holds {', '.join((*LISTED, *NAMED))} and nothing else",
-                )
+                parts = ", ".join((*LISTED, *NAMED))
+                raise written.wrong((key,), f"an included file holds {parts} and nothing else")
         yield written
 
 

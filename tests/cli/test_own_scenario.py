@@ -14,6 +14,7 @@ from dqa import plugins
 from dqa.loaders.reading import read_questions
 from dqa.scenarios import catalogue, register
 from tests.models.model_server import ModelServer
+from tests.scenarios.live_plants import make_embedded
 
 Command = Callable[..., Any]
 
@@ -102,3 +103,35 @@ def test_a_folder_with_an_error_is_one_line(dqa: Command, tmp_path: Path) -> Non
     (line,) = ran.err.strip().splitlines()
     assert "scenario.toml:" in line
     assert "outcomes" in line
+
+
+LIVE = Path(__file__).parents[1] / "scenarios" / "live"
+
+
+def test_a_live_database_is_asked_and_evaluated_in_place(dqa: Command, tmp_path: Path) -> None:
+    """Lines need their target alone; the record has the alternatives, as JSON and as a page."""
+    location = make_embedded("sqlite", tmp_path)
+    folder = LIVE / "close-plant"
+    asked = ("ask", "--database", location, "--scenario", folder, "--decider", "first")
+    page, target = tmp_path / "page.html", ("--target", "region=north", "--target", "active=true")
+    ran = dqa(*asked, *target, "--json", "--html", page)
+    assert ran.code == 0, ran.err
+    record = json.loads(ran.out)["asked"]
+    assert [one["outcome"] for one in record["alternatives"]] == [89.75, 90.0, 110.0]
+    assert "<h1>O&#39;Hare</h1>" in page.read_text("utf-8")
+    again = dqa(*asked, *target, "--html", page)
+    assert (again.code, again.out) == (2, "")
+
+    file, run = tmp_path / "closing.jsonl", tmp_path / "run"
+    file.write_text('{"target": {"region": "north", "active": true}}\n', "utf-8")
+    given = ("--questions", file, "--database", location, "--scenario", folder)
+    ran = dqa("eval", *given, "--deciders", "oracle,first,random", "--out", run)
+    assert ran.code == 0, ran.err
+    lines = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
+    assert [line["outcome"] for line in lines][:2] == ["correct", "correct"]
+    assert lines[2]["best_value"] == 89.75
+    assert "89.75" in dqa("show", "close-plant/1", *given).out
+    assert "1 of 1" in dqa("annotate", *given).out
+    catalogue._registered.clear()  # as in another process, which finds the folder in the run
+    assert dqa("eval", "--resume", run).code == 0
+    assert "give that file, too" in dqa("eval", "--scenario", folder).err

@@ -11,8 +11,7 @@ from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
 from dqa.core.errors import StatementTimeoutError
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import DatabaseSchema
-from dqa.deciders.samples import sampled_schema
-from dqa.deciders.tools import schema_tool
+from dqa.deciders.samples import sampled_schema, shown_schema
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.generator import generate
 from dqa_simulators.locating.generator import LocatingSize
@@ -49,7 +48,7 @@ def test_text_and_boolean_columns_show_their_first_values(
     assert BOOLEANS[database.dialect] in text
     assert "local_value: DOUBLE," in text
     assert text == sampled_schema(database, 3).to_text()
-    assert schema_tool(database, 3).invoke({}) == text
+    assert shown_schema(database, 3).to_text() == text
 
 
 def test_no_sample_is_asked_for_by_default(questions: QuestionSet) -> None:

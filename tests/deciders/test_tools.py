@@ -32,7 +32,6 @@ from dqa.deciders.tools import (
     observe,
     plugin_tools,
     query_tool,
-    schema_tool,
     simulation_tools,
     use_tool,
 )
@@ -143,11 +142,6 @@ def test_a_failing_database_is_no_observation(database: Database) -> None:
         asked.invoke(call({"graph": "RETURN 1", "relational": "SELECT 1"}[database.kind]))
     with pytest.raises(DatabaseUnavailableError):
         use_tool(asked, {"statement": {"graph": "RETURN 1"}.get(database.kind, "SELECT 1")})
-
-
-def test_the_schema_tool_shows_the_schema(database: Database) -> None:
-    """As the database describes itself."""
-    assert schema_tool(database).invoke({}) == database.schema().to_text()
 
 
 @pytest.mark.parametrize(
@@ -303,17 +297,15 @@ class Caller(BaseChatModel):
 def test_langchain_s_agent_works_with_the_same_tools(
     questions: QuestionSet, database: Database
 ) -> None:
-    """It describes, queries, simulates and compares, and errors come back to be mended."""
+    """It queries, simulates and compares, and errors come back to be mended."""
     question = questions.questions[0]
     first = str((question.candidates or ())[0])
     tools: list[BaseTool] = [
-        schema_tool(database),
         query_tool(database),
         *simulation_tools(Simulation.of(question, database)),
     ]
     model = Caller(
         turns=[
-            [("describe_database", {})],
             [("query_database", {"statement": COUNT[database.kind]})],
             [("simulate", {"decision": first}), ("compare", {"candidates": []})],
             [("simulate", {"decision": "nowhere"}), ("query_database", {"statement": "DROP x"})],
@@ -322,11 +314,10 @@ def test_langchain_s_agent_works_with_the_same_tools(
     )
     agent = create_agent(model, tools)
     messages = agent.invoke({"messages": [HumanMessage(question.text)]})["messages"]
-    assert model.offered == ["describe_database", "query_database", "simulate", "compare"]
+    assert model.offered == ["query_database", "simulate", "compare"]
     results = [message for message in messages if isinstance(message, ToolMessage)]
     assert messages[-1].text == "done"
-    described, counted, simulated, compared, unknown, refused = results
-    assert described.text == database.schema().to_text()
+    counted, simulated, compared, unknown, refused = results
     assert counted.text.startswith('["nodes"]\n[12]')
     assert simulated.artifact.tool == "simulate"
     assert all(f'"{name}"' in compared.text for name in question.candidates or ())

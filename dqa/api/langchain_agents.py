@@ -1,0 +1,115 @@
+"""The tools of `dqa.api.agent_tools` for LangChain's agents, and decisions for its graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+
+from dqa.api.agent_tools import (
+    AgentTool,
+    Databases,
+    ToolResult,
+    agent_tools,
+    is_mendable,
+    message_of,
+)
+from dqa.api.deciding import Decisions
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
+from dqa.deciders.tools import first_problem
+
+Node: TypeAlias = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""A node of a graph: from the state to what changes of it."""
+
+
+def langchain_tools(
+    databases: Databases,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    decisions: Decisions | None = None,
+) -> list[BaseTool]:
+    """Return LangChain tools over open databases, for ``create_agent`` and any other agent.
+
+    What a tool returns is text for the model, and the record behind it (`QueriedRows`,
+    `DescribedTable`, ...) as its artifact. What the model can mend comes back as a message with
+    ``status="error"``; a database that fails raises `InfrastructureError`, for no model can.
+
+    Parameters
+    ----------
+    databases, limits, decisions
+        As `agent_tools` takes them; without `decisions` there is no tool ``ask``.
+    """
+    tools = agent_tools(databases, limits=limits, decisions=decisions)
+    return [_langchain(tool) for tool in tools if decisions is not None or not tool.asks_model]
+
+
+def _langchain(tool: AgentTool) -> StructuredTool:
+    def run(**arguments: Any) -> tuple[str, ToolResult]:  # noqa: ANN401  (what the tool takes)
+        try:
+            found = tool.call(arguments)
+        except DqaError as error:
+            if is_mendable(error):
+                raise ToolException(message_of(error)) from error
+            raise
+        return found.to_text(), found
+
+    return StructuredTool(
+        func=run,
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.arguments,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+        handle_validation_error=partial(first_problem, tool.name),
+    )
+
+
+def decision_node(
+    database: Database,
+    decisions: Decisions,
+    *,
+    question: str = "question",
+    decision: str = "decision",
+) -> Node:
+    """Return a node for LangGraph that has the question in the state decided.
+
+    Parameters
+    ----------
+    database
+        What questions are about.
+    decisions
+        Who decides.
+    question
+        The key of the state that holds the question: a text, or a mapping of what
+        `Decisions.ask` takes (question, rules, candidates, ...).
+    decision
+        The key that the decision is written to: a `Decided` as plain JSON values, so that
+        checkpoints can keep it.
+
+    Returns
+    -------
+    callable
+        It raises `DqaError`: `UsageError` where the state makes no question, and what
+        `Decisions.ask` raises.
+    """
+
+    def decide(state: Mapping[str, Any]) -> dict[str, Any]:
+        asked = state.get(question)
+        if isinstance(asked, str):
+            asked = {"question": asked}
+        if not isinstance(asked, Mapping):
+            raise UsageError(
+                f"The state has no question at '{question}': put a text there, or a mapping with "
+                "question, rules and candidates."
+            )
+        try:
+            given = ask.call(asked)
+        except UnparsableReplyError as error:
+            raise UsageError(f"The state's '{question}': {error}") from error
+        return {decision: given.to_json()}
+
+    ask = next(t for t in agent_tools(database, decisions=decisions) if t.asks_model)
+    return decide

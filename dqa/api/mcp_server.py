@@ -1,0 +1,332 @@
+"""The tools of `dqa.api.agent_tools` as a server of the Model Context Protocol (extra ``mcp``)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+from dqa.api.agent_tools import (
+    AgentTool,
+    Databases,
+    ToolResult,
+    agent_tools,
+    is_mendable,
+    message_of,
+)
+from dqa.api.databases import audit_of, open_database, policy_of
+from dqa.api.deciding import Decisions
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.distribution import install_command, own_version
+from dqa.core.errors import DqaError, MissingKeyError, UsageError
+from dqa.core.secrets import redact
+from dqa.guard import Audit, Policy
+from dqa.loaders.places import whole_url
+from dqa.loaders.sources import located
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+    from mcp_types import CallToolResult, Tool
+
+Transport: TypeAlias = Literal["stdio", "http"]
+
+PATH = "/mcp"
+"""Where the server is, over HTTP."""
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  (what is refused without names)
+_MOST_AT_ONCE = 16
+"""Calls that run at once; further ones wait."""
+
+
+def mcp_server(
+    databases: Databases,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    decisions: Decisions | None = None,
+) -> Server[Any]:
+    """Return a server of the Model Context Protocol over open databases.
+
+    It is the official SDK's own: ``streamable_http_app()`` makes an ASGI application of it, and
+    ``mcp.Client(server)`` talks to it in the same process. `serve_mcp` opens databases and serves.
+
+    Parameters
+    ----------
+    databases, limits, decisions
+        As `agent_tools` takes them. The databases stay open until the caller closes them.
+
+    Raises
+    ------
+    MissingKeyError
+        The extra ``mcp`` is not installed.
+    """
+    _require_sdk()
+    from anyio import CapacityLimiter
+    from mcp import MCPError
+    from mcp.server.lowlevel.server import Server
+    from mcp_types import INVALID_PARAMS, ListToolsResult
+
+    tools = {tool.name: tool for tool in agent_tools(databases, limits=limits, decisions=decisions)}
+    listed = [_listed(tool) for tool in tools.values()]
+    at_once = CapacityLimiter(_MOST_AT_ONCE)
+
+    async def list_tools(*_asked: object) -> ListToolsResult:
+        return ListToolsResult(tools=listed)
+
+    async def call_tool(_context: object, asked: Any) -> CallToolResult:  # noqa: ANN401  (the SDK's)
+        tool = tools.get(asked.name)
+        if tool is None:
+            known = ", ".join(tools)
+            raise MCPError(INVALID_PARAMS, f"There is no tool '{asked.name}'. There are: {known}.")
+        async with at_once:
+            return await _on_thread(partial(_called, tool, asked.arguments or {}))
+
+    return Server(
+        "dqa",
+        version=own_version(),
+        instructions=_instructions(next(iter(tools.values())).databases),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
+    databases: str | Path | Sequence[str | Path] | Mapping[str, str | Path],
+    *,
+    tables: Sequence[str] = (),
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    decisions: Decisions | None = None,
+    transport: Transport = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    allowed_hosts: Sequence[str] = (),
+) -> None:
+    """Open databases and serve them to agents, until the client leaves or a signal comes.
+
+    An interrupt, or being told to end (SIGTERM), ends the process at once, whatever is running.
+
+    Parameters
+    ----------
+    databases
+        One location, several, perhaps as ``NAME=URL``, or locations by name.
+    tables, policy, audit
+        What of each may be read, and who watches; as `open_database` takes them.
+    limits, decisions
+        As `mcp_server` takes them.
+    transport
+        ``stdio``, for a client that starts this process, or ``http``.
+    host, port
+        Where to listen over HTTP; port 0 is any that is free.
+    allowed_hosts
+        What clients may call this server (the ``Host`` header), beside `host`. A server that
+        listens beyond this machine has to have one, so that no web page can reach it by a name of
+        its own.
+
+    Raises
+    ------
+    UsageError
+        A database cannot be opened as it is asked for, or nobody can listen there.
+    MissingKeyError
+        The extra ``mcp``, or a driver, is not installed.
+    DatabaseUnavailableError
+        A database cannot be reached.
+    """
+    _require_sdk()
+    import anyio
+
+    names = _names(host, port, allowed_hosts) if transport == "http" else ()
+    with ExitStack() as stack:
+        listening = stack.enter_context(_listening(host, port)) if transport == "http" else None
+        given, watched = policy_of(policy), audit_of(audit)
+        opened: dict[str, Database] = {}
+        for name, location in located(databases).items():
+            whole = whole_url(location, name)
+            opened[name] = open_database(
+                whole, limits=limits, policy=given, audit=watched, tables=tables
+            )
+            stack.callback(opened[name].close)
+        server = mcp_server(opened, limits=limits, decisions=decisions)
+        with _leaving_on_signals():
+            if listening is None:
+                anyio.run(_serve_stdio, server)
+            else:
+                anyio.run(_serve_http, server, listening, host, names)
+
+
+def _require_sdk() -> None:
+    try:
+        import mcp.server.lowlevel.server  # noqa: F401
+    except ImportError as error:
+        raise MissingKeyError(
+            f"The SDK of the Model Context Protocol is not installed ({error}). Install it: "
+            f"{install_command('mcp')}."
+        ) from error
+
+
+def _listed(tool: AgentTool) -> Tool:
+    from mcp_types import Tool, ToolAnnotations
+
+    taken = tool.arguments.model_json_schema()
+    taken.pop("description", None)  # the tool's own says it
+
+    return Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=taken,
+        output_schema=tool.result.json_schema(),
+        annotations=ToolAnnotations(
+            read_only_hint=True,
+            destructive_hint=False,
+            idempotent_hint=not tool.asks_model,
+            open_world_hint=tool.asks_model,
+        ),
+    )
+
+
+def _instructions(databases: Mapping[str, Database]) -> str:
+    spoken = "; ".join(f"{name}: {one.language}" for name, one in databases.items())
+    return (
+        f"Read-only access to {spoken}. Look with schema, describe and sample, then query. "
+        "Every statement is checked before it runs, bounded in rows, bytes and seconds, and "
+        "written down where an audit is kept. An error says what to change."
+    )
+
+
+def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
+    """Call a tool; what the agent can mend is the tool's error, a failure the protocol's."""
+    from mcp import MCPError
+    from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
+
+    try:
+        found: ToolResult = tool.call(arguments)
+    except DqaError as error:
+        if not is_mendable(error):
+            raise MCPError(INTERNAL_ERROR, message_of(error)) from error
+        return CallToolResult(
+            content=[TextContent(type="text", text=message_of(error))], is_error=True
+        )
+    except Exception as error:
+        # What a bug says may hold anything: the client is told its kind, and stderr has the rest.
+        sys.stderr.write(redact(traceback.format_exc()))
+        kind = type(error).__name__
+        raise MCPError(
+            INTERNAL_ERROR, f"The tool {tool.name} failed with a bug of dqa's ({kind})."
+        ) from error
+    return CallToolResult(
+        content=[TextContent(type="text", text=found.to_text())], structured_content=found.to_json()
+    )
+
+
+async def _on_thread(act: Callable[[], CallToolResult]) -> CallToolResult:
+    """Do something on a thread that nobody waits for when the process ends."""
+    done: Future[CallToolResult] = Future()
+
+    def work() -> None:
+        try:
+            done.set_result(act())
+        except BaseException as error:  # noqa: BLE001  (raised where it is awaited)
+            if not done.cancelled():
+                done.set_exception(error)
+
+    threading.Thread(target=work, name="dqa-tool", daemon=True).start()
+    return await asyncio.wrap_future(done)
+
+
+async def _serve_stdio(server: Server[Any]) -> None:
+    from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def _serve_http(
+    server: Server[Any], listening: socket.socket, host: str, names: Sequence[str]
+) -> None:
+    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    class Leaving(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            _leave(sig, frame)  # and wait for no stream that a client holds open
+
+    # Of what is on this machine the SDK checks hosts and origins by itself.
+    security = TransportSecuritySettings(
+        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+        allowed_origins=[
+            f"{scheme}://{name}{port}"
+            for name in names
+            for scheme in ("http", "https")
+            for port in ("", ":*")
+        ],
+    )
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, stateless_http=True, host=host, transport_security=security
+    )
+    where = listening.getsockname()
+    shown = f"[{host}]" if ":" in host else host
+    sys.stderr.write(f"Serving at http://{shown}:{where[1]}{PATH}\n")
+    sys.stderr.flush()
+    config = uvicorn.Config(app, log_level="warning", log_config=None, lifespan="on")
+    await Leaving(config).serve(sockets=[listening])
+
+
+def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
+    """Return what clients may call the server."""
+    if not 0 <= port < 1 << 16:
+        raise UsageError(f"port {port} (--port): give one from 0 to 65535.")
+    if host in _LOCAL:
+        return (*("127.0.0.1", "localhost", "[::1]"), *allowed)
+    if host in _ANYWHERE and not allowed:
+        raise UsageError(
+            f"host {host} (--host) is reached under any name: say which ones clients use "
+            "(--allow-host NAME), so that no web page can reach it by another. It asks nobody who "
+            "they are: put what does in front of it."
+        )
+    return (*(() if host in _ANYWHERE else (host,)), *allowed)
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        made = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(
+            f"Nobody can listen at {host}, port {port} (--host, --port): "
+            f"{error.strerror or error}. Name another."
+        ) from error
+    with made:
+        yield made
+
+
+@contextmanager
+def _leaving_on_signals() -> Iterator[None]:
+    """End the process on a signal at once: a call, or whoever waits for input, would keep it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, _leave) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    # Workers end with this process: each dies as soon as nobody is at the other end.
+    os.write(2, b"Interrupted.\n" if number == signal.SIGINT else b"")
+    os._exit(128 + number)

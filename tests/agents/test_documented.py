@@ -1,0 +1,101 @@
+"""docs/mcp.md as it is written: its blocks of Python run, and its clients' configurations start."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from dqa.testing import GivenReplies, answer, query
+from tests.agents.test_langchain import Caller
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+SETTINGS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+DEAREST = "SELECT name FROM warehouse ORDER BY cost DESC LIMIT 1"
+SAID = ["[[2]]", 'It is: ["name"]\n["North"]\n(1 row)', "North", '["North", 7.5]']
+"""What each block prints, in their order."""
+
+
+@pytest.fixture
+def sales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The page's database, in the folder where we are."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("sales.db")) as made:
+        made.executescript(
+            "CREATE TABLE warehouse (name TEXT, cost REAL);"
+            "INSERT INTO warehouse VALUES ('North', 7.5), ('South', 2.0);"
+        )
+    Path("cities.csv").write_text("city\nUlm\n", "utf-8")
+    Path("policy.json").write_text('{"tables": ["warehouse"]}', "utf-8")
+    return tmp_path
+
+
+def test_every_block_is_run_here() -> None:
+    """None is forgotten."""
+    assert len(PYTHON) == len(SAID)
+    assert len(SETTINGS) == 3
+
+
+@pytest.mark.parametrize("place", range(len(SAID)))
+def test_the_blocks_of_python_run(
+    place: int, sales: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With scripted models in the place of a language model, and nothing else changed."""
+    block = PYTHON[place].replace('model="openai:gpt-5"', "model=DECIDING")
+    block = block.replace('"openai:gpt-5"', "CALLING")
+    given: dict[str, Any] = {
+        "CALLING": Caller(calls=[("query", {"statement": DEAREST})]),
+        "DECIDING": GivenReplies([query(DEAREST), answer("North")]),
+        "__name__": "documented",
+    }
+    exec(compile(block, "mcp.md", "exec", dont_inherit=True), given)  # noqa: S102
+    assert SAID[place] in capsys.readouterr().out
+    if "database" in given:
+        given["database"].close()
+
+
+def started(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the servers of a configuration that a client starts."""
+    for servers in settings.values():
+        for server in servers.values():
+            if "command" in server:
+                yield server
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [one for one in SETTINGS if list(started(one))])
+def test_a_client_s_configuration_starts_the_server(settings: dict[str, Any], sales: Path) -> None:
+    """As it is written, but for where `dqa` and the files are."""
+    (server,) = started(settings)
+    assert server["command"] == "dqa"
+    words = [word.replace("/data/", f"{sales}/") for word in server["args"]]
+    there = StdioServerParameters(command=sys.executable, args=["-m", "dqa", *words])
+
+    async def look() -> None:
+        async with Client(there) as client:
+            named = {"database": "sales"} if words.count("--database") > 1 else {}
+            found = await client.call_tool(
+                "query", {"statement": "SELECT count(*) FROM warehouse", **named}
+            )
+            assert found.structured_content["rows"] == [[2]]
+
+    anyio.run(look)
+
+
+def test_the_other_one_names_the_address_that_the_server_has() -> None:
+    """By default."""
+    from dqa.api.mcp_server import PATH
+
+    url = SETTINGS[2]["mcpServers"]["sales"]["url"]
+    assert url == f"http://127.0.0.1:8000{PATH}"
+    assert url in PAGE.split("--transport http --port 8000")[1]

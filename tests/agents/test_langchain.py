@@ -1,0 +1,223 @@
+"""LangChain tools inside an agent of LangChain's own, and the node inside somebody's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+
+import dqa
+from dqa.core.errors import BudgetSpentError, DatabaseUnavailableError, UsageError
+from dqa.testing import GivenReplies, answer, query
+from tests.agents.conftest import attacks
+
+
+@pytest.fixture
+def database(shop: Path) -> Iterator[dqa.Database]:
+    """The shop, opened."""
+    opened = dqa.open_database(shop)
+    yield opened
+    opened.close()
+
+
+class Caller(BaseChatModel):
+    """A chat model that calls the tools that it is given to call, then says what it was told."""
+
+    calls: list[tuple[str, dict[str, Any]]]
+
+    @property
+    def _llm_type(self) -> str:
+        return "caller"
+
+    def _generate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        done = sum(isinstance(message, ToolMessage) for message in messages)
+        if done == len(self.calls):
+            said = AIMessage(f"It is: {messages[-1].text}")
+        else:
+            name, given = self.calls[done]
+            call = {"type": "tool_call", "id": str(done), "name": name, "args": given}
+            said = AIMessage("", tool_calls=[call])
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+    def bind_tools(
+        self, tools: Sequence[Any], **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Take any tools."""
+        return self
+
+
+def told(database: dqa.Database, *calls: tuple[str, dict[str, Any]]) -> list[ToolMessage]:
+    """Let an agent call tools, and return what it was told."""
+    agent = create_agent(Caller(calls=list(calls)), dqa.langchain_tools(database))
+    messages = agent.invoke({"messages": [HumanMessage("Whom do we drop?")]})["messages"]
+    assert messages[-1].text == f"It is: {messages[-2].text}"
+    return [message for message in messages if isinstance(message, ToolMessage)]
+
+
+def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
+    """It looks, checks, makes mistakes that it is told of, and queries; records are artifacts."""
+    schema, described, sampled, checked, refused, unfit, rows = told(
+        database,
+        ("schema", {"question": "Which supplier?"}),
+        ("describe", {"table": "supplier"}),
+        ("sample", {"table": "supplier", "rows": 1}),
+        ("check", {"statement": "SELECT 1"}),
+        ("query", {"statement": "DELETE FROM supplier"}),
+        ("query", {"sql": "SELECT 1"}),
+        ("query", {"statement": "SELECT name FROM supplier ORDER BY price"}),
+    )
+    assert "supplier(id: INTEGER" in schema.text
+    assert isinstance(described.artifact, dqa.DescribedTable)
+    assert described.artifact.row_count == 3
+    assert sampled.artifact.rows == ((1, "Ada", 1.123456789, "ada@example.org"),)
+    assert checked.text == "Allowed."
+    assert (refused.status, unfit.status, rows.status) == ("error", "error", "success")
+    assert "begins with DELETE" in refused.text
+    assert unfit.text.startswith("The call of query does not fit: the argument 'statement'")
+    assert rows.text == '["name"]\n["Cy"]\n["Ada"]\n["Bo"]\n(3 rows)'
+
+
+def test_attacks_through_an_agent_are_refused(database: dqa.Database, shop: Path) -> None:
+    """As they are through everything else."""
+    before = shop.read_bytes()
+    tried = told(database, *(("query", {"statement": one}) for one in attacks("sqlite", 10)))
+    assert len(tried) == 10
+    assert all(message.status == "error" for message in tried)
+    assert shop.read_bytes() == before
+
+
+def test_a_failing_database_ends_the_agent(database: dqa.Database) -> None:
+    """No model takes it for something that it could mend."""
+    database.close()
+    with pytest.raises(DatabaseUnavailableError):
+        told(database, ("query", {"statement": "SELECT 1"}))
+
+
+def test_ask_is_a_tool_where_somebody_decides(database: dqa.Database) -> None:
+    """And only there."""
+    without = dqa.langchain_tools(database)
+    assert [tool.name for tool in without] == ["schema", "describe", "sample", "check", "query"]
+    *_, ask = dqa.langchain_tools(database, decisions=dqa.Decisions("first"))
+    assert ask.invoke({"question": "Whom?", "candidates": ["Bo"]}).startswith("Choice: Bo\n")
+
+
+class State(TypedDict, total=False):
+    """What goes through somebody's graph."""
+
+    question: str | dict[str, Any]
+    decision: dict[str, Any]
+    letter: str
+
+
+def graph(node: Any) -> Any:
+    """Somebody's graph: a decision, then a letter about it."""
+
+    def write(state: State) -> State:
+        return {"letter": f"Dear {state['decision']['choice']}, we are sorry."}
+
+    made = StateGraph(State)
+    made.add_node("decide", node)
+    made.add_node("write", write)
+    made.add_edge(START, "decide")
+    made.add_edge("decide", "write")
+    made.add_edge("write", END)
+    return made.compile(checkpointer=InMemorySaver())
+
+
+HERE: Any = {"configurable": {"thread_id": "1"}}
+
+
+def test_a_node_decides_within_a_graph(database: dqa.Database) -> None:
+    """A planning agent with a scripted model; the state keeps plain values."""
+    model = GivenReplies(
+        [query("SELECT name FROM supplier ORDER BY price DESC LIMIT 1"), answer("Bo")]
+    )
+    decisions = dqa.Decisions("planrag", model=model)
+    compiled = graph(dqa.decision_node(database, decisions))
+    question = {
+        "question": "Whom do we drop?",
+        "rules": "The dearest goes.",
+        "candidates_statement": "SELECT name FROM supplier",
+    }
+    state = compiled.invoke({"question": question}, HERE)
+    assert state["letter"] == "Dear Bo, we are sorry."
+    assert state["decision"]["ending"] == "answered"
+    assert state["decision"]["statements"] == [
+        {
+            "statement": "SELECT name FROM supplier ORDER BY price DESC LIMIT 1",
+            "row_count": 1,
+            "error": None,
+        }
+    ]
+    assert compiled.get_state(HERE).values["decision"] == state["decision"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (None, "no question at 'question'"),
+        ({"question": "?", "candidate": ["a"]}, "'candidate'"),
+        ({"question": "?", "candidates": []}, "lists none"),
+    ],
+)
+def test_a_state_without_a_question_says_so(
+    database: dqa.Database, question: object, said: str
+) -> None:
+    """Where it is looked for, and what would do."""
+    node = dqa.decision_node(database, dqa.Decisions("first"))
+    with pytest.raises(UsageError, match=said):
+        node({"question": question})
+
+
+class Ending(dqa.Decider):
+    """Ends every decision in one way."""
+
+    name = "ending"
+
+    def __init__(self, ending: dqa.Ending | None) -> None:
+        self._ending = ending
+
+    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+        if self._ending is None:
+            raise ZeroDivisionError("postgresql://ada:secret@host/db")
+        return dqa.Decision(self._ending, error="That is why.")
+
+
+@pytest.mark.parametrize(
+    ("ending", "raised"),
+    [
+        (dqa.Ending.INFRASTRUCTURE, dqa.InfrastructureError),
+        (dqa.Ending.BUDGET, BudgetSpentError),
+        (None, dqa.CrashError),
+    ],
+)
+def test_what_ended_a_decision_from_outside_is_raised(
+    database: dqa.Database, ending: dqa.Ending | None, raised: type[Exception]
+) -> None:
+    """It says nothing about the question, and no model is told of it."""
+    decisions = dqa.Decisions(Ending(ending))
+    asked = {"question": "Whom?", "candidates": ["Ada", "Bo"]}
+    with pytest.raises(raised):
+        dqa.decision_node(database, decisions)({"question": asked})
+    *_, ask = dqa.langchain_tools(database, decisions=decisions)
+    with pytest.raises(raised):
+        ask.invoke(asked)
+
+
+def test_what_ended_without_an_answer_is_told(database: dqa.Database) -> None:
+    """A limit on steps is no failure of anything."""
+    decisions = dqa.Decisions(Ending(dqa.Ending.STEP_LIMIT))
+    told = decisions.ask(database, "Whom?", candidates=["Ada", "Bo"])
+    assert told.choice is None
+    assert told.to_text().startswith("No decision.\nAnswer: (none)\nEnded: step_limit.")

@@ -1,0 +1,505 @@
+"""``dqa mcp``, driven by the official client over both transports."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+import jsonschema
+import pytest
+from mcp import Client, MCPError
+
+import dqa
+from dqa import plugins
+from dqa.guard import Audit
+from dqa.loaders.generator import read_generated
+from tests.agents.conftest import (
+    ENDLESS,
+    attacks,
+    command,
+    entries,
+    over_http,
+    over_stdio,
+    processes,
+    served,
+    text_of,
+)
+
+TOOLS = ["schema", "describe", "sample", "check", "query", "ask"]
+
+
+def until(is_so: Callable[[], bool]) -> bool:
+    """Wait until something is so; False where it does not come to be."""
+    for _ in range(300):
+        if is_so():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+WRONG: list[tuple[str, dict[str, object], str]] = [
+    ("describe", {"table": "shops"}, "There is no table 'shops'"),
+    ("query", {"statement": "DROP TABLE supplier"}, "begins with DROP"),
+    ("query", {"statement": "SELECT prize FROM supplier"}, "Did you mean 'price'?"),
+    ("query", {}, "'statement': Field required"),
+    ("query", {"statement": " "}, "it is empty"),
+    ("check", {"statement": "SELECT 1", "statment": "SELECT 1"}, "'statment'"),
+    ("sample", {"table": "supplier", "rows": 10**9}, "'rows'"),
+    ("sample", {"table": "supplier", "rows": "many"}, "a valid integer"),
+    ("ask", {}, "give a question."),
+    ("ask", {"question": "?", "candidates": ["a"], "candidates_statement": "b"}, "give one."),
+    ("ask", {"scenario": "/etc"}, "There is no scenario '/etc'"),
+    ("ask", {"question": "?", "candidates_statement": "DROP x"}, "begins with DROP"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_an_agent_looks_checks_queries_and_has_decided(
+    transport: str, shop: Path, tmp_path: Path
+) -> None:
+    """Every tool gives what its schema promises, wrong calls say what is wrong, all is audited."""
+    audit = tmp_path / "audit.jsonl"
+    before = shop.read_bytes()
+
+    async def walk(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == TOOLS
+        for tool in tools.values():
+            assert tool.annotations is not None
+            assert tool.annotations.read_only_hint
+            assert not tool.annotations.destructive_hint
+        assert "shop: SQL (SQLite)" in (client.instructions or "")
+
+        async def given(name: str, **arguments: object) -> str:
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, text_of(result)
+            jsonschema.validate(result.structured_content, tools[name].output_schema or {})
+            assert result.structured_content.get("database", "shop") == "shop"
+            return text_of(result)
+
+        assert "purchase(id: INTEGER" in await given("schema", question="Which purchase?")
+        described = await given("describe", table="Purchase")
+        assert "supplier -> supplier.id" in described
+        assert described.endswith("Rows: 2.")
+        assert "[1, 1, 10]\n(1 row)" in await given("sample", table="purchase", rows=1)
+        assert await given("check", statement="SELECT name FROM supplier") == "Allowed."
+        assert "begins with DROP" in await given("check", statement="DROP TABLE supplier")
+        prices = await given("query", statement="SELECT price FROM supplier")
+        assert prices == '["price"]\n[1.123456789]\n[2.5]\n[0.75]\n(3 rows)'
+        names = "SELECT name FROM supplier"
+        decided = await given("ask", question="Whom do we drop?", candidates_statement=names)
+        assert decided.startswith("Choice: Ada\n")
+        decided = await given("ask", question="Whom?", candidates=["Bo", "Cy"])
+        assert decided.startswith("Choice: Bo\n")
+        for name, arguments, said in WRONG:
+            result = await client.call_tool(name, arguments)
+            assert result.is_error
+            assert said in text_of(result)
+        with pytest.raises(MCPError, match="There is no tool 'drop'"):
+            await client.call_tool("drop", {})
+
+    with served(transport, "--database", shop, "--audit", audit, "--decider", "first") as there:
+        there.run(walk)
+    written = entries(audit)
+    refused = [one["statement"] for one in written if not one["allowed"]]
+    assert refused == ["DROP TABLE supplier", "DROP x"]
+    # Counting, sampling and listing candidates are statements like any other.
+    assert {one["statement"] for one in written if one["rows"] is not None} == {
+        "SELECT count(*) AS n FROM purchase",
+        "SELECT id, supplier, units FROM purchase LIMIT 1",
+        "SELECT price FROM supplier",
+        "SELECT name FROM supplier",
+    }
+    assert shop.read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_fifty_attacks_are_refused_and_nothing_is_changed(
+    transport: str, shop: Path, tmp_path: Path
+) -> None:
+    """By query and by check, and the audit has each as it was written."""
+    audit, statements = tmp_path / "audit.jsonl", attacks("sqlite")
+    assert len(set(statements)) == 50
+    before = shop.read_bytes()
+
+    async def attack(client: Client) -> None:
+        for statement in statements:
+            refused = await client.call_tool("query", {"statement": statement})
+            assert refused.is_error, statement
+            assert text_of(refused).startswith("The statement was not run: "), statement
+            checked = await client.call_tool("check", {"statement": statement})
+            assert checked.structured_content["allowed"] is False
+            tried = await client.call_tool(
+                "ask", {"question": "?", "candidates_statement": statement}
+            )
+            assert tried.is_error
+        left = await client.call_tool("query", {"statement": "SELECT count(*) FROM supplier"})
+        assert left.structured_content["rows"] == [[3]]
+
+    with served(transport, "--database", shop, "--audit", audit, "--decider", "first") as there:
+        there.run(attack)
+    written = entries(audit)
+    assert [one["statement"] for one in written[:-1:2]] == [one.strip() for one in statements]
+    assert not any(one["allowed"] for one in written[:-1])
+    assert shop.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"shop.db", "audit.jsonl"}
+
+
+@pytest.mark.slow
+def test_two_clients_at_once_and_a_statement_that_hangs_keeps_nobody(shop: Path) -> None:
+    """It ends at its limit; meanwhile the other client is answered."""
+    answered: list[str] = []
+
+    async def both(connect: Callable[[], Client]) -> None:
+        async def hang() -> None:
+            async with connect() as client:
+                result = await client.call_tool("query", {"statement": ENDLESS})
+                assert result.is_error
+                assert "stopped after 3 seconds" in text_of(result)
+                answered.append("hung")
+
+        async def work() -> None:
+            async with connect() as client:
+                for _ in range(5):
+                    result = await client.call_tool("query", {"statement": "SELECT 1"})
+                    assert result.structured_content["rows"] == [[1]]
+                answered.append("worked")
+
+        async with anyio.create_task_group() as together:
+            together.start_soon(hang)
+            together.start_soon(work)
+
+    with over_http("--database", shop, "--seconds", 3) as there:
+        anyio.run(both, there.connect)
+    assert answered == ["worked", "hung"]
+
+
+HELLO = [
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+]
+HANG = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "query", "arguments": {"statement": ENDLESS}},
+}
+
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2025-06-18",
+}
+
+
+def lines(*messages: object) -> str:
+    """Return messages as they go over standard input."""
+    return "".join(f"{json.dumps(message)}\n" for message in messages)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes as Linux lists them")
+@pytest.mark.parametrize("how", ["closed", "interrupted", "told to end"])
+def test_it_ends_at_once_and_leaves_no_process_whatever_is_running(how: str, shop: Path) -> None:
+    """A client that leaves, Ctrl-C and SIGTERM; nothing but the protocol was on standard output."""
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        command("--database", shop, "--seconds", 600),
+        env=os.environ | {"DQA_MARK": mark},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(lines(*HELLO, HANG))
+        process.stdin.flush()
+        first = json.loads(process.stdout.readline())
+        assert first["result"]["serverInfo"]["name"] == "dqa"
+        assert until(lambda: len(processes(mark)) >= 2)
+        time.sleep(0.5)  # the statement is on its way, or running
+        if how != "closed":
+            process.send_signal(signal.SIGINT if how == "interrupted" else signal.SIGTERM)
+            # While standard input stays open.
+            code = process.wait(60)
+        out, err = process.communicate(timeout=60)
+    code = process.returncode
+    assert code == {"closed": 0, "interrupted": 130, "told to end": 143}[how]
+    assert err == ("Interrupted.\n" if how == "interrupted" else "")
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
+    assert until(lambda: not processes(mark))
+
+
+@pytest.mark.slow
+def test_over_http_an_interrupt_waits_for_no_stream(shop: Path) -> None:
+    """A client that holds one open cannot keep the server."""
+    with over_http("--database", shop, "--seconds", 600) as there:
+        assert there.process is not None
+        host = urlsplit(there.url).netloc
+        with closing(http.client.HTTPConnection(host, timeout=60)) as open_end:
+            open_end.request("POST", "/mcp", lines(HANG), HEADERS)
+            time.sleep(1.0)
+            there.process.send_signal(signal.SIGINT)
+            assert there.process.wait(60) == 130
+    if sys.platform == "linux":
+        assert until(lambda: not there.left)
+
+
+@pytest.mark.slow
+def test_over_http_only_its_own_names_are_answered(shop: Path) -> None:
+    """No web page reaches it by a name of its own, or from an origin of its own."""
+    with over_http("--database", shop) as there:
+        for header, value, code in (
+            ("Host", "evil.example", 421),
+            ("Origin", "http://evil.example", 403),
+        ):
+            request = urllib.request.Request(  # noqa: S310  (this machine's)
+                there.url, data=lines(HELLO[0]).encode(), headers=HEADERS | {header: value}
+            )
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request)  # noqa: S310
+            assert refused.value.code == code
+            refused.value.close()
+
+
+def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) -> None:
+    """Every call names one."""
+    other = tmp_path / "other.csv"
+    other.write_text("city,people\nUlm,3\n", "utf-8")
+    with_names = {"sales": dqa.open_database(shop), "cities": dqa.open_database(other)}
+
+    async def look(client: Client) -> None:
+        tools = (await client.list_tools()).tools
+        assert tools[0].input_schema["properties"]["database"]["enum"] == ["sales", "cities"]
+        found = await client.call_tool(
+            "query", {"database": "cities", "statement": "SELECT city FROM other"}
+        )
+        assert found.structured_content["rows"] == [["Ulm"]]
+        assert found.structured_content["database"] == "cities"
+        unsaid = await client.call_tool("query", {"statement": "SELECT 1"})
+        assert "'database': Field required" in text_of(unsaid)
+        wrong = await client.call_tool("schema", {"database": "others"})
+        assert "'sales' or 'cities'" in text_of(wrong)
+
+    in_process(dqa.mcp_server(with_names), look)
+    for database in with_names.values():
+        database.close()
+
+
+def in_process(server: object, act: Callable[[Client], object]) -> None:
+    """Talk to a server in this process."""
+
+    async def connected() -> None:
+        async with Client(server) as client:  # type: ignore[arg-type]
+            await act(client)  # type: ignore[misc]
+
+    anyio.run(connected)
+
+
+def test_what_a_policy_hides_is_in_no_answer(shop: Path) -> None:
+    """Not in the schema, a description, a sample, a refusal."""
+    policy = dqa.Policy(denied_columns=frozenset({"supplier.email"}))
+    database = dqa.open_database(shop, policy=policy)
+
+    async def look(client: Client) -> None:
+        for name, arguments in (
+            ("schema", {}),
+            ("describe", {"table": "supplier"}),
+            ("sample", {"table": "supplier"}),
+        ):
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error
+            assert "price" in text_of(result)
+            assert "email" not in result.model_dump_json()
+            assert "example.org" not in result.model_dump_json()
+        for statement in ("SELECT * FROM supplier", "SELECT email FROM supplier"):
+            result = await client.call_tool("query", {"statement": statement})
+            assert result.is_error
+            assert "example.org" not in text_of(result)
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
+def test_a_failing_database_is_an_error_of_the_protocol(shop: Path) -> None:
+    """No agent takes it for something that it can mend."""
+    database = dqa.open_database(shop)
+    database.close()
+
+    async def look(client: Client) -> None:
+        with pytest.raises(MCPError, match="is closed; open it again"):
+            await client.call_tool("query", {"statement": "SELECT 1"})
+
+    in_process(dqa.mcp_server(database), look)
+
+
+def test_without_its_audit_no_statement_is_answered(shop: Path, tmp_path: Path) -> None:
+    """That is nothing that an agent can mend."""
+    audit = tmp_path / "audit.jsonl"
+    database = dqa.open_database(shop, audit=audit)
+    audit.unlink()
+    audit.mkdir()
+
+    async def look(client: Client) -> None:
+        with pytest.raises(MCPError, match="no statement is answered"):
+            await client.call_tool("query", {"statement": "SELECT 1"})
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
+def test_a_bug_tells_the_client_its_kind_and_nothing_else(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it says may hold anything; whoever runs the server reads it on standard error."""
+
+    def broken(_entry: object) -> None:
+        raise ZeroDivisionError("postgresql://ada:secret@host/db")
+
+    database = dqa.open_database(shop, audit=Audit(sink=broken))
+
+    async def look(client: Client) -> None:
+        with pytest.raises(MCPError) as told:
+            await client.call_tool("query", {"statement": "SELECT 1"})
+        assert str(told.value) == "The tool query failed with a bug of dqa's (ZeroDivisionError)."
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError" in said
+    assert "secret" not in said
+
+
+def test_ask_is_refused_where_nobody_decides(shop: Path) -> None:
+    """And says what to do instead."""
+    database = dqa.open_database(shop)
+
+    async def look(client: Client) -> None:
+        result = await client.call_tool("ask", {"question": "Whom?", "candidates": ["Ada"]})
+        assert result.is_error
+        assert "no decider and no model were given" in text_of(result)
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
+@pytest.mark.slow
+def test_a_scenario_that_the_server_was_started_with_can_be_asked(
+    generated: Path, tmp_path: Path
+) -> None:
+    """A scripted agent with the simulator decides right; another scenario cannot be named."""
+    questions = read_generated(generated)
+    question = questions.find("locating/1")
+    file = tmp_path / "q.db"
+    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
+    there = over_stdio(
+        *("--database", file, "--scenario", "locating", "--model", "scripted:analyst"),
+        *("--decider", "planrag-sim"),
+    )
+
+    async def ask(client: Client) -> None:
+        asked = {"scenario": "locating", "target": {"country": question.target["country"]}}
+        decided = await client.call_tool("ask", asked)
+        assert not decided.is_error, text_of(decided)
+        assert decided.structured_content["choice"] == questions.truth_of(question).official
+        assert decided.structured_content["model"] == "scripted:analyst"
+        assert decided.structured_content["statements"]
+        other = await client.call_tool("ask", {"scenario": "building", "target": {"goods": "x"}})
+        assert "There is no scenario 'building'. There are: locating." in text_of(other)
+
+    there.run(ask)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--database", "nowhere.db"), "nowhere.db"),
+        (("--policy", "nowhere.json"), "nowhere.json"),
+        (("--policy", "broken.json"), "broken.json"),
+        (("--tables", "nothing"), "nothing"),
+        (("--decider", "nobody"), "There is no decider 'nobody'"),
+        (("--decider", "planrag"), "'planrag' asks a chat model"),
+        (("--model", "scripted:nobody"), "nobody"),
+        (("--decider", "first", "--record", "kept.jsonl"), "leave it out"),
+        (("--transport", "http", "--host", "0.0.0.0"), "--allow-host"),  # noqa: S104
+        (("--transport", "http", "--host", "no.such.host.invalid"), "Nobody can listen"),
+        (("--transport", "http", "--port", "TAKEN"), "Nobody can listen"),
+        (("--database", "a=shop.db", "--database", "a=shop.db"), "'a'"),
+    ],
+)
+def test_what_cannot_be_served_is_one_line_at_the_start(
+    arguments: tuple[str, ...],
+    said: str,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before any client comes."""
+    from dqa.cli.main import run
+
+    monkeypatch.chdir(shop.parent)
+    Path("broken.json").write_text("{", "utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = [port if one == "TAKEN" else one for one in arguments]
+        if "--database" not in given:
+            given += ["--database", "shop.db"]
+        monkeypatch.setattr(sys, "argv", ["dqa", "mcp", *given])
+        with pytest.raises(SystemExit) as ended:
+            run()
+    captured = capsys.readouterr()
+    assert ended.value.code in {1, 2}
+    assert captured.out == ""
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_its_help_names_no_default_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --model and --decider nobody decides."""
+    from dqa.cli.main import run
+
+    monkeypatch.setattr(sys, "argv", ["dqa", "mcp", "--help"])
+    with pytest.raises(SystemExit):
+        run()
+    said = " ".join(capsys.readouterr().out.split())
+    assert "without --model and --decider it refuses. --base-url" in said
+
+
+def test_the_command_closes_what_it_opened(shop: Path) -> None:
+    """A client that comes and goes leaves nothing behind."""
+    there = over_stdio("--database", f"sales={shop}")
+    result = there.call("query", statement="SELECT name FROM supplier WHERE id = 2")
+    assert result.structured_content["database"] == "sales"
+    assert result.structured_content["rows"] == [["Bo"]]
+    if sys.platform == "linux":
+        assert until(lambda: not there.left)

@@ -1,0 +1,1 @@
+SELECT opened, cost FROM plant WHERE opened IN ($candidates) ORDER BY opened;

@@ -1,0 +1,1 @@
+SELECT MIN(opened) AS day FROM plant WHERE opened IN ($candidates);

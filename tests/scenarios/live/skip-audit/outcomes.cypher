@@ -1,0 +1,2 @@
+MATCH (n:LivePlant) WHERE n.opened >= date($since)
+RETURN n.opened AS opened, n.cost / 100.0 AS saving;

@@ -1,0 +1,1 @@
+SELECT opened, cost / 100.0 AS saving FROM plant WHERE opened >= $since;

@@ -1,0 +1,193 @@
+"""A stranger's own warehouse, in any database: plain tables, or nodes, that no writer of ours made.
+
+The scenarios of ``live/`` name some of its columns; it has others, of every usual type.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import ladybug
+import pytest
+
+import dqa
+from dqa.core.evidence import COMPARE
+from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.steps import Answer, Step
+
+LIVE = Path(__file__).parent / "live"
+ROWS: Sequence[tuple[int, str, str, str, str, str, int, bool]] = (
+    (3, "O'Hare", "north", "2019-03-01", "120.50", "300.00", 2, True),
+    (1, "York", "north", "2018-01-15", "100.25", "210.25", 1, True),
+    (2, "Åre", "north", "2021-07-09", "80.00", "350.00", 3, True),
+    (4, "Bath", "south", "2020-05-05", "60.00", "90.00", 2, True),
+    (5, "Hull", "north", "2022-02-02", "10.00", "11.00", 1, False),
+)
+"""Key, name, region, day of the opening, cost, revenue, lines, and whether it works."""
+CANDIDATES = ("O'Hare", "York", "Åre")
+"""The plants that work in the north, in the order of their names' characters."""
+OUTCOMES = (89.75, 110.0, 90.0)
+DAYS = ("2019-03-01", "2020-05-05", "2021-07-09")
+"""Days since 2019 of plants that cost 60 or more."""
+SAVINGS = (1.205, 0.6, 0.8)
+
+_COLUMNS = {
+    "sqlite": "opened TEXT, cost NUMERIC, revenue NUMERIC, lines INTEGER, active BOOLEAN",
+    "duckdb": "opened DATE, cost DECIMAL(12, 2), revenue DECIMAL(12, 2), lines INTEGER, "
+    "active BOOLEAN, audited TIMESTAMP, shift INTERVAL, code UUID, spec JSON, tags VARCHAR[]",
+    "postgres": "opened DATE, cost NUMERIC(12, 2), revenue NUMERIC(12, 2), lines INTEGER, "
+    "active BOOLEAN, audited TIMESTAMP, shift INTERVAL, code UUID, spec JSONB, tags TEXT[]",
+    "mariadb": "opened DATE, cost DECIMAL(12, 2), revenue DECIMAL(12, 2), `lines` INTEGER, "
+    "active BOOLEAN, audited DATETIME, spec JSON",
+}
+_EXTRA = {
+    "sqlite": "",
+    "duckdb": ", NULL, INTERVAL 90 MINUTE, 'b5d4045c-3f46-6c2f-a8f0-5b2f5f9e8c11', "
+    """'{"a": [1]}', ['x', 'y']""",
+    "postgres": ", NULL, '01:30:00', 'b5d4045c-3f46-6c2f-a8f0-5b2f5f9e8c11', "
+    """'{"a": [1]}', ARRAY['x', 'y']""",
+    "mariadb": """, NULL, '{"a": [1]}'""",
+}
+
+
+def quoted(text: str) -> str:
+    """Return a text as SQL spells it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def statements(dialect: str) -> Iterator[str]:
+    """Yield the statements that make the warehouse in a relational database."""
+    mark = "`" if dialect == "mariadb" else '"'
+    name = f"{mark}plant name{mark}"
+    yield (
+        f"CREATE TABLE plant (plant_id INTEGER PRIMARY KEY, {name} VARCHAR(40), "
+        f"region VARCHAR(20), {_COLUMNS[dialect]})"
+    )
+    for key, plant, region, opened, cost, revenue, lines, active in ROWS:
+        cells = (
+            f"{key}, {quoted(plant)}, {quoted(region)}, {quoted(opened)}, {cost}, {revenue}, "
+            f"{lines}, {str(active).upper()}{_EXTRA[dialect]}"
+        )
+        yield f"INSERT INTO plant VALUES ({cells})"
+    yield "CREATE TABLE unrelated (x INTEGER)"
+
+
+def cypher(label: str, *, typed: bool) -> Iterator[str]:
+    """Yield the statements that make the graph twin; a `typed` graph declares its properties."""
+    if typed:
+        yield (
+            f"CREATE NODE TABLE {label} (plant_id INT64, name STRING, region STRING, opened DATE, "
+            "cost DOUBLE, revenue DOUBLE, lines INT64, active BOOLEAN, PRIMARY KEY (plant_id))"
+        )
+    for key, plant, region, opened, cost, revenue, lines, active in ROWS:
+        text = plant.replace("'", "\\'")
+        yield (
+            f"CREATE (:{label} {{plant_id: {key}, name: '{text}', region: '{region}', "
+            f"opened: date('{opened}'), cost: {cost}, revenue: {revenue}, lines: {lines}, "
+            f"active: {str(active).lower()}}})"
+        )
+
+
+def make_embedded(backend: str, folder: Path) -> str:
+    """Make the warehouse in a file of an embedded database, and return where it is."""
+    if backend == "sqlite":
+        file = folder / "plants.db"
+        with closing(sqlite3.connect(file)) as connection, connection:
+            for statement in statements("sqlite"):
+                connection.execute(statement)
+    elif backend == "duckdb":
+        file = folder / "plants.duckdb"
+        with closing(duckdb.connect(str(file))) as opened:
+            for statement in statements("duckdb"):
+                opened.execute(statement)
+    else:
+        file = folder / "plants.lbug"
+        database = ladybug.Database(str(file))
+        connected = ladybug.Connection(database)
+        for statement in cypher("LivePlant", typed=True):
+            connected.execute(statement)
+        connected.close()
+        database.close()
+    return str(file)
+
+
+def folder_for(label: str, folder: Path) -> Path:
+    """Return a copy of the scenarios whose nodes have another label."""
+    copy = folder / "live"
+    shutil.copytree(LIVE, copy)
+    for file in copy.rglob("*"):
+        if file.is_file():
+            file.write_text(file.read_text("utf-8").replace("LivePlant", label), "utf-8")
+    return copy
+
+
+NORTH = {"region": "north", "active": "true"}
+SINCE = {"since": "2019-01-01", "least": "60"}
+SUMMED = "SELECT region, SUM(cost) AS cost FROM plant GROUP BY region ORDER BY region"
+GRAPH_SUM = "MATCH (n:LivePlant) RETURN n.region AS region, SUM(n.cost) AS cost ORDER BY region"
+
+
+def scores_are_those_of_the_database(location: str, folder: Path) -> None:
+    """Hold that questions are judged, with regret and shortcuts, by outcomes asked in place."""
+    close, skip = folder / "close-plant", folder / "skip-audit"
+    found = dqa.read_questions([{"target": NORTH}], location, scenario=close)
+    (question,) = found.questions
+    assert question.candidates == CANDIDATES
+    assert found.truth_of(question).outcomes == OUTCOMES
+    run = dqa.evaluate(found, ["oracle", "first", "random"])
+    judged = {result.decider: result for result in run.results}
+    assert judged["oracle"].outcome == judged["first"].outcome == "correct"
+    assert judged["oracle"].best_value == OUTCOMES[0]
+
+    target = {"since": "2019-01-01", "least": 60}
+    found = dqa.read_questions([{"target": target}], location, scenario=skip)
+    (question,) = found.questions
+    assert question.candidates == DAYS
+    assert found.truth_of(question).outcomes == pytest.approx(SAVINGS, rel=1e-12)
+    run = dqa.evaluate(found, ["oracle", "earliest-day"])
+    assert [result.outcome for result in run.results] == ["correct", "correct"]
+    assert "Best shortcut" in run.report()
+    assert "100.0 (1/1)" in run.report()
+    (shortcut,) = dqa.measure_shortcuts(found)
+    assert (shortcut.name, shortcut.right, shortcut.questions) == ("earliest-day", 1, 1)
+
+
+def agents_decide_alike(location: str, folder: Path, statement: str) -> None:
+    """Hold that agents, simulating ones and DeLLMa decide, and what the record of it says."""
+    asked = dqa.AskedQuestion(scenario=str(folder / "close-plant"), target=NORTH)
+    replies = [Step("", statement), Answer("", "York")]
+    trace = dqa.ask(location, asked, decider="planrag", model=GivenReplies(replies), debug=True)
+    assert trace.choice == "York"
+    assert trace.evidence[0].error is None
+    record = trace.asked
+    assert record is not None
+    assert [(one.candidate, one.outcome, one.rank) for one in record.alternatives] == [
+        (CANDIDATES[0], OUTCOMES[0], 1),
+        (CANDIDATES[2], OUTCOMES[2], 2),
+        (CANDIDATES[1], OUTCOMES[1], 3),
+    ]
+    assert (record.unit, record.goal, record.total) == ("lost margin", "minimise", 3)
+
+    replies = [Step("", "all", tool=COMPARE), Answer("", "O'Hare")]
+    trace = dqa.ask(location, asked, decider="planrag-sim", model=GivenReplies(replies), debug=True)
+    (compared,) = trace.evidence
+    assert compared.rows == tuple((one.candidate, one.outcome) for one in record.alternatives)
+    assert compared.translated == record.statement
+    assert "O''Hare" in str(record.statement) or "O\\'Hare" in str(record.statement)
+
+    days = dqa.AskedQuestion(scenario=str(folder / "skip-audit"), target=SINCE)
+    trace = dqa.ask(
+        location,
+        days,
+        decider="dellma-pairs",
+        model="scripted:analyst",
+        settings={"dellma.samples": "4"},
+        debug=True,
+    )
+    assert trace.choice == DAYS[0]
+    assert not trace.warnings

@@ -185,6 +185,11 @@ LANE = Table(
 )
 Index("order_line_product", ORDER_LINE.c.product_id)
 Index("order_line_plant", ORDER_LINE.c.plant_id)
+Index("plant_product_product", PLANT_PRODUCT.c.product_id)
+Index("product_supplier_supplier", PRODUCT_SUPPLIER.c.supplier_id)
+Index("customer_order_warehouse", CUSTOMER_ORDER.c.warehouse_id)
+Index("customer_order_customer", CUSTOMER_ORDER.c.customer_id)
+Index("shipment_product", SHIPMENT.c.product_id)
 Index("shipment_supplier", SHIPMENT.c.supplier_id)
 
 

@@ -1,12 +1,16 @@
 -- What each warehouse lost in the quarter, of the family.
-SELECT w.name AS warehouse, SUM((l.quantity - l.shipped_quantity) * l.unit_price) AS lost_revenue,
-  SUM(l.quantity - l.shipped_quantity) AS lost_units
-FROM customer_order o
-JOIN order_line l ON l.order_id = o.order_id
-JOIN product p ON p.product_id = l.product_id
-JOIN warehouse w ON w.warehouse_id = o.warehouse_id
-WHERE o.quarter = $quarter AND p.family = $family AND p.discontinued_on IS NULL
-  AND l.shipped_quantity < l.quantity AND w.name IN ($candidates)
+SELECT w.name AS warehouse, SUM(lost.revenue) AS lost_revenue, SUM(lost.units) AS lost_units
+FROM (
+  SELECT o.warehouse_id, l.product_id, SUM(l.quantity - l.shipped_quantity) AS units,
+    SUM((l.quantity - l.shipped_quantity) * l.unit_price) AS revenue
+  FROM customer_order o
+  JOIN order_line l ON l.order_id = o.order_id
+  WHERE o.quarter = $quarter AND l.shipped_quantity < l.quantity
+  GROUP BY o.warehouse_id, l.product_id
+) lost
+JOIN product p ON p.product_id = lost.product_id
+JOIN warehouse w ON w.warehouse_id = lost.warehouse_id
+WHERE p.family = $family AND p.discontinued_on IS NULL AND w.name IN ($candidates)
 GROUP BY w.name
 ORDER BY w.name;
 -- What lies there today, and what keeping it costs.

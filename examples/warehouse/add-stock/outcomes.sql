@@ -4,8 +4,7 @@ WITH lost AS (
     SUM((l.quantity - l.shipped_quantity) * l.unit_price) AS revenue
   FROM customer_order o
   JOIN order_line l ON l.order_id = o.order_id
-  JOIN product p ON p.product_id = l.product_id
-  WHERE o.quarter = $quarter AND p.family = $family AND l.shipped_quantity < l.quantity
+  WHERE o.quarter = $quarter AND l.shipped_quantity < l.quantity
   GROUP BY o.warehouse_id, l.product_id
 ),
 source AS (

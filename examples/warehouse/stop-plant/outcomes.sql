@@ -14,16 +14,17 @@ cost AS (
   JOIN lane ON lane.plant_id = pp.plant_id
 ),
 moved AS (
-  SELECT m.plant_id, m.units, m.revenue, own.unit_cost AS own_cost,
+  SELECT m.plant_id, m.units, m.revenue, own.unit_cost + lane.unit_freight AS own_cost,
     MIN(other.unit_cost) AS other_cost
   FROM made m
   JOIN plant p ON p.plant_id = m.plant_id
-  JOIN cost own ON own.plant_id = m.plant_id AND own.product_id = m.product_id
-    AND own.warehouse_id = m.warehouse_id
+  JOIN plant_product own ON own.plant_id = m.plant_id AND own.product_id = m.product_id
+  JOIN lane ON lane.plant_id = m.plant_id AND lane.warehouse_id = m.warehouse_id
   LEFT JOIN cost other ON other.product_id = m.product_id
     AND other.warehouse_id = m.warehouse_id AND other.plant_id <> m.plant_id
   WHERE p.name IN ($candidates)
-  GROUP BY m.plant_id, m.product_id, m.warehouse_id, m.units, m.revenue, own.unit_cost
+  GROUP BY m.plant_id, m.product_id, m.warehouse_id, m.units, m.revenue, own.unit_cost,
+    lane.unit_freight
 )
 SELECT p.name AS plant,
   COALESCE(SUM(

@@ -4,14 +4,15 @@ WITH sold AS (
     SUM(l.shipped_quantity * l.unit_price) AS revenue
   FROM customer_order o
   JOIN order_line l ON l.order_id = o.order_id
-  JOIN product p ON p.product_id = l.product_id
-  WHERE o.quarter = $quarter AND p.family = $family AND p.discontinued_on IS NULL
+  WHERE o.quarter = $quarter
   GROUP BY l.product_id
 ),
 bought AS (
   SELECT ps.supplier_id, SUM(sold.units * ps.unit_cost) AS cost, SUM(sold.revenue) AS revenue
   FROM sold
+  JOIN product p ON p.product_id = sold.product_id
   JOIN product_supplier ps ON ps.product_id = sold.product_id
+  WHERE p.family = $family AND p.discontinued_on IS NULL
   GROUP BY ps.supplier_id
 ),
 delivered AS (

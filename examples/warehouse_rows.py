@@ -386,7 +386,7 @@ def _lines(  # noqa: PLR0913  (each is a part of what a line is drawn from)
     warehouse: Ints,
 ) -> pa.Table:
     liked = rng.lognormal(0.0, 0.3, _PRODUCTS) * np.array([0.6, 1.0, 1.0, 1.0])[products.group]
-    product = rng.choice(_PRODUCTS, len(order), p=liked / liked.sum())
+    product = _different(rng, order, liked / liked.sum())
     quantity = rng.integers(1, 10, len(order))
     role = roles[1, warehouse]
     lost = np.array(_LOST)[role] * np.array(_IN_REGION)[warehouse // 4]
@@ -405,6 +405,17 @@ def _lines(  # noqa: PLR0913  (each is a part of what a line is drawn from)
             "unit_price": _money(np.round(products.cents[product] * off)),
         }
     )
+
+
+def _different(rng: np.random.Generator, order: Ints, liked: Floats) -> Ints:
+    """Return the product of each line, which no other line of the order has."""
+    product = rng.choice(_PRODUCTS, len(order), p=liked)
+    while True:
+        _, first = np.unique(order * _PRODUCTS + product, return_index=True)
+        again = np.setdiff1d(np.arange(len(order)), first, assume_unique=True)
+        if not len(again):
+            return product
+        product[again] = rng.choice(_PRODUCTS, len(again), p=liked)
 
 
 def _plants_of(  # noqa: PLR0913  (as above)

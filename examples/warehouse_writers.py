@@ -258,9 +258,13 @@ def write_neo4j(rows: Rows, target: str) -> None:
     from neo4j import GraphDatabase
 
     url = make_url(target)
-    where = url.set(username=None, password=None).render_as_string()
+    where = URL.create(url.drivername, host=url.host, port=url.port).render_as_string()
     with (
-        GraphDatabase.driver(where, auth=(url.username or "", url.password or "")) as driver,
+        GraphDatabase.driver(
+            where,
+            auth=(url.username or "", url.password or ""),
+            notifications_min_severity="OFF",  # labels that are not there yet are what is meant
+        ) as driver,
         driver.session() as session,
     ):
         for label in NODES:

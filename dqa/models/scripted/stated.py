@@ -14,7 +14,7 @@ from string import Template
 from dqa.core.database import Kind
 from dqa.core.errors import UsageError
 from dqa.core.situation import Cell
-from dqa.models.scripted.steps import Answer, Script, Step, Task, number, numbered, pick, settled
+from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, pick, settled
 from dqa.scenarios.base import LIST_SEPARATOR, Scenario
 from dqa.scenarios.recognising import asked_scenario
 from dqa.scenarios.statements import Values, filled
@@ -48,7 +48,7 @@ def analyst(task: Task, seed: int) -> Script:
         yield Step("This bears on the question.", asked.statement(template, listed), plan)
     given = last.given or asked.statement(asked.outcomes, listed)
     seen = yield Step(last.thought, given, plan, last.tool)
-    values = {str(row[0]): settled(number(row[1])) for row in seen.rows}
+    values = {str(row[0]): settled(_figure(row[1])) for row in seen.rows}
     if not values:
         return Answer("Nobody tells what they lead to, so I take the first.", str(listed[0]))
     best = (max if asked.scenario.goal == "maximise" else min)(values.values())
@@ -138,3 +138,11 @@ class _Asked:
             f"{called} is not there, by which a scripted model decides: write it, or ask a "
             "language model (--model)."
         )
+
+
+def _figure(cell: Cell) -> float:
+    """Return a cell as a number; one of more digits than a float has is shown as its text."""
+    try:
+        return float(cell if cell is not None else "nan")
+    except ValueError as error:
+        raise UsageError(f"The outcome {cell!r} is no number: mend the scenario.") from error

@@ -1,7 +1,6 @@
 // What each warehouse lost in the quarter, of the family.
 MATCH (w:Warehouse)<-[:SERVED_FROM]-(o:CustomerOrder)-[l:LINE]->(g:Product {family: $family})
-WHERE o.quarter = date($quarter) AND g.discontinued_on IS NULL
-  AND l.shipped_quantity < l.quantity AND w.name IN [$candidates]
+WHERE o.quarter = date($quarter) AND g.discontinued_on IS NULL AND w.name IN [$candidates]
 RETURN w.name AS warehouse, sum((l.quantity - l.shipped_quantity) * l.unit_price) AS lost_revenue,
   sum(l.quantity - l.shipped_quantity) AS lost_units
 ORDER BY warehouse;

@@ -5,7 +5,7 @@ FROM (
     SUM((l.quantity - l.shipped_quantity) * l.unit_price) AS revenue
   FROM customer_order o
   JOIN order_line l ON l.order_id = o.order_id
-  WHERE o.quarter = $quarter AND l.shipped_quantity < l.quantity
+  WHERE o.quarter = $quarter
   GROUP BY o.warehouse_id, l.product_id
 ) lost
 JOIN product p ON p.product_id = lost.product_id

@@ -14,14 +14,14 @@ source AS (
   GROUP BY pp.product_id, lane.warehouse_id
 )
 SELECT w.name AS warehouse,
-  SUM(
+  ROUND(SUM(
     CASE
       WHEN lost.units IS NULL THEN 0 - $units * w.holding_cost
       WHEN lost.units <= $units
         THEN lost.revenue - lost.units * source.unit_cost - ($units - lost.units) * w.holding_cost
       ELSE $units * (1E0 * lost.revenue / lost.units - source.unit_cost)
     END
-  ) AS extra_profit
+  ), 2) AS extra_profit
 FROM warehouse w
 CROSS JOIN product p
 JOIN source ON source.product_id = p.product_id AND source.warehouse_id = w.warehouse_id

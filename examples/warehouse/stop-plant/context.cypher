@@ -7,8 +7,11 @@ RETURN p.name AS plant, p.quarterly_cost AS quarterly_cost, sum(l.shipped_quanti
   sum(l.shipped_quantity * l.unit_price) AS revenue, count(DISTINCT g.product_id) AS products
 ORDER BY quarterly_cost DESC, plant;
 // How many of the products that a plant can make no other plant can.
-MATCH (p:Plant)-[:MAKES]->(g:Product)<-[:MAKES]-(q:Plant)
+MATCH (p:Plant)-[:MAKES]->(g:Product)
 WHERE p.name IN [$candidates]
-WITH p, g, count(DISTINCT q.plant_id) AS others
-RETURN p.name AS plant, count(g) AS made_elsewhere
+WITH p, g
+MATCH (q:Plant)-[:MAKES]->(g)
+WITH p, g, count(q) AS plants
+RETURN p.name AS plant, count(g) AS products,
+  sum(CASE WHEN plants = 1 THEN 1 ELSE 0 END) AS made_nowhere_else
 ORDER BY plant;

@@ -15,4 +15,4 @@ WITH p.name AS plant, p.quarterly_cost AS saved,
     WHEN other_cost IS NULL THEN revenue - units * own_cost
     ELSE units * (other_cost - own_cost)
   END) AS lost
-RETURN plant, lost - saved AS lost_profit;
+RETURN plant, round(lost - saved, 2) AS lost_profit;

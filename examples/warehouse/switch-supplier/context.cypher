@@ -8,5 +8,5 @@ ORDER BY supplier;
 // What a unit of each product of the family costs, on average.
 MATCH (s:Supplier)-[f:OFFERS]->(g:Product {family: $family})
 WHERE g.discontinued_on IS NULL AND s.name IN [$candidates]
-RETURN s.name AS supplier, avg(f.unit_cost) AS mean_unit_cost
+RETURN s.name AS supplier, round(avg(f.unit_cost), 2) AS mean_unit_cost
 ORDER BY supplier;

@@ -8,7 +8,7 @@ WHERE sh.quarter = $quarter AND p.family = $family AND s.name IN ($candidates)
 GROUP BY s.name
 ORDER BY s.name;
 -- What a unit of each product of the family costs, on average.
-SELECT s.name AS supplier, AVG(ps.unit_cost) AS mean_unit_cost
+SELECT s.name AS supplier, ROUND(AVG(ps.unit_cost), 2) AS mean_unit_cost
 FROM supplier s
 JOIN product_supplier ps ON ps.supplier_id = s.supplier_id
 JOIN product p ON p.product_id = ps.product_id

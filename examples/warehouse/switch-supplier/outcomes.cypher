@@ -7,4 +7,4 @@ OPTIONAL MATCH (o:CustomerOrder)-[l:LINE]->(g:Product {family: $family})<-[f:OFF
 WHERE o.quarter = date($quarter) AND g.discontinued_on IS NULL
 WITH s, shipments, late, sum(l.shipped_quantity * f.unit_cost) AS cost,
   sum(l.shipped_quantity * l.unit_price) AS revenue
-RETURN s.name AS supplier, cost + 0.25 * revenue * late / shipments AS cost;
+RETURN s.name AS supplier, round(cost + 0.25 * revenue * late / shipments, 2) AS cost;

@@ -24,8 +24,11 @@ delivered AS (
   GROUP BY sh.supplier_id
 )
 SELECT s.name AS supplier,
-  COALESCE(bought.cost, 0)
-    + 0.25E0 * COALESCE(bought.revenue, 0) * delivered.late / delivered.shipments AS cost
+  ROUND(
+    COALESCE(bought.cost, 0)
+    + 0.25 * COALESCE(bought.revenue, 0) * delivered.late * 1E0 / delivered.shipments,
+    2
+  ) AS cost
 FROM supplier s
 JOIN delivered ON delivered.supplier_id = s.supplier_id
 LEFT JOIN bought ON bought.supplier_id = s.supplier_id

@@ -12,7 +12,8 @@ import argparse
 from collections.abc import Sequence
 from time import perf_counter
 
-from examples.warehouse_rows import FULL, make_rows
+from examples.warehouse_rows import make_rows
+from examples.warehouse_shape import FULL
 from examples.warehouse_writers import NotEmptyError, writer_for
 
 

@@ -29,7 +29,7 @@ from sqlalchemy.schema import (
     SetTableComment,
 )
 
-from examples.warehouse_rows import Rows
+from examples.warehouse_shape import Rows
 from examples.warehouse_tables import (
     METADATA,
     NODES,
@@ -83,7 +83,7 @@ def _in_order(rows: Rows, table: Table) -> pa.Table:
 
 def _is(kind: pa.DataType, wanted: pa.DataType) -> bool:
     both_decimal = pa.types.is_decimal(kind) and pa.types.is_decimal(wanted)
-    return both_decimal or kind.equals(wanted)
+    return bool(both_decimal or kind.equals(wanted))
 
 
 _DECIMAL = pa.decimal128(10, 2)
@@ -103,7 +103,7 @@ def write_sqlite(rows: Rows, target: str) -> None:
             marks = ", ".join("?" for _ in table.columns)
             statement = f"INSERT INTO {table.name} VALUES ({marks})"  # noqa: S608  (our own names)
             cursor = connection.connection.cursor()
-            cursor.executemany(statement, _values(_in_order(rows, table), convert))
+            cursor.executemany(statement, list(_values(_in_order(rows, table), convert)))
         connection.execute(text("ANALYZE"))
     engine.dispose()
 
@@ -144,7 +144,7 @@ def write_postgres(rows: Rows, target: str) -> None:
     with engine.begin() as connection:
         for table in METADATA.sorted_tables:
             cursor = connection.connection.cursor()
-            with cursor.copy(f"COPY {table.name} FROM STDIN (FORMAT csv)") as copy:  # type: ignore[attr-defined]
+            with cursor.copy(f"COPY {table.name} FROM STDIN (FORMAT csv)") as copy:
                 copy.write(_csv(_in_order(rows, table)))
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         connection.execute(text("ANALYZE"))
@@ -268,18 +268,20 @@ def write_neo4j(rows: Rows, target: str) -> None:
         driver.session() as session,
     ):
         for label in NODES:
-            if session.run(f"MATCH (n:{label}) RETURN n LIMIT 1").single() is not None:  # type: ignore[arg-type]
+            if session.run(f"MATCH (n:{label}) RETURN n LIMIT 1").single() is not None:
                 raise NotEmptyError(f"{_shown(url)} has nodes labelled {label} already.")
         for label in NODES:
             key = node_columns(label)[0]
-            session.run(f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{label}) REQUIRE n.{key} IS UNIQUE")  # type: ignore[arg-type]
+            session.run(
+                f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{label}) REQUIRE n.{key} IS UNIQUE"
+            )
         session.run("CREATE INDEX IF NOT EXISTS FOR (n:CustomerOrder) ON (n.quarter)")
         session.run("CREATE INDEX IF NOT EXISTS FOR (n:Shipment) ON (n.quarter)")
         session.run("CALL db.awaitIndexes()")
         for label, table in NODES.items():
             given = _plain(rows[table].select(node_columns(label))).to_pylist()
             for batch in _batches(given):
-                session.run(f"UNWIND $rows AS row CREATE (n:{label}) SET n = row", rows=batch)  # type: ignore[arg-type]
+                session.run(f"UNWIND $rows AS row CREATE (n:{label}) SET n = row", rows=batch)
         for each in RELATIONSHIPS:
             table = _plain(rows[each.table])
             sources, targets = table[each.source[1]], table[each.target[1]]
@@ -293,7 +295,7 @@ def write_neo4j(rows: Rows, target: str) -> None:
                 f"CREATE (a)-[r:{each.label}]->(b) SET r = row[2]"
             )
             for batch in _batches(given):
-                session.run(statement, rows=batch)  # type: ignore[arg-type]
+                session.run(statement, rows=batch)
 
 
 _BY_SCHEME: Mapping[str, Writer] = {

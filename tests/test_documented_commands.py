@@ -15,7 +15,9 @@ import pytest
 HOME = Path(__file__).parents[1]
 PAGES = [HOME / "README.md", *sorted((HOME / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"^(?:\$ )?(?P<line>(?:echo .*\| )?dqa .+)$", re.MULTILINE)
+_COMMAND = re.compile(
+    r"^(?:\$ )?(?P<line>(?:(?:echo .*\| )?dqa|python -m examples\.) ?.+)$", re.MULTILINE
+)
 
 NEEDS = {
     "openai:": "a language model",
@@ -72,7 +74,9 @@ def test_the_commands_of_a_page_run_in_their_order(
     """In one folder, beside the releases under the names that the pages call them."""
     (tmp_path / "PlanRAG").symlink_to(release_dir)
     (tmp_path / "DeLLMa").symlink_to(dellma_release_dir)
-    here = f'set -o pipefail; dqa() {{ {shlex.quote(sys.executable)} -m dqa "$@"; }}; '
+    (tmp_path / "examples").symlink_to(HOME / "examples")
+    python = shlex.quote(sys.executable)
+    here = f'set -o pipefail; dqa() {{ {python} -m dqa "$@"; }}; python() {{ {python} "$@"; }}; '
     for line in runnable(page):
         short = line
         for pattern, fewer in FEWER:

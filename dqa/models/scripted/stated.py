@@ -38,7 +38,12 @@ def analyst(task: Task, seed: int) -> Script:
     else:
         last = Step(f"What does each lead to, in {outcome}?", "")
     plan = numbered(
-        [_LIST, "Read what bears on the question.", "Compare what each leads to.", "Choose the best."]
+        [
+            _LIST,
+            "Read what bears on the question.",
+            "Compare what each leads to.",
+            "Choose the best.",
+        ]
     )
     seen = yield Step("First I have to know what can be chosen.", asked.listing, plan)
     listed = asked.kept([row[0] for row in seen.rows])

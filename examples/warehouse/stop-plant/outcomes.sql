@@ -27,13 +27,13 @@ moved AS (
     lane.unit_freight
 )
 SELECT p.name AS plant,
-  COALESCE(SUM(
+  SUM(
     CASE
       WHEN moved.other_cost IS NULL THEN moved.revenue - moved.units * moved.own_cost
       ELSE moved.units * (moved.other_cost - moved.own_cost)
     END
-  ), 0) - p.quarterly_cost AS lost_profit
+  ) - p.quarterly_cost AS lost_profit
 FROM plant p
-LEFT JOIN moved ON moved.plant_id = p.plant_id
+JOIN moved ON moved.plant_id = p.plant_id
 WHERE p.name IN ($candidates)
 GROUP BY p.name, p.quarterly_cost;

@@ -86,6 +86,8 @@ class MariaDB(Engine):
     def create(self, site: Site) -> None:  # noqa: D102
         settings = {
             "datadir": site.home / "data",
+            # Not one that servers share: each that starts removes whatever `#sql*` it finds there.
+            "tmpdir": site.home / "tmp",
             "bind-address": "127.0.0.1",
             "port": site.port,
             "socket": "mariadb.sock",  # relative to datadir: a full path may be too long for one
@@ -104,7 +106,8 @@ class MariaDB(Engine):
             }
         lines = (f"{key}={value}" for key, value in settings.items())
         give_file(site.home / "my.cnf", "\n".join(["[mariadbd]", *lines, ""]))
-        give(_made(site.home / "data"), 0o700)
+        for folder in ("data", "tmp"):
+            give(_made(site.home / folder), 0o700)
         run(
             [
                 _required("mariadb-install-db"),

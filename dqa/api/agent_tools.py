@@ -17,6 +17,7 @@ from dqa.api.deciding import Decided, Decisions
 from dqa.api.looking import QueriedRows, StatementVerdict, check_statement, query, read_schema
 from dqa.api.tables import DescribedTable, describe_table, sample_rows
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.display import LEAST_TOKENS, MOST_TOKENS
 from dqa.core.errors import (
     AuditError,
     DqaError,
@@ -25,7 +26,6 @@ from dqa.core.errors import (
     UnparsableReplyError,
     UsageError,
 )
-from dqa.core.fitting import MOST_CHARACTERS
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.deciders.tools import Arguments, Text, fitted_arguments
@@ -33,7 +33,6 @@ from dqa.deciders.tools import Arguments, Text, fitted_arguments
 Databases: TypeAlias = Database | Mapping[str, Database]
 """An open database, or several by name."""
 
-_FEWEST_CHARACTERS = 500
 _MOST_SAMPLED = 100
 """Rows of a sample, at most."""
 _LONGEST_MESSAGE = 4_000
@@ -97,11 +96,11 @@ class SchemaArguments(_Strict):
     question: str = Field(
         default="", description="what it is about: tables that its words name are described first"
     )
-    characters: int = Field(
-        default=MOST_CHARACTERS,
-        ge=_FEWEST_CHARACTERS,
-        le=MOST_CHARACTERS,
-        description="most characters of the description",
+    tokens: int = Field(
+        default=MOST_TOKENS,
+        ge=LEAST_TOKENS,
+        le=MOST_TOKENS,
+        description="most tokens of the description, about",
     )
 
 
@@ -234,8 +233,8 @@ def agent_tools(
     )
 
 
-def _schema(database: Database, question: str, characters: int) -> SchemaText:
-    shown = read_schema(database, about=question, most=characters)
+def _schema(database: Database, question: str, tokens: int) -> SchemaText:
+    shown = read_schema(database, about=question, tokens=tokens)
     described = shown.described
     count = len(described.tables) + len(described.nodes) + len(described.edges)
     return SchemaText(

@@ -63,7 +63,7 @@ def _langchain(tool: AgentTool) -> StructuredTool:
         args_schema=tool.arguments,
         response_format="content_and_artifact",
         handle_tool_error=True,
-        handle_validation_error=partial(first_problem, tool.name),
+        handle_validation_error=partial(first_problem, tool.name, tool.arguments),
     )
 
 

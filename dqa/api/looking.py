@@ -9,8 +9,8 @@ from typing import Any, Self
 
 from dqa.api.databases import open_database
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
+from dqa.core.display import MOST_TOKENS, Display
 from dqa.core.errors import UsageError
-from dqa.core.fitting import MOST_CHARACTERS
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
 from dqa.deciders.samples import shown_schema, warning_of
@@ -120,7 +120,7 @@ def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
     tables: Sequence[str] = (),
     samples: int = 0,
     about: str = "",
-    most: int = MOST_CHARACTERS,
+    tokens: int = MOST_TOKENS,
     policy: Policy | Path | str | None = None,
 ) -> ShownSchema:
     """Return what a model is shown of a database.
@@ -135,8 +135,8 @@ def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
         How many values of each text and boolean column stand in it.
     about
         The words of a question: what they name is described first, where not all can be.
-    most
-        Characters of the text.
+    tokens
+        Most tokens of the text, by an estimate that is rather too high.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
         It failed.
     """
     with opened(database, policy=policy, tables=tables) as there:
-        shown = shown_schema(there, samples, about, most)
+        shown = shown_schema(there, samples, about, Display(schema_tokens=tokens).schema_tokens)
         warning = warning_of(shown)
         return ShownSchema(
             database=there.name,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from dqa.api.looking import QueriedRows
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError, StatementError, UnknownNameError
-from dqa.core.fitting import Part, part_fields, part_name
+from dqa.core.relevance import Part, part_fields, part_name
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo, cypher_name, sql_name
 

@@ -270,6 +270,16 @@ Samples = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
+SchemaTokens = Annotated[
+    int,
+    typer.Option(
+        "--schema-tokens",
+        metavar="N",
+        min=300,
+        help="Most tokens of the schema, about; agents may look up what has no room.",
+        rich_help_panel=MODELS,
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)
 ]

@@ -93,6 +93,7 @@ def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> Mapping[str, Any]:
         "row_limit": spec.limits.rows,
         "digits": spec.display.digits,
         "samples": spec.display.samples,
+        "schema_tokens": spec.display.schema_tokens,
     }
     merged = {name: given.get(name, value) for name, value in recorded.items()}
     settings = options.settings_in(given.get("settings")) or spec.settings
@@ -100,7 +101,12 @@ def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> Mapping[str, Any]:
     asking = DecidingOptions(**merged, settings=listed)
     return asking.fields(given.get("rule_set", spec.rule_set)) | {
         "limits": replace(spec.limits, rows=asking.row_limit),
-        "display": replace(spec.display, digits=asking.digits, samples=asking.samples),
+        "display": replace(
+            spec.display,
+            digits=asking.digits,
+            samples=asking.samples,
+            schema_tokens=asking.schema_tokens,
+        ),
     }
 
 

@@ -30,6 +30,7 @@ def schema(  # noqa: PLR0913  (one parameter an option)
     ] = "",
     tables: options.Tables = None,
     samples: options.Samples = 0,
+    schema_tokens: options.SchemaTokens = 10_000,
     policy: options.Policy = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -41,6 +42,7 @@ def schema(  # noqa: PLR0913  (one parameter an option)
         tables=options.tables_in(tables),
         samples=samples,
         about=question,
+        tokens=schema_tokens,
         policy=policy,
     )
     if as_json:

@@ -119,6 +119,7 @@ class DecidingOptions:
     row_limit: options.RowLimit = 200
     digits: options.Digits = 6
     samples: options.Samples = 0
+    schema_tokens: options.SchemaTokens = 10_000
     settings: options.Settings = None
 
     def fields(self, rule_set: str | None, *, reads: bool = False) -> DecidingFields:
@@ -146,5 +147,5 @@ class DecidingOptions:
             "seed": self.seed,
             "max_steps": self.max_steps,
             "limits": Limits(rows=self.row_limit),
-            "display": Display(self.digits, self.samples),
+            "display": Display(self.digits, self.samples, schema_tokens=self.schema_tokens),
         }

@@ -18,6 +18,11 @@ from dqa.core.situation import Cell
 Value: TypeAlias = "Cell | list[Value] | dict[str, Value]"
 """What a cell of a result holds: a plain value, or a list or map of such."""
 
+MOST_TOKENS = 10_000
+"""Tokens of a schema that a model is shown, where nobody says otherwise."""
+LEAST_TOKENS = 300
+"""With fewer there is no room for a table beside what is said of the others."""
+
 _SAME = 12
 """Digits in which values that differ only by rounding are alike."""
 
@@ -35,16 +40,19 @@ class Display:
         How many values of each text and boolean column stand in the schema.
     fold
         Whether a comparison tells in one line of all the candidates that change nothing.
+    schema_tokens
+        Most tokens of the schema, by an estimate that is rather too high (`estimate_tokens`).
 
     Raises
     ------
     UsageError
-        One of them is less than 0.
+        One of them is less than 0, or there is no room for a schema.
     """
 
     digits: int = 6
     samples: int = 0
     fold: bool = True
+    schema_tokens: int = MOST_TOKENS
 
     def __post_init__(self) -> None:
         """Refuse what nobody can show."""
@@ -52,6 +60,10 @@ class Display:
             given = getattr(self, name)
             if given < 0:
                 raise UsageError(f"Display: {name} must be 0 or more, not {given}.")
+        if self.schema_tokens < LEAST_TOKENS:
+            raise UsageError(
+                f"Display: schema_tokens must be {LEAST_TOKENS} or more, not {self.schema_tokens}."
+            )
 
 
 DEFAULT_DISPLAY = Display()

@@ -16,6 +16,11 @@ SIMULATE = "simulate"
 COMPARE = "compare"
 SIMULATING = (SIMULATE, COMPARE)
 """The tools that ask the simulator instead."""
+DESCRIBE = "describe_table"
+SAMPLE = "sample_rows"
+FIND = "find_columns"
+LOOKING_UP = (DESCRIBE, SAMPLE, FIND)
+"""The tools that look up what of a long schema is not in the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Evidence:
         The statement as it ran, where it was translated from another dialect; of a simulation, the
         one that asked the database for outcomes.
     tool
-        The tool that was asked: `QUERY` or one of `SIMULATING`.
+        The tool that was asked: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
     total
         How many rows there were, where a limit cut them and they were counted.
     exact

@@ -310,12 +310,29 @@ def add_line(opened: FileIO, line: str) -> None:
 
 
 def open_to_add(file: Path, *, new: bool = False) -> FileIO:
-    """Open a file for `add_line`, which `new` says must not be there; made, it is its owner's."""
-    return FileIO(file, "x" if new else "a", opener=_open_to_append)
+    """Open a file for `add_line`, which `new` says must not be there; made, it is its owner's.
+
+    Raises
+    ------
+    UnsuitableFileError
+        It is no regular file: to open a pipe waits for somebody who reads it.
+    OSError
+        It cannot be opened.
+    """
+    if not new and os.path.lexists(file):
+        with suppress(FileNotFoundError):  # a link to a file that is to be made
+            _require_suitable(file, file.stat(), None, pipes=False)
+    opened = FileIO(file, "x" if new else "a", opener=_open_to_append)
+    try:
+        _require_suitable(file, os.fstat(opened.fileno()), None, pipes=False)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def _open_to_append(file: str, flags: int) -> int:
-    return open_private(file, flags | os.O_APPEND)
+    return open_private(file, flags | os.O_APPEND | getattr(os, "O_NONBLOCK", 0))
 
 
 def write_private(file: Path, content: str | bytes) -> None:

@@ -1,28 +1,33 @@
 """Schemas that are longer than a model reads: what of one is described, and what is only named.
 
-Parts (tables, node labels, relationship types) go in this order while there is room: those that the
-question's words name, those joined to them, then the rest, of which those go first whose columns
-the words name, rare names before common ones. What is left out is named, for a name is short.
+Parts (tables, node labels, relationship types) go in this order: those that a scenario names, those
+whose names the question says, then by `dqa.core.relevance`: names, columns and comments that its
+words match, and what is joined to such parts. The first are described whole; of the next only keys,
+joins and comments are; what is left out is named, as far as there is room.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from functools import cached_property, lru_cache
 
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.display import MOST_TOKENS
+from dqa.core.relevance import (
+    DEFAULT_WEIGHTS,
+    Part,
+    Relevance,
+    Weights,
+    part_name,
+    words_in,
+)
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
+from dqa.core.text import estimate_tokens
 
-MOST_CHARACTERS = 32_000
-"""Characters of a schema that a model is shown."""
-_NOTE = 260
-"""Characters of what is said beside the names of what is left out."""
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
-_SHORTEST_PLURAL = 4
-
-Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
+_NOTE = 110
+"""Tokens of what is said beside the names of what is left out."""
+_NAMES, _WHOLE = 0.1, 0.4
+"""The share of the room that names may take, and that whole descriptions may take of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +42,29 @@ class FittedSchema:
         Names of what is not, those first that the question is most likely about.
     named
         How many of these are named to the model.
+    order
+        The places of the parts of `schema`, those first that the question is most likely about.
     """
 
     schema: DatabaseSchema
     left_out: tuple[str, ...] = ()
     named: int = 0
+    order: tuple[int, ...] = ()
 
     @property
     def total(self) -> int:
         """How many tables, labels and relationship types there are."""
-        return len(_parts(self.schema)) + len(self.left_out)
+        return len(schema_parts(self.schema)) + len(self.left_out)
+
+    @property
+    def shortened(self) -> int:
+        """How many are described by their keys, joins and comments alone."""
+        return sum(1 for part in schema_parts(self.schema) if part.omitted)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that there is, is described."""
+        return not self.left_out and not self.shortened
 
     def to_text(self) -> str:
         """Return what a model reads: the parts, one a line, then the names of those left out."""
@@ -73,8 +91,10 @@ class FittedSchema:
 def fit_schema(
     schema: DatabaseSchema,
     about: str = "",
-    most: int = MOST_CHARACTERS,
-    left_out: Collection[str] = (),
+    most: int = MOST_TOKENS,
+    *,
+    first: Collection[str] = (),
+    weights: Weights = DEFAULT_WEIGHTS,
 ) -> FittedSchema:
     """Return as much of a schema as a model reads.
 
@@ -83,129 +103,182 @@ def fit_schema(
     schema
         All there is.
     about
-        Words of the question, its rules and statements: what they name is described first.
+        Words of the question, its rules and statements: what they are about is described first.
     most
-        Characters of the text.
-    left_out
-        Names that were left out before.
+        Tokens of the text, as `estimate_tokens` counts them.
+    first
+        Names of parts that go before all others, such as a scenario's.
+    weights
+        What a word is worth by where it stands.
     """
-    parts, lines = _parts(schema), schema.lines()
-    if not left_out and sum(len(line) + 1 for line in lines) <= most:
+    measured = _measured(_Same(schema))
+    if sum(measured.costs) <= most:
         return FittedSchema(schema)
-    names = sum(len(name) + 2 for name in (*map(part_name, parts), *left_out))
-    for_names = min(names, most // 3)
+    return _filled(measured, measured.ranked(about, first, weights)[0], most, ())
+
+
+def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> FittedSchema:
+    """Return what fits of a fitted schema that has become longer, as by samples of its columns.
+
+    Parameters
+    ----------
+    fitted
+        As `fit_schema` returned it.
+    schema
+        Its parts, in the same order.
+    most
+        Tokens of the text.
+    """
+    longer = replace(fitted, schema=schema)
+    if estimate_tokens(longer.to_text()) <= most:
+        return longer
+    order = fitted.order or range(len(schema_parts(schema)))
+    return _filled(_Measured(schema), order, most, fitted.left_out)
+
+
+class _Measured:
+    """A schema with what its parts cost and are about, worked out once for all questions."""
+
+    def __init__(self, schema: DatabaseSchema) -> None:
+        self.schema = schema
+        self.parts = schema_parts(schema)
+        self._relevance: dict[Weights, Relevance] = {}
+
+    @cached_property
+    def costs(self) -> tuple[int, ...]:
+        """What each part costs."""
+        return tuple(map(_cost, self.schema.lines()))
+
+    @cached_property
+    def brief(self) -> tuple[Part, ...]:
+        """Each part without its columns."""
+        return tuple(map(_shortened, self.parts))
+
+    @cached_property
+    def brief_costs(self) -> tuple[int, ...]:
+        """What each costs so."""
+        return tuple(map(_cost, replace_parts(self.schema, self.brief).lines()))
+
+    def ranked(
+        self, about: str, first: Collection[str] = (), weights: Weights = DEFAULT_WEIGHTS
+    ) -> tuple[list[int], int]:
+        """Return the places of the parts, the likeliest first, and how many the words name."""
+        if weights not in self._relevance:
+            self._relevance[weights] = Relevance(self.parts, weights)
+        relevance, names = self._relevance[weights], [part_name(part) for part in self.parts]
+        said, wanted = set(words_in(about)), {name.casefold() for name in first}
+        called = [words_in(name) for name in names]
+        named = {place for place, words in enumerate(called) if words and said.issuperset(words)}
+        given = {place for place, name in enumerate(names) if name.casefold() in wanted}
+        worth = relevance.of(about, sorted(named | given))
+
+        def likeliest(place: int) -> tuple[int, float, int]:
+            tier = 0 if place in given else 1 if place in named else 2
+            return tier, -worth[place], place
+
+        ranked = sorted(range(len(names)), key=likeliest)
+        if weights.joins:
+            # Without what it refers to nothing can be joined, so that stands right behind it.
+            pairs = ((place, *relevance.referred[place]) for place in ranked)
+            ranked = list(dict.fromkeys(place for pair in pairs for place in pair))
+        return ranked, len(named)
+
+
+class _Same:
+    """A schema as a key: equal to itself alone, so that comparing costs nothing."""
+
+    def __init__(self, schema: DatabaseSchema) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.schema is self.schema
+
+
+@lru_cache(maxsize=8)
+def _measured(same: _Same) -> _Measured:
+    return _Measured(same.schema)
+
+
+def _filled(
+    measured: _Measured, ranked: Sequence[int], most: int, left_out: Sequence[str]
+) -> FittedSchema:
+    """Return as much as there is room for, of parts in the order of their places."""
+    parts = measured.parts
+    names = _cost_of_names([*map(part_name, parts), *left_out])
+    for_names = min(names, int(most * _NAMES))
     room = most - for_names - _NOTE
-    kept: set[int] = set()
+    whole = room - int(room * _WHOLE)  # what is left when no more are described whole
+    kept: dict[int, Part] = {}
     gone: list[str] = []
-    for place in _ranked(parts, about)[0]:
-        if len(lines[place]) + 1 <= room:
-            room -= len(lines[place]) + 1
-            kept.add(place)
+    for place in ranked:
+        for part, cost, least in (
+            (parts[place], measured.costs[place], whole),
+            (measured.brief[place], measured.brief_costs[place], 0),
+        ):
+            if room - cost >= least:
+                room -= cost
+                kept[place] = part
+                break
         else:
             gone.append(part_name(parts[place]))
-    described = [part for place, part in enumerate(parts) if place in kept]
     gone = list(dict.fromkeys([*gone, *left_out]))
+    places = {place: number for number, place in enumerate(sorted(kept))}
     return FittedSchema(
-        replace(
-            schema,
-            tables=tuple(part for part in described if isinstance(part, TableInfo)),
-            nodes=tuple(part for part in described if isinstance(part, NodeInfo)),
-            edges=tuple(part for part in described if isinstance(part, EdgeInfo)),
-        ),
+        replace_parts(measured.schema, [kept[place] for place in places]),
         tuple(gone),
         _fitting(gone, max(room, 0) + for_names),
+        tuple(places[place] for place in ranked if place in places),
     )
 
 
-def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
-    """Return all parts, the most likely one first, and how many of them the words name."""
-    parts = _parts(schema)
-    places, named = _ranked(parts, about)
-    return tuple(parts[place] for place in places), named
+def _shortened(part: Part) -> Part:
+    """Return a part without its columns, but for the key of a node label, which stands there."""
+    if isinstance(part, TableInfo):
+        return replace(part, columns=(), omitted=len(part.columns) + part.omitted)
+    key = part.key if isinstance(part, NodeInfo) else None
+    properties = tuple(field for field in part.properties if field.name == key)
+    omitted = len(part.properties) - len(properties) + part.omitted
+    return replace(part, properties=properties, omitted=omitted)
+
+
+def _cost(line: str) -> int:
+    """Return the tokens of a line with what ends it."""
+    return estimate_tokens(f"{line}\n")
+
+
+def _cost_of_names(names: Sequence[str]) -> int:
+    return sum(estimate_tokens(f"{name}, ") for name in names)
 
 
 def _fitting(names: Sequence[str], room: int) -> int:
     """Return how many names there is room for."""
     for count, name in enumerate(names):
-        room -= len(name) + 2
+        room -= _cost_of_names([name])
         if room < 0:
             return count
     return len(names)
 
 
-def _parts(schema: DatabaseSchema) -> tuple[Part, ...]:
+def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
+    """Return all parts, the most likely one first, and how many of them the words name."""
+    measured = _measured(_Same(schema))
+    places, named = measured.ranked(about)
+    return tuple(measured.parts[place] for place in places), named
+
+
+def schema_parts(schema: DatabaseSchema) -> tuple[Part, ...]:
+    """Return all tables, node labels and relationship types."""
     return (*schema.tables, *schema.nodes, *schema.edges)
 
 
-def part_name(part: Part) -> str:
-    """Return what a table, label or relationship type is called."""
-    return part.name if isinstance(part, TableInfo) else part.label
-
-
-def part_fields(part: Part) -> tuple[Field, ...]:
-    """Return its columns or properties."""
-    return part.columns if isinstance(part, TableInfo) else part.properties
-
-
-def _ranked(parts: Sequence[Part], about: str) -> tuple[list[int], int]:
-    """Return the places of the parts, the likeliest first, and how many the words name."""
-    said = set(words_in(about))
-    matched = [
-        {name for name in _named_by(part) if name and said.issuperset(name)} for part in parts
-    ]
-    frequency = Counter(name for names in matched for name in names)
-    scores = [sum(1.0 / frequency[name] for name in sorted(names)) for names in matched]
-    called = [words_in(part_name(part)) for part in parts]
-    named = {place for place, words in enumerate(called) if words and said.issuperset(words)}
-    joined = _joined(parts)
-    beside = {other for place in named for other in joined.get(place, ())} - named
-    ranked = sorted(
-        range(len(parts)),
-        key=lambda place: (
-            0 if place in named else 1 if place in beside else 2,
-            -scores[place],
-            -len(joined.get(place, ())),
-            place,
-        ),
+def replace_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> DatabaseSchema:
+    """Return a schema with other parts."""
+    return replace(
+        schema,
+        tables=tuple(part for part in parts if isinstance(part, TableInfo)),
+        nodes=tuple(part for part in parts if isinstance(part, NodeInfo)),
+        edges=tuple(part for part in parts if isinstance(part, EdgeInfo)),
     )
-    return ranked, len(named)
-
-
-def _named_by(part: Part) -> Iterator[tuple[str, ...]]:
-    """Yield the words of all that a question may call a part by."""
-    yield from ((word,) for word in words_in(part_name(part)))
-    yield from (words_in(field.name) for field in part_fields(part))
-
-
-def _joined(parts: Sequence[Part]) -> Mapping[int, frozenset[int]]:
-    """Return the places that each place is joined to, by keys or as an end of a relationship."""
-    tables = {part.name: place for place, part in enumerate(parts) if isinstance(part, TableInfo)}
-    nodes = {part.label: place for place, part in enumerate(parts) if isinstance(part, NodeInfo)}
-    pairs: list[tuple[int, int | None]] = []
-    for place, part in enumerate(parts):
-        if isinstance(part, TableInfo):
-            pairs += [(place, tables.get(other)) for _, other, _ in part.references]
-        elif isinstance(part, EdgeInfo):
-            pairs += [(place, nodes.get(part.source)), (place, nodes.get(part.target))]
-    found: dict[int, set[int]] = {}
-    for one, other in pairs:
-        if other is not None and one != other:
-            found.setdefault(one, set()).add(other)
-            found.setdefault(other, set()).add(one)
-    return {place: frozenset(others) for place, others in found.items()}
-
-
-def words_in(text: str) -> tuple[str, ...]:
-    """Return the words of a text or of a name (``order_lines``, ``OrderLines``), in the singular.
-
-    The singular is a rough one, of English: it only has to be the same on both sides.
-    """
-    return tuple(_singular(word.casefold()) for word in _WORD.findall(text))
-
-
-def _singular(word: str) -> str:
-    if len(word) >= _SHORTEST_PLURAL and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word

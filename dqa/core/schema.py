@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from dqa.core.display import dump_row
 from dqa.core.situation import Schema
+from dqa.core.text import shortened, visible
+
+_TABLE_COMMENT, _FIELD_COMMENT = 200, 100
+"""Characters that are shown of a comment on a table, and on a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column or property: its name, its type in the database's own words, and some values."""
+    """A column or property: name, type in the database's own words, some values, its comment."""
 
     name: str
     type: str
     samples: tuple[Any, ...] = ()
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A table or view: columns, primary key, foreign keys as ``(column, table, column)``."""
+    """A table or view: columns, primary key, foreign keys as ``(column, table, column)``.
+
+    Its comment, like a column's, is what the database keeps of what somebody wrote about it.
+    `omitted` columns are not described here; so of labels and relationship types.
+    """
 
     name: str
     columns: tuple[Field, ...]
     key: tuple[str, ...] = ()
     references: tuple[tuple[str, str, str], ...] = ()
+    comment: str = ""
+    omitted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,8 @@ class NodeInfo:
     label: str
     properties: tuple[Field, ...]
     key: str | None = None
+    comment: str = ""
+    omitted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,8 @@ class EdgeInfo:
     source: str
     target: str
     properties: tuple[Field, ...]
+    comment: str = ""
+    omitted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +101,46 @@ class DatabaseSchema:
         def spelled(name: str) -> str:
             return sql_name(name, self.quote)
 
-        line = f"{spelled(table.name)}({', '.join(_field(f, spelled) for f in table.columns)})"
+        columns = (_field(field, spelled) for field in table.columns)
+        line = f"{spelled(table.name)}({_listed(columns, table.omitted, 'columns')})"
         if table.key:
             line += f" key ({', '.join(map(spelled, table.key))})"
         for column, other, other_column in table.references:
             line += f" {spelled(column)} -> {spelled(other)}"
             line += f".{spelled(other_column)}" if other_column else ""
-        return line
+        return line + _comment(table.comment, _TABLE_COMMENT)
 
     def _node(self, node: NodeInfo) -> str:
-        fields = ", ".join(_field(field, cypher_name, node.key) for field in node.properties)
-        return f"(:{cypher_name(node.label)} {{{fields}}})"
+        properties = (_field(field, cypher_name, node.key) for field in node.properties)
+        fields = _listed(properties, node.omitted)
+        element = f"(:{cypher_name(node.label)} {{{fields}}})"
+        return element + _comment(node.comment, _TABLE_COMMENT)
 
     def _edge(self, edge: EdgeInfo) -> str:
         source, label, target = map(cypher_name, (edge.source, edge.label, edge.target))
-        fields = ", ".join(_field(field, cypher_name) for field in edge.properties)
-        return f"(:{source})-[:{label} {{{fields}}}]->(:{target})"
+        fields = _listed((_field(f, cypher_name) for f in edge.properties), edge.omitted)
+        element = f"(:{source})-[:{label} {{{fields}}}]->(:{target})"
+        return element + _comment(edge.comment, _TABLE_COMMENT)
+
+
+def _listed(fields: Iterable[str], omitted: int, what: str = "properties") -> str:
+    shown = list(fields)
+    if omitted:
+        shown.append(f"... {omitted} more" if shown else f"... {omitted} {what}")
+    return ", ".join(shown)
 
 
 def _field(field: Field, spelled: Callable[[str], str], key: str | None = None) -> str:
     kind = f": {field.type}" if field.type else ""
     some = f" e.g. {dump_row(field.samples)}" if field.samples else ""
-    return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}{some}"
+    said = _comment(field.comment, _FIELD_COMMENT)
+    return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}{some}{said}"
+
+
+def _comment(comment: str, most: int) -> str:
+    """Return a comment as both languages write one, on one line; nothing where there is none."""
+    text = visible(shortened(comment, most)).replace("*/", "* /")
+    return f" /* {text} */" if text else ""
 
 
 def sql_name(name: str, quote: str = '"') -> str:

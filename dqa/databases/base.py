@@ -67,6 +67,9 @@ class Backend:
         The extra that installs the driver; by default what the backend is called.
     example
         A location, for who gives none to a server.
+    reader
+        What takes a server's URL apart, and raises `UsageError` where that cannot be done; written
+        as `namespaces` is.
     front
         The subclass of `GuardedDatabase` that its sessions are put behind, where it needs one of
         its own; written as `namespaces` is.
@@ -81,6 +84,7 @@ class Backend:
     driver: str | None = None
     extra: str | None = None
     example: str = "scheme://user:password@host/database"
+    reader: str = "dqa.databases.servers:parse_url"
     front: str = "dqa.guard:GuardedDatabase"
 
     def open(
@@ -212,6 +216,11 @@ class Backend:
         finally:
             with self._started().connect(location) as namespaces:
                 namespaces.drop_scratch(name)
+
+    def require_readable(self, location: str) -> None:
+        """Raise `UsageError` where a URL cannot be read; nothing is opened or connected to."""
+        if not self.embedded and self.is_installed:
+            find_named(self.reader)(location)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations that the database holds, by namespace."""

@@ -61,7 +61,8 @@ def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
     """Return the error of a statement that took too long."""
     return StatementTimeoutError(
         f"The statement was stopped after {limits.seconds:g} seconds. "
-        f"Write one that reads less: {_READ_LESS[kind]}."
+        f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
+        "EXPLAIN before it shows the plan."
     )
 
 
@@ -78,6 +79,11 @@ def crashed(how: str) -> StatementError:
         f"The statement crashed the database engine ({how}). Write it in another way: with fewer "
         "conversions, with arguments of the types that a function expects, with smaller values."
     )
+
+
+def with_version(problem: str, engine: str) -> str:
+    """Return what is wrong with a statement that another version may understand."""
+    return f"{problem}; this is {engine}"
 
 
 def refused(problem: str) -> RefusedStatementError:

@@ -192,16 +192,20 @@ class PooledSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views of the schema that is shown."""
         try:
-            return _reflect(self._engine, self._shown)
+            return self._described()
         except (SQLAlchemyError, self._driver_error) as error:
             # The first one may have met a connection that an earlier server left behind.
             self._engine.dispose()
             try:
-                return _reflect(self._engine, self._shown)
+                return self._described()
             except (SQLAlchemyError, self._driver_error):
                 raise DatabaseUnavailableError(
                     f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
                 ) from error
+
+    def _described(self) -> DatabaseSchema:
+        """Read the schema by as few statements as the dialect allows."""
+        return _reflect(self._engine, self._shown)
 
 
 def _left(limits: Limits, started: float) -> Limits:
@@ -226,6 +230,11 @@ def commented_reference(column: str, comment: str | None) -> tuple[tuple[str, st
     return ((column, other, other_column),)
 
 
+def own_comment(comment: str | None) -> str:
+    """Return a column's comment, unless it is what `commented_reference` reads."""
+    return "" if comment is None or comment.startswith(REFERENCES) else comment
+
+
 def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
     """Read every table and view in as few round trips as the dialect allows."""
     with engine.connect() as connection:
@@ -233,6 +242,7 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
         columns = _columns(inspector, namespace)
         keys = inspector.get_multi_pk_constraint(schema=namespace, kind=ObjectKind.TABLE)
         links = inspector.get_multi_foreign_keys(schema=namespace, kind=ObjectKind.TABLE)
+        comments = _comments(inspector, namespace)
 
     def references(table: tuple[str | None, str]) -> Iterator[tuple[str, str, str]]:
         for link in links.get(table, []):
@@ -247,12 +257,13 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
         TableInfo(
             name=table[1],
             columns=tuple(
-                Field(c["name"], _type_of(c, engine))
+                Field(c["name"], _type_of(c, engine), comment=own_comment(c.get("comment")))
                 for c in columns[table]
                 if c["name"] != ROW_COLUMN
             ),
             key=tuple(keys[table]["constrained_columns"]) if table in keys else (),
             references=tuple(references(table)),
+            comment=comments.get(table, ""),
         )
         for table in sorted(columns, key=lambda table: table[1])
         if table[1] != TAG_TABLE
@@ -271,6 +282,15 @@ def _type_of(column: ReflectedColumn, engine: Engine) -> str:
     if isinstance(kind, String):
         kind.collation = None  # says nothing to who asks
     return kind.compile(engine.dialect)
+
+
+def _comments(inspector: Inspector, namespace: str | None) -> dict[tuple[str | None, str], str]:
+    """Read the comments of tables and views, where the dialect knows any."""
+    try:
+        found = inspector.get_multi_table_comment(schema=namespace, kind=ObjectKind.ANY)
+    except (NotImplementedError, SQLAlchemyError):
+        return {}
+    return {table: comment["text"] or "" for table, comment in found.items()}
 
 
 def _columns(

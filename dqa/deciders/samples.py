@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from time import perf_counter
 
+from dqa import plugins
 from dqa.core.database import Database, Limits
+from dqa.core.display import MOST_TOKENS
 from dqa.core.errors import QueryError
 from dqa.core.events import WarningEvent
-from dqa.core.fitting import MOST_CHARACTERS, FittedSchema, fit_schema
+from dqa.core.fitting import FittedSchema, fit_again, fit_schema
 from dqa.core.question import Question
 from dqa.core.schema import (
     DatabaseSchema,
@@ -46,26 +48,46 @@ def about_of(question: Question) -> str:
     )
 
 
+def tables_of(question: Question) -> tuple[str, ...]:
+    """Return what a question's scenario names of a database: tables, labels and types."""
+    scenario = plugins.scenario_of(question)
+    if scenario is None:
+        return ()
+    schema = scenario.schema
+    names = [table.name for table in schema.tables]
+    names += [node.label for node in schema.nodes] + [edge.label for edge in schema.edges]
+    return tuple(dict.fromkeys(names))
+
+
 def warning_of(shown: FittedSchema) -> WarningEvent | None:
     """Return what a reader of the decision has to know of a schema; None where all is shown."""
-    left = len(shown.left_out)
-    if not left:
+    left, briefly = len(shown.left_out), shown.shortened
+    if shown.is_whole:
         return None
-    names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
-    named = "only their names" if shown.named == left else f"only the names of {shown.named:,}"
+    parts = [f"{shown.total - left - briefly:,} are described to the model"]
+    if briefly:
+        parts.append(f"of {briefly:,} it is shown keys, joins and comments alone")
+    if left:
+        names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
+        named = "only their names" if shown.named == left else f"only the names of {shown.named:,}"
+        parts.append(f"of the other {left:,} it is shown {named} ({names})")
     return WarningEvent(
         about="schema",
         text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
-        f"{shown.total - left:,} are described to the model; of the other {left:,} it is shown "
-        f"{named} ({names}). Name those that matter (--tables, or 'tables' of a --policy).",
-        considered=shown.total - left,
+        f"{'; '.join(parts)}. Name those that matter (--tables, or 'tables' of a --policy), or "
+        "give the schema more room (--schema-tokens).",
+        considered=shown.total - left - briefly,
         total=shown.total,
         left_out=shown.left_out,
     )
 
 
 def shown_schema(
-    database: Database, samples: int = 0, about: str = "", most: int = MOST_CHARACTERS
+    database: Database,
+    samples: int = 0,
+    about: str = "",
+    most: int = MOST_TOKENS,
+    first: Collection[str] = (),
 ) -> FittedSchema:
     """Return what a model is shown of a database.
 
@@ -78,19 +100,21 @@ def shown_schema(
     about
         The words of the question: what they name is described first, where not all can be.
     most
-        Characters of the text.
+        Tokens of the text, as `estimate_tokens` counts them.
+    first
+        Names that go before all others, such as a scenario's.
 
     Raises
     ------
     InfrastructureError
         The database failed.
     """
-    fitted = fit_schema(database.schema(), about, most)
+    fitted = fit_schema(database.schema(), about, most, first=first)
     if not samples:
         return fitted
     # Only what is described is sampled; with its samples it may take more room than there is.
     sampled = sampled_schema(database, samples, schema=fitted.schema)
-    return fit_schema(sampled, about, most, fitted.left_out)
+    return fit_again(fitted, sampled, most)
 
 
 def sampled_schema(

@@ -25,11 +25,14 @@ from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, UnparsableReplyError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
+from dqa.core.secrets import redact
 from dqa.deciders.base import Settings
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
 
+_LONGEST_NAME, _NAMES_SHOWN = 40, 8
+"""Characters of an argument's name, and names, that are shown of a call."""
 _SEPARATED = re.compile(r"[,;\n]")
 
 
@@ -239,7 +242,7 @@ def fitted_arguments(
     try:
         read = schema.model_validate(arguments)
     except ValidationError as error:
-        raise UnparsableReplyError(first_problem(name, error)) from error
+        raise UnparsableReplyError(first_problem(name, schema, error)) from error
     return {field: getattr(read, field) for field in schema.model_fields}
 
 
@@ -315,9 +318,19 @@ def _object_in(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found else None
 
 
-def first_problem(name: str, error: ValidationError) -> str:
+def _named(names: Iterable[object]) -> str:
+    """Return names as a model is told them: few, and short."""
+    shown = [f"'{redact(str(name)[:_LONGEST_NAME])}'" for name in names]
+    more = ["..."] if len(shown) > _NAMES_SHOWN else []
+    return ", ".join(shown[:_NAMES_SHOWN] + more)
+
+
+def first_problem(name: str, schema: type[BaseModel], error: ValidationError) -> str:
     """Say what is wrong first with the arguments of a tool, where, and what would do."""
     found = error.errors(include_url=False, include_context=False)[0]
+    if found["type"] == "missing" and isinstance(found["input"], Mapping):
+        given, taken = _named(found["input"]) or "no arguments", _named(schema.model_fields)
+        return f"The call of {name} does not fit: it has {given}; it takes {taken}."
     where = ".".join(str(part) for part in found["loc"])
     said = found["msg"].removeprefix("Value error, ")
     return f"The call of {name} does not fit: the argument '{where}': {said}."

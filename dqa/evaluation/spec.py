@@ -66,7 +66,7 @@ def _policy_lists(value: object) -> object:
         if isinstance(value, Path | str):
             value = Policy.read(Path(value))
         elif isinstance(value, Mapping):
-            known = [item.name for item in fields(Policy) if item.name != "schema"]
+            known = [item.name for item in fields(Policy) if item.name not in _NO_LISTS]
             for name in value:
                 if name not in known:
                     raise UsageError(
@@ -79,10 +79,14 @@ def _policy_lists(value: object) -> object:
         return value
     given = {item.name: getattr(value, item.name) for item in fields(Policy)}
     return {
-        name: sorted(listed)
+        name: dict(sorted(listed.items())) if isinstance(listed, Mapping) else sorted(listed)
         for name, listed in given.items()
-        if name != "schema" and listed != getattr(DEFAULT, name)
+        if name not in _NO_LISTS and listed != getattr(DEFAULT, name)
     }
+
+
+_NO_LISTS = frozenset({"schema", "walls", "protection"})
+"""What of a policy whoever opens a database sets."""
 
 
 def _usual_databases(questions: Source | None) -> tuple[str, ...]:
@@ -125,7 +129,7 @@ class RunFields(DecidingFields, total=False):
 
     databases: str | Sequence[str]
     strict_official: bool
-    policy: Policy | Path | Mapping[str, Sequence[str]] | None
+    policy: Policy | Path | Mapping[str, Sequence[str] | Mapping[str, object]] | None
 
 
 class SpecFields(RunFields):
@@ -236,7 +240,10 @@ class RunSpec(Deciding):
         validate_default=True,
     )
     strict_official: bool = False
-    policy: Annotated[dict[str, tuple[str, ...]] | None, BeforeValidator(_policy_lists)] = None
+    policy: Annotated[
+        dict[str, tuple[str, ...] | dict[str, str | bool | int | float | None]] | None,
+        BeforeValidator(_policy_lists),
+    ] = None
 
     if TYPE_CHECKING:
 

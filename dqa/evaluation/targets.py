@@ -6,6 +6,7 @@ A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` f
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +15,13 @@ from typing import Protocol
 from dqa import plugins
 from dqa.core.database import Database, Isolation, Kind
 from dqa.core.errors import UsageError
+from dqa.core.secrets import redact
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
 from dqa.loaders.places import variable_of, whole_url
+
+_NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
 
 
 class Target(Protocol):
@@ -107,6 +111,7 @@ def configured() -> dict[str, str]:
 
 def label_of(database: str) -> str:
     """Return what results call a database: its backend's name, never a URL with a password."""
+    database = _unnamed(database)
     return plugins.backend_for(database).name if _is_location(database) else database
 
 
@@ -116,10 +121,14 @@ def location_of(database: str) -> str | None:
     Raises
     ------
     UsageError
-        A server is named whose URL the environment does not give.
+        A server is named whose URL the environment does not give, or a URL is none, or is not
+        one of the backend that is named before it.
     """
+    database = _unnamed(database)
     if _is_location(database):
-        return whole_url(database)
+        whole = whole_url(database)
+        plugins.backend_for(whole).require_readable(whole)
+        return whole
     url = configured().get(database)
     if url is None and not plugins.backend(database).embedded:
         raise UsageError(
@@ -139,7 +148,7 @@ def targets_of(
     Parameters
     ----------
     databases
-        Embedded ones by name, servers by URL or by name.
+        Embedded ones by name, servers by URL, by name, or as ``NAME=URL``.
     policy, audit, isolation
         What of them may be read, who watches their statements, and where these run.
 
@@ -148,7 +157,7 @@ def targets_of(
     UnknownNameError
         There is no such backend.
     UsageError
-        Two databases of one kind, or a server without a URL.
+        Two databases of one kind, a server without a URL, or a URL that cannot be read.
     """
     targets: dict[str, Target] = {}
     for database in databases:
@@ -182,6 +191,21 @@ def places_of(
         places[name] = Place(plugins.backend_for(where), where, policy, audit, isolation)
         places[name].open().close()
     return places
+
+
+def _unnamed(database: str) -> str:
+    """Return a database without the name of its backend before it, as in ``postgres=URL``."""
+    told = None if Path(database).exists() else _NAMED.fullmatch(database)
+    if told is None:
+        return database
+    name, location = told.groups()
+    backend = plugins.backend(name)
+    if not location.strip() or plugins.backend_for(location) is not backend:
+        raise UsageError(
+            f"'{redact(database)}' names {name}, and what follows is no location of its: write "
+            f"{name}={backend.example}, or the location alone."
+        )
+    return location
 
 
 def _is_location(database: str) -> bool:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
 
-from dqa.core.errors import RefusedStatementError, UnknownNameError
+from dqa.core.errors import UnknownNameError
 from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.reading import read
 from dqa.guard.script import ScriptStatement, with_lines
-from dqa.guard.verdict import ALLOWED, GuardVerdict, Refusal, refused
+from dqa.guard.verdict import ALLOWED, SEVERAL, GuardVerdict, Refusal, not_run, refused
 
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
@@ -83,7 +83,7 @@ def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
     """Raise `RefusedStatementError` unless `check` allows the statement."""
     verdict = check(statement, dialect, policy)
     if not verdict.allowed:
-        raise RefusedStatementError(f"The statement was not run: {verdict.reason}.")
+        raise not_run(verdict.reason)
 
 
 def forget() -> None:
@@ -99,8 +99,26 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     try:
         read(partial(language.refuse_unless_reading, statement, dialect, policy))
     except Refusal as refusal:
-        return refused(str(refusal))
+        reason = str(refusal)
+        if ";" in statement.rstrip().rstrip(";"):
+            reason += _of_several(reason, statement, dialect, policy)
+        return refused(reason)
     return ALLOWED
+
+
+def _of_several(reason: str, statement: str, dialect: str, policy: Policy) -> str:
+    """Return what `reason` does not say of several statements: their number, or the first's own."""
+    language = cypher if dialect in _CYPHER else sql
+    try:
+        spans = read(lambda: list(language.spans(statement, dialect)))
+    except Refusal:
+        return ""
+    if len(spans) < 2 or any(span.problem for span in spans):
+        return ""
+    if reason != SEVERAL:
+        return f". Besides, {SEVERAL}"
+    first = judge(statement[spans[0].start : spans[0].end], dialect, policy)
+    return "" if first.allowed else f". Besides, the first may not run at all: {first.reason}"
 
 
 _cached = lru_cache(maxsize=_KEPT)(judge)

@@ -6,6 +6,7 @@ run within its limits, and written down.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -23,10 +24,13 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
+from dqa.guard.hints import with_hints
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.translation import from_mysql
+from dqa.guard.protecting import protected
+from dqa.guard.rewriting import run_rewritten
+from dqa.guard.translation import translations
 from dqa.guard.unknown import unknown_name
-from dqa.guard.verdict import ALLOWED, GuardVerdict
+from dqa.guard.verdict import ALLOWED, GuardVerdict, not_run
 from dqa.guard.visible import visible_schema
 from dqa.guard.walls import Walls
 
@@ -65,6 +69,7 @@ class GuardedDatabase:
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
+        self._whole: DatabaseSchema | None = None
         self._closed = False
 
     def _walled(self, policy: Policy) -> Policy:
@@ -98,8 +103,8 @@ class GuardedDatabase:
     ) -> Self:
         """Set what may be read, who watches and what a statement may cost; return the database.
 
-        For whoever opens it, before anybody uses it. A policy that limits columns and knows no
-        schema gets the database's own.
+        For whoever opens it, before anybody uses it. A policy that limits or masks columns or
+        leaves out rows, and knows no schema, gets the database's own.
 
         Parameters
         ----------
@@ -111,31 +116,40 @@ class GuardedDatabase:
         Raises
         ------
         UsageError
-            The policy is to be checked, and has a name that is not in the database.
+            The policy is to be checked, and has a name that is not in the database; or a mask or
+            a row filter cannot be used there.
         DatabaseUnavailableError
             The schema cannot be read.
         """
         if checked and policy is not None and policy.names_anything:
-            policy.check([self._session.read_schema()], fold=self.dialect == "ladybug")
+            policy.check([self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._walled(DEFAULT if policy is None else policy)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         if self.policy.needs_schema and self.policy.schema is None:
-            self.policy = replace(self.policy, schema=self._session.read_schema())
+            self.policy = replace(self.policy, schema=self._read_schema())
+        if self.policy.hides:
+            self.policy = protected(self.policy, self._session)
         return self
 
     def schema(self) -> DatabaseSchema:
         """Return what may be read, as the database describes itself; read once."""
         if self._schema is None:
             self._refuse_if_closed()
-            self._schema = visible_schema(self._session.read_schema(), self.dialect, self.policy)
+            self._schema = visible_schema(self._read_schema(), self.dialect, self.policy)
         return self._schema
+
+    def _read_schema(self) -> DatabaseSchema:
+        """Return all that there is, read once: of thousands of tables that takes seconds."""
+        if self._whole is None:
+            self._whole = self._session.read_schema()
+        return self._whole
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, which is not run, and if not, why."""
         verdict = check(statement, self.dialect, self.policy)
-        if not verdict.allowed and self._translated(statement) is not None:
+        if not verdict.allowed and any(self._translations(statement)):
             return ALLOWED
         return verdict
 
@@ -143,7 +157,8 @@ class GuardedDatabase:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
 
         A statement that a relational database cannot read is run in translation, where it is one
-        of MySQL's. Without `limits`, those hold with which the database was opened.
+        of MySQL's or has functions of other dialects. Without `limits`, those hold with
+        which the database was opened.
         """
         if self.audit is None:
             return self._answered(statement, limits or self.limits)
@@ -182,30 +197,41 @@ class GuardedDatabase:
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
         else:
-            problem = RefusedStatementError(f"The statement was not run: {verdict.reason}.")
-        translated = self._translated(statement)
-        if translated is None:
-            raise _public(problem) from problem.__cause__
-        self._require_approval(translated, check(translated, self.dialect, self.policy))
-        try:
-            return replace(self._run(translated, limits), translated=translated)
-        except NotUnderstoodError:
-            # Its author knows what was written and not what became of it.
-            raise _public(problem) from problem.__cause__
+            problem = not_run(verdict.reason)
+        for translated in self._translations(statement):
+            self._require_approval(translated, check(translated, self.dialect, self.policy))
+            try:
+                return replace(self._run(translated, limits), translated=translated)
+            except NotUnderstoodError:
+                continue  # its author knows what was written and not what became of it
+        raise self._public(problem, statement) from problem.__cause__
 
-    def _translated(self, statement: str) -> str | None:
-        """Return a statement of MySQL's as this database allows it, where there is such a one."""
-        if self.kind != "relational":
-            return None
-        return from_mysql(statement, self.dialect, self.policy)
+    def _translations(self, statement: str) -> Iterator[str]:
+        """Yield what a statement may have meant in SQL, as this database allows it."""
+        if self.kind == "relational":
+            yield from translations(statement, self.dialect, self.policy)
 
     def _run(self, statement: str, limits: Limits) -> Rows:
         """Run an allowed statement; a name that is not known is told with what there is."""
         self._refuse_if_closed()
         try:
-            return self._session.run(self._confined(statement), limits)
+            if not self.policy.hides:
+                return self._session.run(self._confined(statement), limits)
+            return run_rewritten(
+                *(statement, self.dialect, self.policy),
+                lambda ran: self._session.run(self._confined(ran), limits),
+            )
         except UnknownReferenceError as error:
-            raise unknown_name(error.problem, error.name, self.schema(), statement) from error
+            raise unknown_name(
+                error.problem, error.name, self.schema(), statement, self.dialect
+            ) from error
+        except NotUnderstoodError:
+            raise
+        except StatementError as error:
+            told = with_hints(error, statement, self.dialect, self.schema())
+            if told is error:
+                raise
+            raise told from error.__cause__
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None
@@ -225,6 +251,10 @@ class GuardedDatabase:
         if self._closed:
             raise DatabaseUnavailableError(f"Database '{self.name}' is closed; open it again.")
 
-
-def _public(error: RefusedStatementError | NotUnderstoodError) -> DqaError:
-    return StatementError(str(error)) if isinstance(error, NotUnderstoodError) else error
+    def _public(
+        self, error: RefusedStatementError | NotUnderstoodError, statement: str
+    ) -> DqaError:
+        """Return an error that no translation has helped, as the author is told it."""
+        if isinstance(error, RefusedStatementError):
+            return error
+        return with_hints(StatementError(str(error)), statement, self.dialect, self.schema())

@@ -12,6 +12,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
+from dqa.guard.hidden import Mask, Protection, masks_of, row_filters_of
 from dqa.guard.walls import Walls
 
 ANY_SCHEMA = "*"
@@ -55,16 +56,29 @@ class Policy:
         properties named here may be read; None means all.
     denied_properties
         ``"property"`` or ``"Label.property"``: may not be read in any way.
+    masks
+        ``"table.column"`` or ``"Label.property"``, and the value that is shown instead of each of
+        its own: None, a text, a number or a truth value.
+    row_filters
+        A table and the condition under which its rows may be read, in the database's own SQL and
+        over columns of the table alone; or a label and such a condition over properties.
+    unmasked
+        Views that read what has masks or a row filter, and tables of other schemas
+        (``"schema.table"``), that may be read as they are.
     schema
         The tables and columns there are: with it `*` and columns without their table's name are
         resolved; without it they are refused where columns are limited.
     walls
         Which schemas are the database's own, where it has walls; set by whoever opens it.
+    protection
+        What the database was found to have that masks and row filters must know of; set by whoever
+        opens it.
 
     Raises
     ------
     UsageError
-        A list is a string, or holds a name that has not the form above.
+        A list is a string, or holds a name that has not the form above; a mask is no such value, or
+        a row filter no text.
     """
 
     functions: frozenset[str] = frozenset()
@@ -77,14 +91,20 @@ class Policy:
     relationship_types: frozenset[str] | None = None
     properties: frozenset[str] | None = None
     denied_properties: frozenset[str] = frozenset()
+    masks: Mapping[str, Mask] = field(default_factory=dict)
+    row_filters: Mapping[str, str] = field(default_factory=dict)
+    unmasked: frozenset[str] = frozenset()
     schema: DatabaseSchema | None = field(default=None, repr=False)
     walls: Walls | None = field(default=None, repr=False)
+    protection: Protection | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in _LISTS:
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, _names(name, given))
+        object.__setattr__(self, "masks", masks_of(self.masks))
+        object.__setattr__(self, "row_filters", row_filters_of(self.row_filters))
         for name in ("columns", "properties"):
             for entry in getattr(self, name) or ():
                 if "." not in entry:
@@ -116,7 +136,12 @@ class Policy:
     def needs_schema(self) -> bool:
         """Whether the tables and columns that there are have to be known."""
         finds_others = self.closed is not None and self.closed.finds_others
-        return self.limits_columns or finds_others
+        return self.limits_columns or self.hides or finds_others
+
+    @cached_property
+    def hides(self) -> bool:
+        """Whether there are values that are masked, or rows that may not be read."""
+        return bool(self.masks) or bool(self.row_filters)
 
     @cached_property
     def limits_columns(self) -> bool:
@@ -157,9 +182,13 @@ class Policy:
         """
         known = _known_names(tuple(schemas))
         for part in _PARTS:
-            if not known["tables" if part in _OF_TABLES else "labels"]:
+            if part in _OF_BOTH:
+                is_graph = not known["tables"]
+            elif not known["tables" if part in _OF_TABLES else "labels"]:
                 continue  # a list for the other kind of database
-            form = str.casefold if fold or part not in _AS_WRITTEN else str
+            else:
+                is_graph = part in _AS_WRITTEN
+            form = str if is_graph and not fold else str.casefold
             there = {form(name) for name in known[part]}
             for name in sorted(self._looked_for(part)):
                 if form(name) not in there:
@@ -170,7 +199,7 @@ class Policy:
         elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
         for name in getattr(self, part) or ():
             owner = name.rpartition(".")[0]
-            if owner not in elsewhere and not (part == "tables" and owner):
+            if owner not in elsewhere and not (part in _WITH_SCHEMA and owner):
                 yield name
 
     def only(
@@ -295,15 +324,21 @@ class Policy:
             raise UsageError(f"The policy {path} is no JSON: {error}.") from error
         if not isinstance(given, dict):
             raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
-        unknown = sorted(set(given) - set(_LISTS))
+        known = (*_LISTS, *_OF_BOTH)
+        unknown = sorted(set(given) - set(known))
         if unknown:
             raise UsageError(
-                f"The policy {path} has '{unknown[0]}', and may have {', '.join(_LISTS)}."
+                f"The policy {path} has '{unknown[0]}', and may have {', '.join(known)}."
             )
         return cls(**given, schema=schema)
 
 
-_LISTS = tuple(item.name for item in fields(Policy) if item.name not in {"schema", "walls"})
+_OF_BOTH = ("masks", "row_filters")
+"""What has a value for each name, of tables or of a graph."""
+_SET_BY_OPENER = frozenset({"schema", "walls", "protection"})
+_LISTS = tuple(
+    item.name for item in fields(Policy) if item.name not in _SET_BY_OPENER.union(_OF_BOTH)
+)
 _AS_WRITTEN = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
 
 
@@ -314,8 +349,12 @@ def _names(what: str, given: Iterable[object]) -> frozenset[str]:
     return frozenset(names if what in _AS_WRITTEN else (name.casefold() for name in names))
 
 
-_OF_TABLES = ("tables", "columns", "denied_columns")
-_PARTS = (*_OF_TABLES, "labels", "relationship_types", "properties", "denied_properties")
+_OF_TABLES = ("tables", "columns", "denied_columns", "unmasked")
+_WITH_SCHEMA = frozenset({"tables", "unmasked"})
+_PARTS = (
+    *(*_OF_TABLES, "labels", "relationship_types", "properties", "denied_properties"),
+    *_OF_BOTH,
+)
 """The lists of what a schema has."""
 
 
@@ -335,7 +374,20 @@ def _known_names(schemas: Sequence[DatabaseSchema]) -> Mapping[str, Sequence[str
         "relationship_types": [edge.label for edge in edges],
         "properties": properties,
         "denied_properties": [*properties, *_alone(properties)],
+        "unmasked": [table.name for table in tables],
+        "masks": [*columns, *properties],
+        "row_filters": [*(table.name for table in tables), *(node.label for node in nodes)],
     }
+
+
+_KINDS = {
+    "properties": "property",
+    "denied_properties": "property",
+    "unmasked": "table or view",
+    "masks": "column or property",
+    "row_filters": "table or label",
+}
+"""What a list names, where it is not called by it."""
 
 
 def _alone(owned: Iterable[str]) -> list[str]:
@@ -344,7 +396,7 @@ def _alone(owned: Iterable[str]) -> list[str]:
 
 
 def _unknown(part: str, name: str, known: Sequence[str]) -> str:
-    kind = "property" if part.endswith("properties") else part.removeprefix("denied_")[:-1]
+    kind = _KINDS.get(part, part.removeprefix("denied_")[:-1])
     close = get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f" Did you mean '{close[0]}'?" if close else ""
     return (

@@ -1,17 +1,17 @@
-"""Statements written in MySQL's dialect, for databases that speak another.
+"""Statements written in another dialect than the database's.
 
-The paper's models write MySQL, and many write it wherever they are. A statement is tried in the
-database's own dialect first; only where that cannot be read is it translated, and the guard judges
-what comes out as it would judge anything else. What the guard does not let run as MySQL either is
-never translated.
+The paper's models write MySQL, and many write it wherever they are, or mix functions of others into
+what they write. A statement is tried in the database's own dialect first; only where that cannot be
+read is it translated, and the guard judges what comes out as it would judge anything else. What the
+guard does not let run in the dialect that it is read in is never translated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 
-import sqlglot
+from sqlglot import exp
 
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
@@ -20,34 +20,58 @@ from dqa.guard.sql.dialects import dialect_of
 from dqa.guard.sql.text import spaced
 from dqa.guard.verdict import Refusal
 
-_SOURCE = "mysql"
-_SPEAK_IT = frozenset({"mysql", "mariadb"})
+_SPEAK_MYSQL = frozenset({"mysql", "mariadb"})
+_CONCATENATION = "||"
+"""Two texts joined, in every dialect but MySQL's, where it is OR."""
 _NAMES: Mapping[str, str] = {"ansi": ""}
 """What sqlglot calls a dialect, where that is not what the guard calls it."""
 
 
+def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iterator[str]:
+    """Yield what a statement that `dialect` cannot read may have meant, each thing once.
+
+    It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
+    ``STRING_AGG``); the other way round where it joins texts with ``||``, which are OR in MySQL.
+    It is read as no third: formats of ``TO_CHAR`` come out as others, and run.
+    """
+    if dialect in _SPEAK_MYSQL:
+        return
+    sources = ["mysql", dialect]
+    if _CONCATENATION in statement:
+        sources.reverse()
+    found: set[str] = set()
+    for source in sources:
+        translated = translate(statement, source, dialect, policy)
+        if translated is not None and translated not in found:
+            found.add(translated)
+            yield translated
+
+
 @lru_cache(maxsize=1_024)
-def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
-    """Return a statement of MySQL's in `dialect`, where it means something and may run.
+def translate(statement: str, source: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
+    """Return a statement of the dialect `source` in `dialect`, where it may run.
 
     Returns
     -------
     str or None
-        None where `dialect` is MySQL's own, where the statement is none of MySQL's, where
-        translation changes nothing, and where the guard refuses either side.
+        None where the statement is none of `source`, where translation changes nothing, and
+        where the guard refuses either side.
     """
-    if dialect in _SPEAK_IT or not check(statement, _SOURCE, policy).allowed:
+    if not check(statement, source, policy).allowed:
         return None
     try:
-        translated = read(partial(_translated, statement, dialect))
+        translated = read(partial(_translated, statement, source, dialect))
     except Refusal:
         return None
-    if len(translated) != 1 or translated[0] == statement:
+    if translated is None or translated == statement:
         return None
-    return translated[0] if check(translated[0], dialect, policy).allowed else None
+    return translated if check(translated, dialect, policy).allowed else None
 
 
-def _translated(statement: str, dialect: str) -> list[str]:
-    """Return what sqlglot makes of it; a mistake of its generator is no translation."""
-    source, target = dialect_of(_SOURCE), dialect_of(_NAMES.get(dialect, dialect))
-    return sqlglot.transpile(spaced(statement, _SOURCE), read=source, write=target)
+def _translated(statement: str, source: str, dialect: str) -> str | None:
+    """Return a query in `dialect`; None for what is no query, which means something else there."""
+    read_in, target = (dialect_of(_NAMES.get(name, name)) for name in (source, dialect))
+    trees = read_in.parse(spaced(statement, source))
+    if len(trees) != 1 or not isinstance(trees[0], (exp.Query, exp.Values)):
+        return None
+    return target.generate(trees[0], copy=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dqa.core.errors import RefusedStatementError
+
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
@@ -14,11 +16,19 @@ class GuardVerdict:
 
 
 ALLOWED = GuardVerdict(True)
+SEVERAL = "it is more than one statement; write one statement at a time"
+"""Why several statements may not run."""
 
 
 def refused(reason: str) -> GuardVerdict:
     """Return the verdict that refuses for `reason`."""
     return GuardVerdict(False, reason)
+
+
+def not_run(reason: str) -> RefusedStatementError:
+    """Return the error of a statement that was refused for `reason`."""
+    end = "" if reason.endswith(("?", ".")) else "."
+    return RefusedStatementError(f"The statement was not run: {reason}{end}")
 
 
 class Refusal(Exception):  # noqa: N818  (no error: what a check turns into a verdict)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard.cypher.permissions import permissions_of
 from dqa.guard.policy import Policy
 
+_NAME = re.compile(r"\w+")
+
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read."""
-    if policy.limits_tables or policy.limits_columns:
-        tables = (_table(t, policy) for t in schema.tables if policy.allows_table(t.name))
+    telling = policy.protection.telling if policy.protection is not None else frozenset[str]()
+    if policy.limits_tables or policy.limits_columns or telling:
+        hidden = telling - policy.unmasked
+        shown = (table for table in schema.tables if table.name.casefold() not in hidden)
+        tables = (_table(table, policy) for table in shown if policy.allows_table(table.name))
         schema = replace(schema, tables=tuple(tables))
     return _graph(schema, dialect, policy) if policy.limits_graph else schema
 
@@ -21,9 +27,11 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
 def _table(table: TableInfo, policy: Policy) -> TableInfo:
     columns = tuple(c for c in table.columns if policy.allows_column(table.name, c.name))
     names = {column.name for column in columns}
+    hidden = {column.name.casefold() for column in table.columns} - set(map(str.casefold, names))
     return replace(
         table,
-        columns=columns,
+        columns=tuple(replace(c, comment=_untelling(c.comment, hidden)) for c in columns),
+        comment=_untelling(table.comment, hidden),
         key=table.key if names.issuperset(table.key) else (),
         references=tuple(
             (column, other, other_column)
@@ -33,6 +41,12 @@ def _table(table: TableInfo, policy: Policy) -> TableInfo:
             and policy.allows_column(other, other_column)
         ),
     )
+
+
+def _untelling(comment: str, hidden: Collection[str]) -> str:
+    """Return a comment, unless it names a column that may not be read."""
+    named = set(map(str.casefold, _NAME.findall(comment)))
+    return "" if named & set(hidden) else comment
 
 
 def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:

@@ -191,9 +191,12 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     for edge in schema.edges:
         if edge.table == name:
             (source, from_column), (target, to_column) = edge.source, edge.target
-            spelled = {column: f"r.{quote_name(prop)}" for prop, column in edge.properties}
-            spelled[from_column] = f"a.{quote_name(schema.node(source).key)}"
-            spelled[to_column] = f"b.{quote_name(schema.node(target).key)}"
+            # In the order in which a writer tells that of the rows.
+            spelled = {
+                from_column: f"a.{quote_name(schema.node(source).key)}",
+                to_column: f"b.{quote_name(schema.node(target).key)}",
+                **{column: f"r.{quote_name(prop)}" for prop, column in edge.properties},
+            }
             pattern = (
                 f"MATCH (a:{quote_name(source)})-[r:{quote_name(edge.label)}]->"
                 f"(b:{quote_name(target)})"

@@ -25,7 +25,8 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Example, Settings
 from dqa.deciders.candidates import candidates_of, offer_candidates
-from dqa.deciders.samples import about_of, shown_schema, warning_of
+from dqa.deciders.lookup import lookup_tools
+from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
@@ -97,19 +98,25 @@ class Agent(Decider):
         recipe, settings = self._recipe, self._settings
         candidates = candidates_of(question, database)
         offered, unoffered = offer_candidates(question, candidates)
-        schema = shown_schema(database, settings.display.samples, about_of(question))
+        display = settings.display
+        schema = shown_schema(
+            *(database, display.samples, about_of(question), display.schema_tokens),
+            first=tables_of(question),
+        )
         tools, added = self._tools(question, database, candidates or ())
+        # Who reads once has no reply to spend on looking something up.
+        looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         run = Run(
             question,
             candidates,
-            Toolbox((*tools, *added)),
+            Toolbox((*tools, *looking_up, *added)),
             lambda plan: prompting.task(
                 question, database, schema, plan, language=language, candidates=offered
             ),
             recorder,
         )
-        bounds = prompting.Bounds(settings.limits, settings.max_steps, settings.display)
-        told = prompting.instructions(recipe, settings.protocol, bounds, added)
+        bounds = prompting.Bounds(settings.limits, settings.max_steps, display)
+        told = prompting.instructions(recipe, settings.protocol, bounds, added, looking_up)
         messages: list[BaseMessage] = [SystemMessage(told), *example]
         planning: list[BaseMessage] = []
         for warning in (unoffered, warning_of(schema)):

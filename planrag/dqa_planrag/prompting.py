@@ -109,6 +109,7 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
         ("thought", acting),
         ("action", True),
         ("simulating", recipe.simulates),
+        ("looking_up", True),
         ("added", True),
         ("observation_once" if once else "observation", True),
         ("new_plan", apart),
@@ -136,7 +137,11 @@ def _numbers(display: Display) -> str:
 
 
 def blocks(
-    recipe: Recipe, protocol: ProtocolName, bounds: Bounds, added: Sequence[BaseTool] = ()
+    recipe: Recipe,
+    protocol: ProtocolName,
+    bounds: Bounds,
+    added: Sequence[BaseTool] = (),
+    looking_up: Sequence[BaseTool] = (),
 ) -> tuple[Block, ...]:
     """Return the parts of what an agent's model is told before its task.
 
@@ -148,6 +153,8 @@ def blocks(
         Its limits.
     added
         The tools that plug-ins add.
+    looking_up
+        Those that look up what of the schema has no room in the prompt.
     """
     return _filled(
         layout(recipe),
@@ -158,6 +165,7 @@ def blocks(
         seconds=f"{bounds.limits.seconds:g}",
         numbers=_numbers(bounds.display),
         added=added,
+        looking_up=looking_up,
     )
 
 
@@ -185,10 +193,14 @@ def joined(parts: Iterable[Block]) -> str:
 
 
 def instructions(
-    recipe: Recipe, protocol: ProtocolName, bounds: Bounds, added: Sequence[BaseTool] = ()
+    recipe: Recipe,
+    protocol: ProtocolName,
+    bounds: Bounds,
+    added: Sequence[BaseTool] = (),
+    looking_up: Sequence[BaseTool] = (),
 ) -> str:
     """Return what an agent's model is told before its task; see `blocks`."""
-    return joined(blocks(recipe, protocol, bounds, added))
+    return joined(blocks(recipe, protocol, bounds, added, looking_up))
 
 
 def planner_instructions(protocol: ProtocolName) -> str:

@@ -84,7 +84,7 @@ def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
     assert checked.text == "Allowed."
     assert (refused.status, unfit.status, rows.status) == ("error", "error", "success")
     assert "begins with DELETE" in refused.text
-    assert unfit.text.startswith("The call of query does not fit: the argument 'statement'")
+    assert unfit.text.startswith("The call of query does not fit: it has ")
     assert rows.text == '["name"]\n["Cy"]\n["Ada"]\n["Bo"]\n(3 rows)'
 
 

@@ -55,7 +55,7 @@ WRONG: list[tuple[str, dict[str, object], str]] = [
     ("describe", {"table": "shops"}, "There is no table 'shops'"),
     ("query", {"statement": "DROP TABLE supplier"}, "begins with DROP"),
     ("query", {"statement": "SELECT prize FROM supplier"}, "Did you mean 'price'?"),
-    ("query", {}, "'statement': Field required"),
+    ("query", {}, "it has no arguments; it takes 'statement'"),
     ("query", {"statement": " "}, "it is empty"),
     ("check", {"statement": "SELECT 1", "statment": "SELECT 1"}, "'statment'"),
     ("sample", {"table": "supplier", "rows": 10**9}, "'rows'"),
@@ -304,7 +304,7 @@ def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) ->
         assert found.structured_content["rows"] == [["Ulm"]]
         assert found.structured_content["database"] == "cities"
         unsaid = await client.call_tool("query", {"statement": "SELECT 1"})
-        assert "'database': Field required" in text_of(unsaid)
+        assert "it has 'statement'; it takes 'statement', 'database'" in text_of(unsaid)
         wrong = await client.call_tool("schema", {"database": "others"})
         assert "'sales' or 'cities'" in text_of(wrong)
 

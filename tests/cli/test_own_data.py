@@ -373,4 +373,6 @@ def test_the_documented_calls_run(
         "warehouse(name: TEXT, cost: REAL)",
         "(('Nord',), ('West',))",
         "Nord () None",
+        "['Nord', 'West']",
     ]
+    assert "<h1>Nord</h1>" in Path("decision.html").read_text("utf-8")

@@ -169,7 +169,7 @@ def test_a_run_that_was_interrupted_early_goes_on_in_the_same_process(
     """As in a notebook: nobody else is writing the folder."""
     questions = toolkit.read_questions(own, own.with_name("shop.db"))
 
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

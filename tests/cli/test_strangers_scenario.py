@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -264,3 +267,25 @@ def test_python_takes_a_folder_in_place_of_a_name(site: Path) -> None:
     made = toolkit.generate([str(site / "branch_office" / "branches")], 2)
     assert [question.key for question in made.questions] == ["branches/1", "branches/2"]
     assert made.questions == generate(["branches"], 2).questions
+
+
+def test_the_documented_questions_of_one_scenario_are_scored_in_place(
+    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/evaluation.md as it is written: a line has its target, and no answer."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    monkeypatch.chdir(tmp_path)
+    documented(tmp_path / "branches", "")
+    with closing(sqlite3.connect("firm.db")) as database, database:
+        database.execute("CREATE TABLE branch (name TEXT, revenue REAL, rent REAL, wages REAL)")
+        rows = [("Leeds", 90, 20, 60), ("York", 80, 20, 40), ("Hull", 70, 30, 25)]
+        database.executemany("INSERT INTO branch VALUES (?, ?, ?, ?)", rows)
+    text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    (block,) = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    written, command = block.strip().splitlines()
+    _, line, _, file = shlex.split(written)
+    Path(file).write_text(f"{line}\n", "utf-8")
+    ran = dqa(*shlex.split(command)[1:])
+    assert ran.code == 0, ran.err
+    assert re.search(r"oracle\s.*100\.0 \(1/1\)", ran.out)
+    assert re.search(r"first\s.*100\.0 \(1/1\)", ran.out)  # Hull: 15, York: 20

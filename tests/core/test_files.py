@@ -19,9 +19,11 @@ from dqa.core.files import (
     MOST_DEPTH,
     MOST_DIGITS,
     UnsuitableFileError,
+    add_line,
     make_private_folder,
     open_private,
     open_regular,
+    open_to_add,
     parse_json,
     parse_toml,
     read_bytes,
@@ -50,6 +52,25 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         read_bytes(pipe)
     with pytest.raises(UnsuitableFileError, match="nobody writes to it"):
         read_bytes(pipe, pipes=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_pipe_is_not_added_to(tmp_path: Path, *, is_read: bool) -> None:
+    """Whether or not somebody reads it; a link to one neither, and a link to no file makes one."""
+    pipe, link, other = tmp_path / "pipe", tmp_path / "link", tmp_path / "other"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    other.symlink_to(tmp_path / "made")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) if is_read else None
+    for file in (pipe, link):
+        with pytest.raises(UnsuitableFileError, match="it is a pipe, where a file is expected"):
+            open_to_add(file)
+    if reader is not None:
+        os.close(reader)
+    with open_to_add(other) as opened:
+        add_line(opened, "a")
+    assert (tmp_path / "made").read_text() == "a\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")

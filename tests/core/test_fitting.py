@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from dqa.core.fitting import FittedSchema, fit_schema, words_in
+from dqa.core.fitting import FittedSchema, fit_again, fit_schema
+from dqa.core.relevance import words_in
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.text import estimate_tokens
 
 
 def table(name: str, *columns: str, joins: str | None = None) -> TableInfo:
@@ -33,36 +37,37 @@ def test_what_fits_is_described_whole() -> None:
 
 def test_tables_that_the_question_names_come_first_and_then_what_is_joined_to_them() -> None:
     """Three hundred tables were cut in alphabetical order, so these three were never seen."""
-    fitted = fit_schema(wide(), "Which plant do we stop, given its rainfall?", most=3_000)
+    fitted = fit_schema(wide(), "Which plant do we stop, given its rainfall?", most=1_000)
     described = [one.name for one in fitted.schema.tables]
     assert described[-3:] == ["plants", "zz_order_lines", "zz_weather"]
-    assert fit_schema(wide(), "", most=3_000).schema.tables[0].name != "plants"
+    assert fit_schema(wide(), "", most=1_000).schema.tables[0].name != "plants"
 
 
 def test_a_table_is_named_by_a_statement_too() -> None:
     """Candidates and context are statements."""
-    fitted = fit_schema(wide(), "SELECT id FROM zz_weather", most=2_500)
+    fitted = fit_schema(wide(), "SELECT id FROM zz_weather", most=800)
     assert "zz_weather" in {one.name for one in fitted.schema.tables}
 
 
 def test_nothing_is_left_out_silently() -> None:
     """Every table is described or named, and the text keeps within its bound."""
-    fitted = fit_schema(wide(), "plants", most=16_000)
+    fitted = fit_schema(wide(), "plants", most=4_400)
     text = fitted.to_text()
-    assert len(text) <= 16_000
+    assert estimate_tokens(text) <= 4_400
     assert fitted.total == 300
     assert len(fitted.schema.tables) + len(fitted.left_out) == 300
     assert fitted.named == len(fitted.left_out)
     assert all(one.name in text for one in wide().tables)
     left = len(fitted.left_out)
+    assert not fitted.is_whole
     assert f"({left} of all 300 tables are not described, for want of room: " in text
 
 
-@pytest.mark.parametrize("most", [600, 1_000, 32_000])
+@pytest.mark.parametrize("most", [300, 400, 10_000])
 def test_names_are_counted_where_there_is_no_room_for_all(most: int) -> None:
     """Five thousand names are too many as well."""
     fitted = fit_schema(wide(5_000), "plants", most=most)
-    assert len(fitted.to_text()) <= most
+    assert estimate_tokens(fitted.to_text()) <= most
     assert 0 < fitted.named < len(fitted.left_out)
     unnamed = len(fitted.left_out) - fitted.named
     assert f" and {unnamed:,} more;" in fitted.to_text()
@@ -71,7 +76,7 @@ def test_names_are_counted_where_there_is_no_room_for_all(most: int) -> None:
 
 def test_the_same_words_give_the_same_choice() -> None:
     """Nothing depends on the order of sets."""
-    one, two = (fit_schema(wide(), "plants rainfall measure_1", 3_000) for _ in range(2))
+    one, two = (fit_schema(wide(), "plants rainfall measure_1", 1_000) for _ in range(2))
     assert one == two
 
 
@@ -80,16 +85,46 @@ def test_a_graph_is_cut_by_its_labels_and_relationship_types() -> None:
     some = tuple(Field(f"p{number}", "STRING") for number in range(10))
     nodes = tuple(NodeInfo(f"L{number:03}", some) for number in range(100))
     edges = (EdgeInfo("FEEDS", "L099", "L098", some),)
-    fitted = fit_schema(DatabaseSchema(nodes=nodes, edges=edges), "the best L099", 1_500)
+    fitted = fit_schema(DatabaseSchema(nodes=nodes, edges=edges), "the best L099", 600)
     assert "L099" in {node.label for node in fitted.schema.nodes}
     assert [edge.label for edge in fitted.schema.edges] == ["FEEDS"]
     text = fitted.to_text()
-    assert len(text) <= 1_500
+    assert estimate_tokens(text) <= 600
     left = len(fitted.left_out)
     assert f"({left} of all 101 labels and relationship types are not described" in text
     # No node has a relationship's type, so a look for one would show nothing.
     for look in ("MATCH (n:NAME) RETURN n LIMIT 1", "MATCH ()-[r:NAME]->() RETURN r LIMIT 1"):
         assert look in text
+
+
+def test_what_a_scenario_names_goes_before_all_else() -> None:
+    """Whatever the question says."""
+    fitted = fit_schema(wide(), "plants", most=1_000, first=("archive_150", "gone"))
+    likeliest = fitted.schema.tables[fitted.order[0]]
+    assert (likeliest.name, likeliest.omitted) == ("archive_150", 0)
+
+
+def test_of_those_that_come_next_keys_joins_and_comments_are_shown() -> None:
+    """More tables are told so, and how many columns each has is said."""
+    fitted = fit_schema(wide(), "plants", most=1_000)
+    brief = [one for one in fitted.schema.tables if one.omitted]
+    assert 0 < len(brief) == fitted.shortened < len(fitted.schema.tables)
+    assert all(not one.columns and one.omitted == 11 for one in brief)
+    assert f"{brief[0].name}(... 11 columns)" in fitted.to_text()
+
+
+def test_a_schema_that_grows_by_samples_is_cut_again_in_the_same_order() -> None:
+    """The likeliest tables stay."""
+    fitted = fit_schema(wide(), "plants", most=1_000)
+    longer = replace(
+        fitted.schema,
+        tables=tuple(replace(one, comment="x" * 100) for one in fitted.schema.tables),
+    )
+    again = fit_again(fitted, longer, 1_000)
+    assert estimate_tokens(again.to_text()) <= 1_000
+    assert again.total == fitted.total
+    assert {"plants", "zz_order_lines"} <= {one.name for one in again.schema.tables}
+    assert fit_again(fitted, fitted.schema, 1_000) == fitted
 
 
 @pytest.mark.parametrize(

@@ -63,5 +63,5 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     )
     connection.close()
     database = plugins.backend("sqlite").open(str(file))
-    assert database.schema().to_text() == "kept(y: INTEGER)\nseen()"
+    assert database.schema().to_text() == "kept(y: INT)\nseen()"
     database.close()

@@ -106,7 +106,8 @@ def test_a_statement_is_text_even_where_it_is_a_number(relational: Database) -> 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({}, "'statement': Field required"),
+        ({}, "does not fit: it has no arguments; it takes 'statement'."),
+        ({"query": "SELECT 1"}, "does not fit: it has 'query'; it takes 'statement'."),
         ({"statement": None}, "valid string"),
         ({"statement": " \n"}, "the argument 'statement': it is empty; fill it in."),
     ],

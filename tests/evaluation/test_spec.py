@@ -128,6 +128,33 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
     assert targets_of(written)["mysql"].location == LOCATION  # type: ignore[attr-defined]
 
 
+def test_a_database_may_be_named_with_its_url() -> None:
+    """As elsewhere; what is written must be one of the backend's."""
+    targets = targets_of(["sqlite", f"mysql={LOCATION}"])
+    assert list(targets) == ["sqlite", "mysql"]
+    assert targets["mysql"].location == LOCATION  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("database", "problem"),
+    [
+        (f"postgres={LOCATION}", "names postgres, and what follows is no location of its"),
+        ("mysql= ", "names mysql, and what follows"),
+        (f"sales={LOCATION}", "There is no database 'sales'"),
+        ("postgresql://me:pass-word@host:port/db", "The database URL cannot be read"),
+        ("postgres=postgresql://me:pass-word@host:port/db", "The database URL cannot be read"),
+        ("neo4j://me:pass-word@:x", "The Neo4j URL cannot be read"),
+    ],
+)
+def test_a_url_that_cannot_be_read_is_found_before_anything_is_asked(
+    database: str, problem: str
+) -> None:
+    """It ended a run in its middle; and the message holds no password."""
+    with pytest.raises(UsageError, match=problem) as caught:
+        targets_of(["sqlite", database])
+    assert "pass-word" not in str(caught.value)
+
+
 def test_the_address_of_a_model_needs_its_password_too() -> None:
     """It has no variable of its own, so it has to be given."""
     model = ModelSpec(name="openai:m", base_url="http://me:***@localhost:1/v1")

@@ -178,3 +178,19 @@ def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
         path.write_text(wrong, "utf-8")
         with pytest.raises(UsageError, match=problem):
             Policy.read(path)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [
+        ("postgres", "SELECT date_trunc({unit}, d) FROM t"),
+        ("duckdb", "SELECT date_trunc({unit}, d) FROM t"),
+        ("ansi", "SELECT last_day(d, {unit}) FROM t"),
+    ],
+)
+def test_a_column_in_the_place_of_a_unit_of_time_is_read(dialect: str, statement: str) -> None:
+    """The parser takes any word there for a unit, and a server may take it for a column."""
+    policy = Policy(denied_columns=frozenset({"ssn"}))
+    assert check(statement.format(unit="month"), dialect, policy).allowed
+    assert check(statement.format(unit="ssn"), dialect).allowed
+    assert not check(statement.format(unit="ssn"), dialect, policy).allowed

@@ -134,6 +134,15 @@ def test_mariadb_can_read_what_is_called_harmless() -> None:
         ("mysql", "SELECT /*! SLEEP(1) */", "comment that the server would run"),
         ("mysql", "SELECT '\\' OR SLEEP(1) -- '", "servers read in two ways"),
         ("mysql", "SELECT * FROM t FOR UPDATE", "it locks what it reads"),
+        ("mysql", "SELECT DATE(d, x) FROM t", "'x' stands where it is not understood"),
+        (
+            "sqlite",
+            "SELECT ltrim(a, b, (SELECT 1 FROM t))",
+            "check how many arguments the function",
+        ),
+        ("duckdb", "FROM (CALL f)", "(CALL ...) is no query; quote call if it is a table's name"),
+        ("postgres", "SELECT (1", "a bracket is left open; close it"),
+        ("postgres", "SELECT 1)", "it has a ')' that closes nothing; leave it out"),
     ],
 )
 def test_a_refusal_says_what_to_write_instead(dialect: str, statement: str, reason: str) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
-from types import TracebackType
-from typing import Self
 
 
 class Proxy:
@@ -23,26 +22,12 @@ class Proxy:
         self._server = (host, port)
         self._flows = Event()
         self._flows.set()
-        self._open: list[socket.socket] = []
+        self._open: set[socket.socket] = set()
+        self._threads: list[Thread] = []
         self._lock = Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
-        self._start()
-
-    def __enter__(self) -> Self:
-        """Return the proxy."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End it."""
-        self._flows.set()
-        self.refuse()
-        self.cut()
+        self._start(self._serve, self._listener)
 
     def stop(self) -> None:
         """Pass nothing on; connections are taken and stay, as those of a stopped server."""
@@ -58,8 +43,6 @@ class Proxy:
             for end in self._open:
                 with suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
-                end.close()
-            self._open.clear()
 
     def refuse(self) -> None:
         """Take no connection any more."""
@@ -70,22 +53,50 @@ class Proxy:
     def accept(self) -> None:
         """Take connections again."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
-        self._start()
+        self._start(self._serve, self._listener)
 
-    def _start(self) -> None:
-        Thread(target=self._serve, args=(self._listener,), daemon=True).start()
+    def close(self) -> None:
+        """Take no connection any more, break those that there are, and wait for every thread."""
+        self.go_on()
+        self.refuse()
+        for thread in self._threads:  # those that listen, before what they start
+            while thread.is_alive():  # one that was about to connect does so
+                self.cut()
+                thread.join(0.05)
+
+    def _start(self, act: Callable[..., None], *given: object) -> None:
+        thread = Thread(target=act, args=given, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _serve(self, listener: socket.socket) -> None:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                self._flows.wait()
-                server = socket.create_connection(self._server)
+                self._start(self._connect, client)
+
+    def _connect(self, client: socket.socket) -> None:
+        """Pass on what a client and the server say, and close both ends."""
+        with self._keep(client), suppress(OSError):
+            self._flows.wait()
+            with self._keep(socket.create_connection(self._server)) as server:
                 self.connections += 1
+                back = Thread(target=self._pass_on, args=(server, client), daemon=True)
+                back.start()
+                self._pass_on(client, server)
+                back.join()
+
+    @contextmanager
+    def _keep(self, end: socket.socket) -> Iterator[socket.socket]:
+        """Let `cut` break a connection while the context lasts, and close it then."""
+        with end:
+            with self._lock:
+                self._open.add(end)
+            try:
+                yield end
+            finally:
                 with self._lock:
-                    self._open += [client, server]
-                for one, other in ((client, server), (server, client)):
-                    Thread(target=self._pass_on, args=(one, other), daemon=True).start()
+                    self._open.remove(end)
 
     def _pass_on(self, one: socket.socket, other: socket.socket) -> None:
         with suppress(OSError):

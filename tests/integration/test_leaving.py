@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Event, Thread
@@ -61,7 +61,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[Way]:
     parts = urlsplit(url)
     assert parts.hostname is not None
     assert parts.port is not None
-    with Proxy(parts.hostname, parts.port) as proxy:
+    with closing(Proxy(parts.hostname, parts.port)) as proxy:
         place = parts.netloc.rpartition("@")[0] + f"@127.0.0.1:{proxy.port}"
         yield Way(request.param, proxy, parts._replace(netloc=place).geturl())
 

@@ -81,10 +81,10 @@ def test_a_graph_on_a_server_is_decided_on(neo4j_url: str, name: str, tmp_path: 
     server = f"{url.drivername}://{url.host}:{url.port}"
     with GraphDatabase.driver(server, auth=(url.username or "", url.password or "")) as driver:
         for statement in cypher(label, typed=False):
-            driver.execute_query(statement)  # type: ignore[arg-type]
+            driver.execute_query(statement)
         try:
             folder = folder_for(label, tmp_path)
             scores_are_those_of_the_database(neo4j_url, folder)
             agents_decide_alike(neo4j_url, folder, GRAPH_SUM.replace("LivePlant", label))
         finally:
-            driver.execute_query(f"MATCH (n:{label}) DELETE n")  # type: ignore[arg-type]
+            driver.execute_query(f"MATCH (n:{label}) DELETE n")

@@ -190,8 +190,10 @@ def test_neo4j_keeps_its_data(own_neo4j: OwnServer, world: Situation, folder: Pa
     """No attack changes anything in the whole database; only what is known passes."""
     target = Target(own_neo4j.backend, own_neo4j.url)
     try:
-        database = target.backend.load(world, own_neo4j.url, isolation="none")
-        with closing(target.backend.open(own_neo4j.url, isolation="none")) as whole:
+        with (
+            closing(target.backend.load(world, own_neo4j.url, isolation="none")) as database,
+            closing(target.backend.open(own_neo4j.url, isolation="none")) as whole,
+        ):
             everything: Any = whole
 
             def content() -> object:

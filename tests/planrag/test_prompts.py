@@ -105,7 +105,7 @@ def test_the_comparison_finds_one_word_in_one_recipe(name: str) -> None:
 
 def test_no_block_reads_the_recipe() -> None:
     """A template knows limits and added tools, and no agent: it cannot word two of them apart."""
-    limits = {"max_steps", "rows", "characters", "seconds", "numbers", "added"}
+    limits = {"max_steps", "rows", "characters", "seconds", "numbers", "added", "looking_up"}
     shown = {"plan", "current_step"}
     for protocol in PROTOCOLS:
         for name, source in prompting.sources(protocol).items():

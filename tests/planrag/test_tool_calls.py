@@ -39,7 +39,7 @@ def toolbox(questions: QuestionSet, database: Database) -> Toolbox:
         (AIMessage(""), "calls no tool"),
         (AIMessage([]), "calls no tool"),
         (BROKEN, "arguments of query_database are no JSON object"),
-        (calling(("query_database", {})), "'statement': Field required"),
+        (calling(("query_database", {})), "it has no arguments; it takes 'statement'."),
         (calling(("query_database", {"statement": ["SELECT 1"]})), "valid string"),
         (calling(("query_database", {"statement": None})), "valid string"),
         (calling(("query_database", {"sql": "SELECT 1"})), "'statement'"),

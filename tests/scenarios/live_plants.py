@@ -18,6 +18,7 @@ import pytest
 import dqa
 from dqa.core.evidence import COMPARE
 from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.given import Reply
 from dqa.models.scripted.steps import Answer, Step
 
 LIVE = Path(__file__).parent / "live"
@@ -160,7 +161,7 @@ def scores_are_those_of_the_database(location: str, folder: Path) -> None:
 def agents_decide_alike(location: str, folder: Path, statement: str) -> None:
     """Hold that agents, simulating ones and DeLLMa decide, and what the record of it says."""
     asked = dqa.AskedQuestion(scenario=str(folder / "close-plant"), target=NORTH)
-    replies = [Step("", statement), Answer("", "York")]
+    replies: list[Reply] = [Step("", statement), Answer("", "York")]
     trace = dqa.ask(location, asked, decider="planrag", model=GivenReplies(replies), debug=True)
     assert trace.choice == "York"
     assert trace.evidence[0].error is None

@@ -10,6 +10,7 @@ extension and no Python object, and whose settings are locked.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
@@ -21,10 +22,10 @@ from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.databases.duckdb.codes import fault_of, may_end_database
 from dqa.databases.duckdb.store import Store, first_line, release_store
-from dqa.databases.failures import driver_reads, failed, refused
+from dqa.databases.failures import driver_reads, failed, refused, with_version
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.namespaces import TAG_TABLE
-from dqa.databases.relational import commented_reference
+from dqa.databases.relational import commented_reference, own_comment
 from dqa.databases.rows import fetch_rows
 from dqa.databases.tables import quote
 from dqa.databases.watchdog import WATCHDOG
@@ -33,6 +34,12 @@ _COLUMNS = (
     "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() "
     "WHERE schema_name = ? AND database_name = current_database() AND NOT internal "
     "ORDER BY table_name, column_index"
+)
+_TABLES = (
+    "SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = ? "
+    "AND database_name = current_database() AND comment IS NOT NULL UNION ALL "
+    "SELECT view_name, comment FROM duckdb_views() WHERE schema_name = ? "
+    "AND database_name = current_database() AND comment IS NOT NULL"
 )
 _CONSTRAINTS = (
     "SELECT table_name, constraint_type, constraint_column_names, referenced_table, "
@@ -53,6 +60,8 @@ _DESCRIBES = re.compile(
 )
 _UNKNOWN = re.compile(
     r"(?:Catalog Error: Table with name (?P<table>\S+) does not exist"
+    r'|Binder Error: (?:Table|Values list) "(?P<of>[^"]+)" does not have a column named '
+    r'"(?P<own>[^"]+)"'
     r'|Binder Error: .*?[Cc]olumn "?(?P<column>[^" ]+)"? (?:not found|that is not))'
 )
 
@@ -121,9 +130,11 @@ class DuckdbSession(Session):
     def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
         problem, fault = first_line(error), fault_of(error)
         unknown = _UNKNOWN.match(problem)
+        if fault is Fault.NOT_UNDERSTOOD and unknown is None:
+            problem = with_version(problem, f"DuckDB {duckdb.__version__}")
         failure = Failure(fault, problem)
         if unknown is not None:
-            name = unknown["table"] or unknown["column"]
+            name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
             failure = Failure(Fault.UNKNOWN_NAME, problem, name)
         return error_of(failure, error, self.name, self.kind, limits)
 
@@ -133,11 +144,12 @@ class DuckdbSession(Session):
             with self._store.reading() as cursor:
                 columns = cursor.execute(_COLUMNS, [self.namespace]).fetchall()
                 constraints = cursor.execute(_CONSTRAINTS, [self.namespace]).fetchall()
+                comments = cursor.execute(_TABLES, [self.namespace] * 2).fetchall()
         except duckdb.Error as error:
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {first_line(error)}."
             ) from error
-        return _schema(columns, constraints)
+        return _schema(columns, constraints, dict(comments))
 
 
 def _is_json(kind: object) -> bool:
@@ -159,12 +171,14 @@ def _is_reading(parsed: duckdb.Statement) -> bool:
     )
 
 
-def _schema(columns: list[Any], constraints: list[Any]) -> DatabaseSchema:
+def _schema(
+    columns: list[Any], constraints: list[Any], comments: Mapping[str, str]
+) -> DatabaseSchema:
     fields: dict[str, list[Field]] = {}
     links: dict[str, list[tuple[str, str, str]]] = {}
     keys: dict[str, tuple[str, ...]] = {}
     for table, name, kind, comment in columns:
-        fields.setdefault(table, []).append(Field(name, kind))
+        fields.setdefault(table, []).append(Field(name, kind, comment=own_comment(comment)))
         links.setdefault(table, []).extend(commented_reference(name, comment))
     for table, kind, names, other, others in constraints:
         if kind == "PRIMARY KEY":
@@ -174,7 +188,11 @@ def _schema(columns: list[Any], constraints: list[Any]) -> DatabaseSchema:
             links.setdefault(table, []).extend((one, other, two) for one, two in pairs)
     return DatabaseSchema(
         tables=tuple(
-            TableInfo(table, tuple(fields[table]), keys.get(table, ()), tuple(links.get(table, ())))
+            TableInfo(
+                *(table, tuple(fields[table]), keys.get(table, ())),
+                references=tuple(links.get(table, ())),
+                comment=comments.get(table, ""),
+            )
             for table in fields
             if table != TAG_TABLE
         )

@@ -18,8 +18,8 @@ from dqa.databases.isolation.serving import serve, silence
 from dqa.databases.opening import find_named
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
-_GONE = 1.5
-"""Seconds within which a killed child has to be gone."""
+_GONE = 0.4
+"""Seconds within which a killed child has to be gone: nobody else gets a worker meanwhile."""
 
 
 def main() -> None:
@@ -37,16 +37,16 @@ def main() -> None:
         serial, wanted, given = json.loads(said)
         says: object = None
         if wanted == "fork":
-            says = _forked(given, socket.socket(fileno=descriptors[0]), end, libc)
+            says = _fork(given, socket.socket(fileno=descriptors[0]), end, libc)
         elif wanted == "ended":
-            says = _status_of(given)
+            says = _await_status(given)
         else:
             forgotten.add(given)
             continue
         end.sendall(json.dumps([serial, says]).encode())
 
 
-def _forked(
+def _fork(
     namespaces: str, theirs: socket.socket, end: socket.socket, libc: ctypes.CDLL
 ) -> tuple[int | None, str]:
     """Fork a worker and return its number, or None and why there is none."""
@@ -88,7 +88,7 @@ def _has_ended(number: int) -> bool:
         return True
 
 
-def _status_of(number: int) -> int:
+def _await_status(number: int) -> int:
     """Return how a child has ended, which has been killed if it had not ended by itself."""
     until = monotonic() + _GONE
     while True:

@@ -4,144 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from math import inf
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
-from threading import Condition, Event, Thread
+from threading import Condition, Event, Lock, Thread
 from time import monotonic
-from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from dqa.core.database import Kind
 from dqa.core.errors import DatabaseUnavailableError, DqaError
-from dqa.databases.isolation.processes import Worker, start_worker
-from dqa.databases.isolation.wire import MOST, ClosedError, unpack_error
+from dqa.databases.isolation.wire import ClosedError
+from dqa.databases.isolation.workers import GoneError, OpenWorker, WorkerBugError
 from dqa.databases.opening import Opening
 
 MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
 _OPENING = 30.0
-"""Seconds within which a worker that takes another's place has to be there."""
-
-
-class Facts(NamedTuple):
-    """What a session says of itself; see `dqa.core.session.Session`."""
-
-    kind: Kind
-    dialect: str
-    language: str
-    name: str
-    namespace: str | None
-    schemas: tuple[str, ...] | None
-    search_path: tuple[str, ...]
-    file: str | None
-
-
-class WorkerBugError(Exception):
-    """An exception in a worker that nobody expects; its traceback is a note of this one."""
-
-
-class GoneError(Exception):
-    """A worker had ended before it was asked."""
-
-
-class OpenWorker:
-    """A worker that has opened the database.
-
-    Parameters
-    ----------
-    opening
-        What it opens.
-    until
-        When to give up, as `time.monotonic` tells it.
-
-    Raises
-    ------
-    DqaError
-        As `Opening.open` does, or there can be no worker.
-    """
-
-    def __init__(self, opening: Opening, until: float = inf) -> None:
-        self.mark: str | None = None
-        self.is_over = False
-        started = monotonic()
-        self._process: Worker = start_worker(opening.namespaces)
-        try:
-            self._process.wire.send((_folder(), dict(os.environ), opening))
-            self.facts = Facts(*self._received(None if until == inf else until))
-        except TimeoutError:
-            self.kill()
-            waited = monotonic() - started
-            raise DatabaseUnavailableError(
-                f"The database could not be opened within {waited:.1f} seconds: it does not answer."
-            ) from None
-        except ClosedError:
-            raise DatabaseUnavailableError(
-                f"The worker process ended while it opened the database (code {self.kill()}): the "
-                "file may be damaged, or memory is short."
-            ) from None
-        except BaseException:
-            self.kill()
-            raise
-        self.seconds = monotonic() - started
-
-    def ask(self, until: float, wanted: str, *given: object, most: int = MOST) -> Any:  # noqa: ANN401
-        """Return the answer to a request.
-
-        Raises
-        ------
-        DqaError
-            As the session does.
-        GoneError
-            The worker was not there any more, so that nothing has been asked.
-        TimeoutError, ClosedError, TooLongError
-            It did not answer in time, ended meanwhile, or says too much: it has to be killed.
-        WorkerBugError
-            The session has a bug.
-        """
-        try:
-            self._process.wire.send((wanted, max(until - monotonic(), 0.001), *given))
-        except ClosedError:
-            self.kill()
-            raise GoneError from None
-        return self._received(until, most)
-
-    def kill(self) -> int:
-        """End it, and return how it ended."""
-        if self.is_over:  # its number may be another process' by now
-            return 0
-        self.is_over = True
-        return self._process.kill()
-
-    def drop(self) -> None:
-        """End it, and wait for nothing."""
-        if not self.is_over:
-            self.is_over = True
-            self._process.drop()
-
-    def leave(self) -> None:
-        """Let it end by itself."""
-        if not self.is_over:
-            self.is_over = True
-            self._process.leave()
-
-    def _received(self, until: float | None, most: int = MOST) -> Any:  # noqa: ANN401
-        while True:
-            says, told, is_last = self._process.wire.receive(until, most)
-            if says != "announced":
-                break
-            self.mark = told
-        if is_last:
-            self.leave()
-        if says == "failed":
-            raise unpack_error(told)
-        if says == "crashed":
-            self.leave()
-            lines = told.strip().splitlines()
-            error = WorkerBugError(lines[-1])
-            error.add_note(told)
-            raise error
-        return told
+"""Seconds within which a worker has to be there that nobody waits for."""
+_ANEW = 0.6
+"""Seconds beyond a statement's limit in which an embedded database may be opened anew."""
 
 
 class WorkerPool:
@@ -172,17 +52,15 @@ class WorkerPool:
         self._is_server = False
         self._is_paused = False
         self._is_closed = False
+        self.number = next(_NUMBERS)
         if self.facts.file is not None:
-            _POOLS.add(self)
+            with _LISTING:
+                _POOLS.add(self)
 
     @contextmanager
     def lease(self, until: float) -> Iterator[OpenWorker]:
-        """Lend a worker to one thread; `DatabaseUnavailableError` where there is none in time.
-
-        That an embedded database has to be opened anew is no fault of who asks, and no outage: it
-        has time of its own. A server is there by `until` or it is away.
-        """
-        worker = self._taken(until if self._is_server else until + self._patience)
+        """Lend a worker to one thread; `DatabaseUnavailableError` where there is none in time."""
+        worker = self._acquire(until)
         try:
             yield worker
         finally:
@@ -198,6 +76,27 @@ class WorkerPool:
         Event
             Set when that is done.
         """
+        with self._changed:
+            # A closed database needs no worker, but what runs on its server has to end.
+            is_wanted = not self._is_paused and (not self._is_closed or mark is not None)
+            self._count += is_wanted
+        return self._open_another(mark) if is_wanted else Event()
+
+    def try_server(self) -> Event:
+        """Open another worker in the background, to see whether the server lets somebody in.
+
+        Returns
+        -------
+        Event
+            Set when it has.
+        """
+        with self._changed:
+            may_start = self._count < MOST_WORKERS and not (self._is_paused or self._is_closed)
+            self._count += may_start
+        return self._open_another(None, is_spare=True) if may_start else Event()
+
+    def _open_another(self, mark: str | None, *, is_spare: bool = False) -> Event:
+        """Open a worker that is counted already; a spare one is kept where none is idle."""
         is_done = Event()
 
         def open_another() -> None:
@@ -211,13 +110,10 @@ class WorkerPool:
                         is_done.set()
             finally:
                 with self._changed:
+                    if worker is not None and is_spare and self._idle:
+                        worker.drop()
                     self._return(worker)
 
-        with self._changed:
-            # A closed database needs no worker, but what runs on its server has to end.
-            if self._is_paused or (self._is_closed and mark is None):
-                return is_done
-            self._count += 1
         try:
             Thread(target=open_another, name="dqa-worker", daemon=True).start()
         except RuntimeError:  # no thread is to be had: the next statement opens its own worker
@@ -226,8 +122,17 @@ class WorkerPool:
         return is_done
 
     @property
+    def opening_time(self) -> float:
+        """Seconds that opening the database anew may add to what a statement takes.
+
+        An embedded one that took long the first time is no outage, and may take longer another
+        time. A server is there in time or it is away.
+        """
+        return 0.0 if self._is_server else max(_ANEW, 3 * self.opening_seconds)
+
+    @property
     def _patience(self) -> float:
-        """Seconds that opening an embedded database may take."""
+        """Seconds that opening may take where nobody waits for it."""
         return max(_OPENING, 2 * self.opening_seconds)
 
     def close(self) -> None:
@@ -240,7 +145,7 @@ class WorkerPool:
             self._changed.notify_all()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Keep the database closed while the context lasts; waits for running statements."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_paused)
@@ -257,7 +162,7 @@ class WorkerPool:
                 self._is_paused = False
                 self._changed.notify_all()
 
-    def _taken(self, until: float) -> OpenWorker:
+    def _acquire(self, until: float) -> OpenWorker:
         if os.getpid() != self._owner:
             self._forget_parent()
         patience = monotonic() + self.opening_seconds
@@ -265,17 +170,19 @@ class WorkerPool:
             while True:
                 if self._is_closed:
                     raise DatabaseUnavailableError(f"Database '{self.facts.name}' is closed.")
-                if self._idle and not self._is_paused:
-                    return self._idle.pop()
+                while self._idle and not self._is_paused:
+                    worker = self._idle.pop()
+                    if worker.is_idle():
+                        return worker
+                    worker.drop()  # somebody has ended it
+                    self._count -= 1
                 now = monotonic()
                 may_start = self._count < MOST_WORKERS and not self._is_paused
                 if may_start and (self._count == 0 or now >= patience):
                     self._count += 1
                     break
                 if now >= until:
-                    raise DatabaseUnavailableError(
-                        f"Database '{self.facts.name}' is busy: no worker was free in time."
-                    )
+                    raise self._tell_busy()
                 self._changed.wait(min(until, patience if may_start else until) - now)
         try:
             return OpenWorker(self._opening, until)
@@ -283,6 +190,17 @@ class WorkerPool:
             with self._changed:
                 self._return(None)
             raise
+
+    def _tell_busy(self) -> DatabaseUnavailableError:
+        why = "no worker was free in time"
+        if self._is_paused:
+            why = "its file is being written"
+        elif self._count >= MOST_WORKERS:
+            why = (
+                f"all {MOST_WORKERS} workers ran other statements all the time that this one had. "
+                "Ask from fewer threads at once, or give statements more seconds"
+            )
+        return DatabaseUnavailableError(f"Database '{self.facts.name}' is busy: {why}.")
 
     def _return(self, worker: OpenWorker | None) -> None:
         """Take a worker back; one that is over, or None, only makes room for another."""
@@ -306,29 +224,18 @@ class WorkerPool:
         self._idle, self._count, self._is_paused = [], 0, False
 
 
-def _folder() -> str | None:
-    """Return the current folder; None where it has been removed."""
-    try:
-        return os.getcwd()  # noqa: PTH109
-    except OSError:
-        return None
-
-
 _POOLS: WeakSet[WorkerPool] = WeakSet()
+_LISTING = Lock()
+_NUMBERS = count()
 
 
 @contextmanager
 def pause_file(path: Path) -> Iterator[None]:
     """Keep this process's workers from a file that is to be written while the context lasts."""
     where = path.resolve()
-    pools = [pool for pool in list(_POOLS) if Path(pool.facts.file or "").resolve() == where]
-    if not pools:
+    with _LISTING:
+        pools = [pool for pool in _POOLS if Path(pool.facts.file or "").resolve() == where]
+    with ExitStack() as paused:
+        for pool in sorted(pools, key=lambda pool: pool.number):  # two writers wait in one order
+            paused.enter_context(pool.pause())
         yield
-        return
-    with pools[0].paused():
-        _POOLS.discard(pools[0])
-        try:
-            with pause_file(path):
-                yield
-        finally:
-            _POOLS.add(pools[0])

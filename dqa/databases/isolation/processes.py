@@ -19,6 +19,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Protocol
@@ -28,10 +29,17 @@ from dqa.databases.isolation.wire import ClosedError, Wire
 
 STARTING = 60.0
 """Seconds within which a worker process has to be there."""
+HUNG = 15.0
+"""Seconds after which a fork server that does not answer is replaced: an engine that it imports for
+the first time may take some."""
 _LOOK = 0.2
 """Seconds after which a process that has not connected is looked at."""
-_ENDING = 2.0
-"""Seconds within which a killed process has to be gone."""
+_GREETING = 1.0
+"""Seconds within which whoever has connected has to say the password."""
+_ENDING = 0.5
+"""Seconds within which a killed process has to be gone; a statement may wait for that."""
+_LEAVING = 2.0
+"""Seconds within which a process that nobody talks to has to end by itself."""
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
     "from dqa.databases.isolation.{} import main; main()"
@@ -43,8 +51,15 @@ class Worker(Protocol):
 
     wire: Wire
 
-    def kill(self) -> int:
-        """End it if it still runs, and return how it ended: a code, or minus a signal's number."""
+    def kill(self) -> int | None:
+        """End it if it still runs, and return how it ended.
+
+        Returns
+        -------
+        int or None
+            A code, or minus a signal's number. None where nobody knows, because what it was forked
+            from is gone, and has taken it along.
+        """
         ...
 
     def drop(self) -> None:
@@ -56,18 +71,33 @@ class Worker(Protocol):
         ...
 
 
-def start_worker(namespaces: str) -> Worker:
+def start_worker(namespaces: str, until: float = inf) -> Worker:
     """Start a worker that is to open databases with a class, as `Opening.namespaces` names it.
+
+    Parameters
+    ----------
+    namespaces
+        The class.
+    until
+        When to give up, as `time.monotonic` tells it; after `STARTING` seconds at the latest.
 
     Raises
     ------
+    TimeoutError
+        It was not there by `until`.
     InfrastructureError
-        The operating system gives no process.
+        The operating system gives no process, or none that answers.
     """
+    latest = min(until, monotonic() + STARTING)
     try:
-        return _forked(namespaces) if sys.platform == "linux" else _spawned()
-    except (OSError, ClosedError, TimeoutError) as error:
+        is_forked = sys.platform == "linux"
+        return _fork_worker(namespaces, latest) if is_forked else _spawn_worker(latest)
+    except (OSError, ClosedError) as error:
+        if isinstance(error, TimeoutError) and monotonic() >= until:
+            raise
         problem = getattr(error, "strerror", None) or str(error) or "it ended at once"
+        if isinstance(error, TimeoutError):
+            problem = f"it was not there within {STARTING:g} seconds"
         raise InfrastructureError(
             f"A worker process for statements cannot be started: {problem}. Give this process "
             'more memory or processes, or open the database with isolation="none" if its data and '
@@ -79,7 +109,7 @@ def start_worker(namespaces: str) -> Worker:
 
 
 @dataclass
-class _Spawned:
+class _SpawnedWorker:
     """A fresh Python."""
 
     wire: Wire
@@ -88,39 +118,58 @@ class _Spawned:
     def kill(self) -> int:
         self.wire.close()
         self.process.kill()
-        return self.process.wait(_ENDING)
+        return _wait_for(self.process)
 
     def drop(self) -> None:
         self.wire.close()
         self.process.kill()
-        Thread(target=self.process.wait, name="dqa-worker", daemon=True).start()
+        self._clear_away()
 
     def leave(self) -> None:
         self.wire.close()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(_ENDING)
-            return
-        self.process.kill()
-        self.process.wait(_ENDING)
+        self._clear_away()
+
+    def _clear_away(self) -> None:
+        """Ask the system how it has ended, which keeps what is left of it until then."""
+
+        def wait() -> None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_LEAVING)
+                return
+            self.process.kill()
+            self.process.wait()
+
+        try:
+            Thread(target=wait, name="dqa-worker", daemon=True).start()
+        except RuntimeError:  # no thread is to be had
+            self.process.kill()
+            _wait_for(self.process)
 
 
-def _spawned() -> _Spawned:
+def _wait_for(process: subprocess.Popen[bytes]) -> int:
+    """Return how a killed process has ended; what is not gone yet has no other way."""
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(_ENDING)
+    return -signal.SIGKILL
+
+
+def _spawn_worker(until: float) -> _SpawnedWorker:
     password = secrets.token_bytes(32)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        process = _python("serving", f"{server.getsockname()[1]} {password.hex()}")
+        process = _start_python("serving", f"{server.getsockname()[1]} {password.hex()}")
         try:
-            return _Spawned(Wire(_accepted(server, password, process), trusts=False), process)
+            end = _accept_worker(server, password, process, until)
         except BaseException:
             process.kill()
-            process.wait(_ENDING)
+            _wait_for(process)
             raise
+        return _SpawnedWorker(Wire(end, trusts=False), process)
 
 
-def _accepted(
-    server: socket.socket, password: bytes, process: subprocess.Popen[bytes]
+def _accept_worker(
+    server: socket.socket, password: bytes, process: subprocess.Popen[bytes], until: float
 ) -> socket.socket:
     """Return the connection of whoever knows the password; others are turned away."""
-    until = monotonic() + STARTING
     while True:
         server.settimeout(_LOOK)
         try:
@@ -131,17 +180,27 @@ def _accepted(
             if monotonic() > until:
                 raise
             continue
-        end.settimeout(max(until - monotonic(), 0.001))
-        said = b""
-        while len(said) < len(password) and (got := end.recv(len(password) - len(said))):
-            said += got
-        if hmac.compare_digest(said, password):
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return end
+        with suppress(OSError):
+            if hmac.compare_digest(_read_greeting(end, len(password)), password):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return end
         end.close()
 
 
-def _python(main: str, *lines: str, pass_fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+def _read_greeting(end: socket.socket, size: int) -> bytes:
+    until = monotonic() + _GREETING
+    said = b""
+    while len(said) < size:
+        end.settimeout(max(until - monotonic(), 0.001))
+        if not (got := end.recv(size - len(said))):
+            break
+        said += got
+    return said
+
+
+def _start_python(
+    main: str, *lines: str, pass_fds: tuple[int, ...] = ()
+) -> subprocess.Popen[bytes]:
     """Start a Python that runs `main` of a module of this package, with lines for it to read."""
     process = subprocess.Popen(  # noqa: S603  (this very Python)
         [sys.executable, "-c", _CODE.format(main)],
@@ -165,7 +224,7 @@ def _python(main: str, *lines: str, pass_fds: tuple[int, ...] = ()) -> subproces
 # Forking
 
 
-class _Forked:
+class _ForkedWorker:
     """A child of the fork server."""
 
     def __init__(self, wire: Wire, number: int, server: _ForkServer) -> None:
@@ -173,7 +232,7 @@ class _Forked:
         self._number = number
         self._server = server
 
-    def kill(self) -> int:
+    def kill(self) -> int | None:
         self.wire.close()
         return self._server.end(self._number)
 
@@ -196,34 +255,39 @@ class _ForkServer:
         try:
             with theirs:
                 number = theirs.fileno()
-                self._process = _python("forking", str(number), pass_fds=(number,))
+                self._process = _start_python("forking", str(number), pass_fds=(number,))
         except BaseException:
             self._end.close()
             raise
         self._lock = Lock()
         self._serial = 0
+        self._silent_since = inf
         self.owner = os.getpid()
 
-    def fork(self, namespaces: str) -> _Forked:
+    def fork(self, namespaces: str, until: float) -> _ForkedWorker:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                number, problem = self._ask(["fork", namespaces], STARTING, [theirs.fileno()])
+                number, problem = self._ask(["fork", namespaces], until, [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
         if number is None:
             ours.close()
             raise _NoProcessError(problem)
-        return _Forked(Wire(ours, trusts=False), number, self)
+        return _ForkedWorker(Wire(ours, trusts=False), number, self)
 
-    def end(self, number: int) -> int:
-        """Kill a child and return how it has ended; 0 where the server is gone, and it with it."""
+    def is_hung(self) -> bool:
+        """Whether it has not answered for long; it was stopped, or waits for something itself."""
+        return monotonic() - self._silent_since >= HUNG
+
+    def end(self, number: int) -> int | None:
+        """Kill a child and return how it has ended; None where the server does not tell."""
         self.kill(number)
         with suppress(ClosedError, OSError):
-            status: int = self._ask(["ended", number], _ENDING)
+            status: int = self._ask(["ended", number], monotonic() + _ENDING)
             return status
-        return 0
+        return None
 
     def kill(self, number: int) -> None:
         """Kill a child; where the server is gone, the child is."""
@@ -240,21 +304,23 @@ class _ForkServer:
         with suppress(OSError):
             self._end.send(json.dumps([0, "forget", number]).encode(), socket.MSG_DONTWAIT)
 
-    def _ask(self, message: list[object], seconds: float, descriptors: Sequence[int] = ()) -> Any:  # noqa: ANN401
-        until = monotonic() + seconds
-        if not self._lock.acquire(timeout=seconds):
+    def _ask(self, message: list[object], until: float, descriptors: Sequence[int] = ()) -> Any:  # noqa: ANN401
+        if not self._lock.acquire(timeout=max(until - monotonic(), 0.0)):
             raise TimeoutError
         try:
             self._serial += 1
-            self._end.settimeout(seconds)
+            self._silent_since = min(self._silent_since, monotonic())
+            self._end.settimeout(max(until - monotonic(), 0.001))
             said = json.dumps([self._serial, *message]).encode()
             socket.send_fds(self._end, [said], descriptors)
             while True:
                 self._end.settimeout(max(until - monotonic(), 0.001))
                 if not (said := self._end.recv(1 << 16)):
                     raise ClosedError
+                self._silent_since = monotonic()
                 serial, answer = json.loads(said)
                 if serial == self._serial:
+                    self._silent_since = inf
                     return answer
                 # What was asked before, and not waited for: a time was over, or Ctrl-C came.
                 if isinstance(answer, list) and answer[0] is not None:
@@ -265,11 +331,15 @@ class _ForkServer:
     def close(self) -> None:
         if self.owner != os.getpid():
             return
+        with suppress(OSError):
+            self._end.shutdown(socket.SHUT_RDWR)  # for whoever of this process waits for it
         self._end.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_ENDING)
-            return
-        self._process.kill()  # it was stopped, or hangs
+        if not self.is_hung():
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LEAVING)
+                return
+        self._process.kill()
+        _wait_for(self._process)
 
     def forget_in_child(self) -> None:
         """Leave the server to the process that this one was forked from, and keep nothing open."""
@@ -284,19 +354,28 @@ class _NoProcessError(OSError):
     """The fork server is there, and gets no process from the operating system."""
 
 
-def _forked(namespaces: str) -> _Forked:
-    server = _fork_server()
-    try:
-        return server.fork(namespaces)
-    except _NoProcessError:
-        raise  # and the workers that there are go on
-    except (OSError, ClosedError):
-        # Somebody may have ended it; another one is as good.
+def _fork_worker(namespaces: str, until: float) -> _ForkedWorker:
+    """Fork a worker; a server that is gone or hangs is replaced, once."""
+    is_replaced = False
+    while True:
+        server = _get_fork_server()
+        try:
+            return server.fork(namespaces, min(until, monotonic() + HUNG))
+        except _NoProcessError:
+            raise  # and the workers that there are go on
+        except TimeoutError:
+            if is_replaced or not server.is_hung():
+                if monotonic() >= until:
+                    raise
+                continue  # others wait for it too
+        except (OSError, ClosedError):
+            if is_replaced:
+                raise
+        is_replaced = True
         _close_fork_server(server)
-        return _fork_server().fork(namespaces)
 
 
-def _fork_server() -> _ForkServer:
+def _get_fork_server() -> _ForkServer:
     global _server  # noqa: PLW0603  (one a process)
     with _serving:
         if _server is None or _server.owner != os.getpid():

@@ -42,11 +42,11 @@ def serve(end: socket.socket) -> None:
 
 
 def _open(wire: Wire) -> Session | None:
-    folder, environment, opening = wire.receive()
-    # The parent's of now, and not those of when the process was made that this was forked from.
-    os.environ.clear()
-    os.environ.update(environment)
     try:
+        folder, environment, opening = wire.receive()
+        # The parent's of now, and not those of when the process was made that this was forked from.
+        os.environ.clear()
+        os.environ.update(environment)
         if folder is not None:
             os.chdir(folder)
         session: Session = opening.open()
@@ -55,6 +55,8 @@ def _open(wire: Wire) -> Session | None:
         wire.send(("failed", pack_error(error), True))
     except MemoryError:
         wire.send(("failed", pack_error(out_of_memory()), True))
+    except ClosedError:
+        raise
     except Exception:  # noqa: BLE001  (the parent raises it where it can be seen)
         wire.send(("crashed", traceback.format_exc(), True))
     else:

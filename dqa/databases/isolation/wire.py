@@ -7,8 +7,10 @@ whose engine was made to run somebody's code cannot make its parent run it.
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import socket
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
 
@@ -27,8 +29,12 @@ class ClosedError(Exception):
     """The other side is gone."""
 
 
+class UnreadError(ClosedError):
+    """The other side has gone, and has not read all that it was sent."""
+
+
 class TooLongError(Exception):
-    """A message is longer than it may be."""
+    """A message is longer than it may be, or takes more memory than there is."""
 
 
 class Wire:
@@ -46,18 +52,29 @@ class Wire:
         self._end = end
         self._trusts = trusts
         self._left = bytearray()
+        self._owner = os.getpid()
 
-    def send(self, message: object) -> None:
-        """Send a message; `ClosedError` where nobody is there to read it."""
+    def send(self, message: object, until: float | None = None) -> None:
+        """Send a message.
+
+        Raises
+        ------
+        TimeoutError
+            Its end was not read in time; nothing can be sent after that.
+        ClosedError
+            Nobody is there to read it.
+        """
         data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        self._end.settimeout(None)
+        self._end.settimeout(None if until is None else max(until - monotonic(), 0.001))
         try:
             self._end.sendall(len(data).to_bytes(_HEAD, "big") + data)
+        except TimeoutError:
+            raise
         except OSError as error:
             raise ClosedError from error
 
     def receive(self, until: float | None = None, most: int = MOST) -> Any:  # noqa: ANN401
-        """Return the next message.
+        """Return the next message; after a `TimeoutError` it can be waited for again.
 
         Parameters
         ----------
@@ -72,25 +89,47 @@ class Wire:
             It was not there in time.
         ClosedError
             The other side has gone, or what it says is no message.
+        UnreadError
+            It has gone before it had read what it was sent.
         TooLongError
             It is longer than `most`.
         """
-        size = int.from_bytes(self._take(_HEAD, until), "big")
+        self._fetch(_HEAD, until)
+        size = int.from_bytes(self._left[:_HEAD], "big")
         if size > most:
             raise TooLongError
-        data = self._take(size, until)
+        self._fetch(_HEAD + size, until)
+        data = bytes(memoryview(self._left)[_HEAD : _HEAD + size])
+        del self._left[: _HEAD + size]
         if self._trusts:
             return pickle.loads(data)  # noqa: S301  (of the parent)
         try:
             return _Plain(io.BytesIO(data)).load()
-        except (pickle.UnpicklingError, EOFError, ValueError, IndexError, TypeError) as error:
+        except MemoryError as error:
+            raise TooLongError from error
+        except Exception as error:  # bytes can be made to raise anything
             raise ClosedError from error
 
+    def is_silent(self) -> bool:
+        """Whether the other side is there and says nothing, as one does that waits to be asked."""
+        self._end.settimeout(0.0)
+        try:
+            self._end.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return not self._left
+        except OSError:
+            return False
+        return False  # it has gone, or says what nobody has asked for
+
     def close(self) -> None:
-        """Close this end."""
+        """Close this end, whoever else holds it; in a fork of its process, close it there alone."""
+        if self._owner == os.getpid():
+            with suppress(OSError):
+                self._end.shutdown(socket.SHUT_RDWR)
         self._end.close()
 
-    def _take(self, count: int, until: float | None) -> bytes:
+    def _fetch(self, count: int, until: float | None) -> None:
+        """Have that many bytes in `_left`."""
         while len(self._left) < count:
             wait = None if until is None else until - monotonic()
             if wait is not None and wait <= 0:
@@ -100,14 +139,13 @@ class Wire:
                 got = self._end.recv(max(_CHUNK, min(count - len(self._left), 1 << 24)))
             except TimeoutError:
                 raise
+            except ConnectionResetError as error:  # what the system says of bytes that stay unread
+                raise UnreadError from error
             except OSError as error:
                 raise ClosedError from error
             if not got:
                 raise ClosedError
             self._left += got
-        taken = bytes(self._left[:count])
-        del self._left[:count]
-        return taken
 
 
 class _Plain(pickle.Unpickler):
@@ -127,8 +165,10 @@ def pack_rows(rows: Rows) -> tuple[object, ...]:
     return tuple(getattr(rows, name) for name in Rows.__slots__)
 
 
-def unpack_rows(packed: tuple[Any, ...]) -> Rows:
-    """Return the rows that `pack_rows` was given."""
+def unpack_rows(packed: object) -> Rows:
+    """Return the rows that `pack_rows` was given; `ClosedError` where these are none."""
+    if not isinstance(packed, tuple) or len(packed) != len(Rows.__slots__):
+        raise ClosedError
     return Rows(*packed)
 
 
@@ -154,10 +194,15 @@ def pack_error(error: DqaError) -> tuple[str, str, str]:
     return known, str(error), ""
 
 
-def unpack_error(packed: tuple[str, str, str]) -> DqaError:
-    """Return the error that `pack_error` was given, or one of its family."""
-    known, text, name = packed
-    kind = getattr(errors, known, DqaError)
+def unpack_error(packed: object) -> DqaError:
+    """Return the error that `pack_error` was given; `ClosedError` where this is none."""
+    match packed:
+        case (str(known), str(text), str(name)):
+            kind = getattr(errors, known, None)
+        case _:
+            raise ClosedError
+    if not (isinstance(kind, type) and issubclass(kind, DqaError)):
+        raise ClosedError
     if kind is UnknownReferenceError:
         return UnknownReferenceError(text, name)
     # Some say in other words what they are made of; what they said is there already.

@@ -27,6 +27,7 @@ from dqa.core.session import Session
 from dqa.databases.failures import driver_reads, out_of_memory
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.ladybug.codes import fault_of
+from dqa.databases.ladybug.writer import TAG
 from dqa.databases.locks import ReadersWriterLock
 from dqa.databases.rows import collect
 
@@ -69,11 +70,14 @@ class LadybugSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read labels and types, in the order in which they were made."""
         # In the order in which they were made, which a file does not list them in.
-        tables = self._described("CALL show_tables() RETURN name, type ORDER BY id")
-        names = {kind: [str(n) for n, k in tables if k == kind] for kind in ("NODE", "REL")}
+        tables = self._described("CALL show_tables() RETURN name, type, comment ORDER BY id")
+        told = {
+            kind: {str(name): _own(said) for name, of, said in tables if of == kind}
+            for kind in ("NODE", "REL")
+        }
         return DatabaseSchema(
-            nodes=tuple(self._node(label) for label in names["NODE"]),
-            edges=tuple(edge for label in names["REL"] for edge in self._edges(label)),
+            nodes=tuple(self._node(label, said) for label, said in told["NODE"].items()),
+            edges=tuple(e for label, said in told["REL"].items() for e in self._edges(label, said)),
         )
 
     def close(self) -> None:
@@ -161,21 +165,27 @@ class LadybugSession(Session):
     def _described(self, statement: str) -> tuple[tuple[Any, ...], ...]:
         return self._run_once(statement, _DESCRIBING).rows
 
-    def _node(self, label: str) -> NodeInfo:
+    def _node(self, label: str, comment: str) -> NodeInfo:
         rows = self._described(
             f"CALL table_info({quote_text(label)}) RETURN name, type, `primary key`"
         )
         key = next((name for name, _, is_key in rows if is_key), None)
-        return NodeInfo(label, tuple(Field(name, kind) for name, kind, _ in rows), key)
+        return NodeInfo(label, tuple(Field(name, kind) for name, kind, _ in rows), key, comment)
 
-    def _edges(self, label: str) -> Iterator[EdgeInfo]:
+    def _edges(self, label: str, comment: str) -> Iterator[EdgeInfo]:
         rows = self._described(f"CALL table_info({quote_text(label)}) RETURN name, type")
         ends = self._described(
             f"CALL show_connection({quote_text(label)}) "
             "RETURN `source table name`, `destination table name`"
         )
+        fields = tuple(Field(name, kind) for name, kind in rows)
         for source, target in ends:
-            yield EdgeInfo(label, source, target, tuple(Field(name, kind) for name, kind in rows))
+            yield EdgeInfo(label, source, target, fields, comment)
+
+
+def _own(comment: str | None) -> str:
+    """Return a comment, unless it is the tag of a loaded situation."""
+    return "" if comment is None or comment.startswith(TAG) else comment
 
 
 def _without_ids(value: Any) -> Any:  # noqa: ANN401

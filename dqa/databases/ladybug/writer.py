@@ -13,7 +13,7 @@ from dqa.core.situation import EdgeSchema, NodeSchema, Schema, Situation, Stored
 from dqa.databases.graphs import require_graph
 from dqa.databases.namespaces import LoadedSituation, tag_from_json, tag_to_json
 
-_TAG = "dqa_situation "
+TAG = "dqa_situation "
 """What the comment that tags a database begins with."""
 _TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
@@ -66,7 +66,7 @@ def write(
                 ends = (("from", edge.source[1]), ("to", edge.target[1]))
                 _copy(connection, situation, edge, (*ends, *edge.properties))
             if tag is not None:
-                comment = _TAG + tag_to_json(tag)
+                comment = TAG + tag_to_json(tag)
                 label = quote_name(schema.nodes[0].label)
                 connection.execute(f"COMMENT ON TABLE {label} IS {quote_text(comment)}")
             connection.execute("COMMIT")
@@ -83,7 +83,7 @@ def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | No
         ladybug.Connection(database) as connection,
         connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
     ):
-        tags = [comment.removeprefix(_TAG) for (comment,) in rows if comment.startswith(_TAG)]
+        tags = [comment.removeprefix(TAG) for (comment,) in rows if comment.startswith(TAG)]
     return tag_from_json(namespace, tags[0]) if tags else None
 
 

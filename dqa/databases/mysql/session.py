@@ -25,11 +25,13 @@ from sqlalchemy.pool import PoolProxiedConnection
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
 from dqa.core.examination import Examination
+from dqa.core.schema import DatabaseSchema
 from dqa.databases.examining import asker
-from dqa.databases.failures import driver_reads, one_line
+from dqa.databases.failures import driver_reads, one_line, with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.mysql.advice import examine
 from dqa.databases.mysql.codes import fault_of
+from dqa.databases.mysql.describing import COLUMNS, KEYS, LINKS, TABLES, schema_of
 from dqa.databases.mysql.server import (
     Flavour,
     code_of,
@@ -43,6 +45,8 @@ from dqa.databases.servers import POOL, display_name
 _READING = conversions | {FIELD_TYPE.TIME: str}
 """How values are read: lengths of time as the server writes them, and not in Python's days."""
 _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
+_VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
+"""Of a server: MariaDB's begins with another one for old clients."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 
@@ -69,6 +73,7 @@ class MysqlSession(ServerSession):
         super().__init__(engine, flavour.dialect, display_name(url))
         self.language = f"SQL ({flavour.title})"
         self._flavour = flavour
+        self._version = ""
         self._url = url
         self.schemas = self.search_path = (url.database or "",)
 
@@ -86,8 +91,29 @@ class MysqlSession(ServerSession):
                 cursor.execute(f"SET SESSION {wanted}")
             connection.info["limits"] = wanted
 
+    def _described(self) -> DatabaseSchema:
+        place = (self._url.database or "",)
+        with (
+            self._engine.connect() as connection,
+            _driver_of(connection.connection).cursor() as cursor,
+        ):
+
+            def rows(statement: str, *values: str) -> list[Any]:
+                cursor.execute(statement, values)
+                return list(cursor.fetchall())
+
+            return schema_of(
+                rows(TABLES, *place),
+                rows(COLUMNS, *place),
+                rows(KEYS, *place),
+                rows(LINKS, *place * 2),
+            )
+
     def _mark_of(self, connection: PoolProxiedConnection) -> str:
-        return str(int(_driver_of(connection).thread_id()))  # type: ignore[no-untyped-call]
+        driver: Any = _driver_of(connection)
+        told = _VERSION.search(driver.get_server_info())
+        self._version = told[0] if told else ""
+        return str(int(driver.thread_id()))
 
     def _descriptor(self, connection: PoolProxiedConnection) -> int:
         wire = _driver_of(connection)._sock  # type: ignore[attr-defined]  # noqa: SLF001
@@ -121,6 +147,8 @@ class MysqlSession(ServerSession):
         problem, fault = one_line(error), fault_of(code_of(error))
         if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
             fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
+        if fault is Fault.NOT_UNDERSTOOD and self._version:
+            problem = with_version(problem, f"{self._flavour.title} {self._version}")
         unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
         return Failure(fault, problem, unknown and unknown[1])
 

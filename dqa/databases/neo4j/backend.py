@@ -21,6 +21,7 @@ BACKEND = Backend(
     dialect="neo4j",
     front="dqa.databases.neo4j.confined:ConfinedGraph",
     namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
+    reader="dqa.databases.neo4j.server:parse_address",
     accepts=lambda location: has_scheme(location, "bolt", "neo4j"),
     driver="neo4j",
     example="bolt://user:password@host:7687",

@@ -52,7 +52,7 @@ class ConfinedGraph(GuardedDatabase):
                 raise self._unknown(f"Cannot find property {name}", name, statement)
 
     def _unknown(self, problem: str, name: str, statement: str) -> DqaError:
-        return unknown_name(problem, name, self.schema(), statement)
+        return unknown_name(problem, name, self.schema(), statement, self.dialect)
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -120,6 +120,11 @@ class Address:
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
+def parse_address(location: str) -> Address:
+    """Take a URL apart; see `Address.parse`."""
+    return Address.parse(location)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A transaction that cannot write.

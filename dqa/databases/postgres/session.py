@@ -29,7 +29,7 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, StatementError
 from dqa.core.examination import Examination
 from dqa.databases.examining import asker
-from dqa.databases.failures import one_line
+from dqa.databases.failures import one_line, with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.leaving import shut
 from dqa.databases.postgres.advice import examine
@@ -60,6 +60,7 @@ _SESSION = (
 _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 """What changes nothing in a read-only session. Whatever else there is has a transaction of its own,
 which is undone: EXPLAIN ANALYZE makes tables and materialized views in such a session, too."""
+_SYNTAX = "42601"
 _OPEN = frozenset({TransactionStatus.INTRANS, TransactionStatus.INERROR})
 _UNKNOWN = re.compile(
     r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
@@ -95,6 +96,7 @@ class PostgresSession(ServerSession):
             **POOL,
         )
         self._url = url
+        self._version = ""
         super().__init__(engine, "postgres", display_name(url, namespace), namespace)
         if namespace is not None:
             self.schemas = self.search_path = (namespace,)
@@ -120,7 +122,9 @@ class PostgresSession(ServerSession):
             info["limit"] = limit
 
     def _mark_of(self, connection: PoolProxiedConnection) -> str:
-        return f"{_driver_of(connection).info.backend_pid} {self._application}"
+        info = _driver_of(connection).info
+        self._version = (info.parameter_status("server_version") or "").partition(" ")[0]
+        return f"{info.backend_pid} {self._application}"
 
     def _descriptor(self, connection: PoolProxiedConnection) -> int:
         return _descriptor_of(_driver_of(connection))
@@ -168,6 +172,10 @@ class PostgresSession(ServerSession):
     def _failure(self, error: Exception) -> Failure:
         code, problem = code_of(error), message_of(error)
         fault = fault_of(code) if code else _without_code(error)
+        if fault is Fault.NOT_UNDERSTOOD:
+            place = code == _SYNTAX and cast("psycopg.Error", error).diag.statement_position
+            told = f"{problem} at character {place}" if place else problem
+            problem = with_version(told, f"PostgreSQL {self._version}") if self._version else told
         unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
         return Failure(fault, problem, unknown and (unknown["column"] or unknown["table"]))
 

@@ -21,9 +21,12 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dqa.core.database import Limits
+from dqa.core.schema import DatabaseSchema
+from dqa.databases.failures import with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.relational import PooledSession
 from dqa.databases.sqlite.codes import fault_of
+from dqa.databases.sqlite.describing import read_schema
 
 _STEPS = 20_000
 """Virtual machine steps between two looks at the clock: a fraction of a millisecond."""
@@ -108,6 +111,11 @@ class SqliteSession(PooledSession):
     def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None]:
         return cast("sqlite3.Connection", connection.driver_connection).interrupt
 
+    def _described(self) -> DatabaseSchema:
+        with self._engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            return read_schema(cast("sqlite3.Connection", driver))
+
     def _failure(self, error: Exception) -> Failure:
         problem = str(error).rstrip(".")
         fault = fault_of(getattr(error, "sqlite_errorcode", 0))
@@ -118,6 +126,7 @@ class SqliteSession(PooledSession):
             return Failure(Fault.UNKNOWN_NAME, problem, unknown[1])
         if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
             fault = Fault.NOT_UNDERSTOOD
+            problem = with_version(problem, f"SQLite {sqlite3.sqlite_version}")
         return Failure(fault, problem)
 
 

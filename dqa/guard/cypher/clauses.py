@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from dqa.guard.cypher.calls import did_you_mean
 from dqa.guard.cypher.expressions import ExpressionParser
-from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
+from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN, MatchSpot
 from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import NAME, NUMBER
 from dqa.guard.cypher.words import NAMES, PROCEDURES, SEARCHES, SHOWN, SHOWN_KINDS, words
@@ -88,6 +88,7 @@ class ClauseParser(ExpressionParser):
             key = keys[self.i]
             if key in _EXECUTION:
                 modes.add(key)
+                self.facts.explains = True
                 if len(modes) > 1:
                     raise NotAllowedError("it has EXPLAIN and PROFILE; write one of them")
                 self.i += 1
@@ -116,11 +117,19 @@ class ClauseParser(ExpressionParser):
         self.i += 1
         while self.keys[self.i] in _MODES:
             self.i += 1
+        first = len(self.facts.spots)
         self.pattern_list()
+        last = len(self.facts.spots)
         if not self.ladybug:
             while self.keys[self.i] == "USING":
                 self._using()
+        begin = self.ends[self.i - 1]
+        has_condition = self.keys[self.i] == "WHERE"
+        if has_condition:
+            begin = self.ends[self.i]
         self._where()
+        end = self.ends[self.i - 1]
+        self.facts.matches.append(MatchSpot(first, last, begin, end, has_condition))
         if self.ladybug and self.at("HINT"):
             while self.keys[self.i] in {"(", ")", "JOIN", "MULTI_JOIN", NAME}:
                 self.i += 1
@@ -174,6 +183,7 @@ class ClauseParser(ExpressionParser):
         if keys[self.i] == "DISTINCT" and keys[self.i + 1] not in {",", "AS", ".", "="}:
             self.i += 1
         if self.at("*"):
+            self.facts.has_star = True
             inner = dict(outer)
             if final:
                 self.facts.wholes.extend((held, name) for name, held in outer.items() if held)
@@ -188,8 +198,11 @@ class ClauseParser(ExpressionParser):
             text = self.texts[begin]
             if self.at("AS"):
                 inner[self.name()] = trace
-            elif self.i == begin + 1:
-                inner[self.folded(text)] = trace
+            else:
+                if self.i == begin + 1:
+                    inner[self.folded(text)] = trace
+                if final:
+                    self.facts.columns.append((self.starts[begin], self.ends[self.i - 1]))
             if final and trace:
                 self.facts.wholes.append((trace, text))
             total |= trace

@@ -8,6 +8,7 @@ from dqa.guard.cypher.facts import Facts
 from dqa.guard.cypher.failure import NotAllowedError
 from dqa.guard.cypher.lexer import Tokens
 from dqa.guard.cypher.words import EFFECTS, NAMES
+from dqa.guard.verdict import SEVERAL
 
 _DEEPEST = 60
 """Expressions within expressions."""
@@ -96,7 +97,7 @@ class TokenCursor:
         """
         key, text = self.keys[self.i], self.texts[self.i]
         if key == ";":
-            raise NotAllowedError("it is more than one statement; write one statement at a time")
+            raise NotAllowedError(SEVERAL)
         if key in EFFECTS:
             raise NotAllowedError(f"it contains {key}, and only reading is allowed")
         what = f"'{text[:40]}' (character {self.starts[self.i] + 1})" if key else "its end"

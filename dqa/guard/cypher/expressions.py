@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from dqa.guard.cypher.calls import CallParser
-from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
+from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN, Access
 from dqa.guard.cypher.lexer import NAME, NUMBER, TEXT
 from dqa.guard.cypher.words import EFFECTS, NAMES
 
@@ -68,8 +68,8 @@ class ExpressionParser(CallParser):
 
     def _value(self) -> int:
         """Read an operand and what is attached to it."""
-        keys = self.keys
-        key = keys[self.i]
+        keys, begin = self.keys, self.i
+        key = keys[begin]
         reader = self._VALUES.get(key)
         if reader is not None:
             trace = reader(self)
@@ -80,7 +80,7 @@ class ExpressionParser(CallParser):
         while True:
             key = keys[self.i]
             if key == ".":
-                trace = self._property(trace)
+                trace = self._property(trace, begin)
             elif key == "[":
                 trace = self._index(trace)
             elif key == ":":
@@ -122,11 +122,15 @@ class ExpressionParser(CallParser):
             j += 2
         return keys[j + 1] == "("
 
-    def _property(self, trace: int) -> int:
+    def _property(self, trace: int, begin: int) -> int:
+        alone = self.i == begin + 1
         self.i += 1
         if self.at("*"):
             self.facts.wholes.append((trace, "*"))
             return 0
+        value = self.ends[begin] if alone else -1
+        access = Access(self.starts[begin], self.ends[self.i], value)
+        self.facts.dotted[len(self.facts.reads)] = access
         self.facts.reads.append((trace, self.name()))
         return trace if trace & IN_MAP else 0
 
@@ -319,7 +323,9 @@ class ExpressionParser(CallParser):
         self.scope, self.in_bars = dict(outer), False
         self.i = i + 2
         if keys[i + 2] in _BEGINS_PATTERN or keys[i + 3] == "=":
+            first = len(self.facts.spots)
             self.pattern_list()
+            self.facts.expressed.append((first, len(self.facts.spots)))
             if self.at("WHERE"):
                 self.expression()
             trace = 0

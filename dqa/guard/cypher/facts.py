@@ -35,11 +35,59 @@ class NodeSpot(NamedTuple):
         Where its label expression begins, behind the colon or ``IS``; -1 where there is none.
     symbols
         The operators of the label expression.
+    opening
+        Behind its opening bracket.
+    variable
+        Where its variable begins and ends; None where it has none.
+    trace
+        What it may be.
+    is_known
+        Whether its variable is one that was matched before.
     """
 
     position: int
     begin: int
     symbols: str
+    opening: int
+    variable: tuple[int, int] | None
+    trace: int
+    is_known: bool
+
+
+class Access(NamedTuple):
+    """A property that is read with a dot, in characters.
+
+    Attributes
+    ----------
+    begin, end
+        From the beginning of the value to the end of the property's name.
+    value
+        Where the value ends, if it is a variable alone; -1 elsewhere.
+    """
+
+    begin: int
+    end: int
+    value: int
+
+
+class MatchSpot(NamedTuple):
+    """One MATCH: its node patterns, and where its condition stands.
+
+    Attributes
+    ----------
+    first, last
+        Of `Facts.spots`, from where and up to where.
+    begin, end
+        Where the condition is, behind WHERE; both are where one may be added if there is none.
+    has_condition
+        Whether there is one.
+    """
+
+    first: int
+    last: int
+    begin: int
+    end: int
+    has_condition: bool
 
 
 @dataclass(slots=True)
@@ -64,6 +112,19 @@ class Facts:
         Where colons separate labels or types, and what is now written there instead.
     spots
         All node patterns, by position.
+    dotted
+        By their place in `reads`, where properties are read with a dot.
+    compared
+        The places in `reads` of what a pattern asks for, as in ``(n {name: 'x'})``.
+    matches
+        Every MATCH.
+    expressed
+        From where and up to where in `spots` a pattern stands that is a value and no MATCH.
+    columns
+        Where what is returned in the end stands that has no name of its own, in characters.
+    is_unbounded, explains, has_star
+        Whether it has a path of any length; whether it is EXPLAIN or PROFILE; whether it hands on
+        all variables there are.
     functions, procedures
         What is called, in small letters.
     shows
@@ -78,6 +139,14 @@ class Facts:
     lookups: list[tuple[int, str]] = field(default_factory=list)
     colons: list[tuple[int, str]] = field(default_factory=list)
     spots: list[NodeSpot] = field(default_factory=list)
+    dotted: dict[int, Access] = field(default_factory=dict)
+    compared: set[int] = field(default_factory=set)
+    matches: list[MatchSpot] = field(default_factory=list)
+    expressed: list[tuple[int, int]] = field(default_factory=list)
+    columns: list[tuple[int, int]] = field(default_factory=list)
+    is_unbounded: bool = False
+    explains: bool = False
+    has_star: bool = False
     functions: list[str] = field(default_factory=list)
     procedures: list[str] = field(default_factory=list)
     shows: bool = False

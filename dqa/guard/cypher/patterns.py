@@ -36,6 +36,7 @@ class PatternParser(TokenCursor):
         if keys[self.i] in _SHORTEST:
             self.i += 1
             self.expect("(")
+            self.facts.is_unbounded = True
             trace = self._elements() | UNKNOWN
             self.expect(")")
         else:
@@ -98,6 +99,7 @@ class PatternParser(TokenCursor):
         return trace
 
     def _quantifier(self) -> None:
+        self.facts.is_unbounded = True
         if self.keys[self.i] != "{":
             self.i += 1
             return
@@ -111,21 +113,23 @@ class PatternParser(TokenCursor):
         keys = self.keys
         if keys[self.i] != "(":
             self.unexpected("a node pattern like (n:Label) is missing before")
-        position = self.ends[self.i]
+        position = opening = self.ends[self.i]
         self.i += 1
-        variable = None
+        variable, place = None, None
         if self._has_variable():
             position = self.ends[self.i]
+            place = self.starts[self.i], position
             variable = self.name()
         names: set[str] | None = None
         begin, symbols = -1, ""
         if keys[self.i] == ":" or keys[self.i] == "IS":
             begin = self.starts[self.i + 1]
-            written, symbols = self.labels()
-            names = _certain(written, symbols)
+            mentioned, symbols = self.labels()
+            names = _certain(mentioned, symbols)
             position = self.ends[self.i - 1]
-        self.facts.spots.append(NodeSpot(position, begin, symbols))
+        is_known = bool(variable and self.scope.get(variable))
         trace = self._bound(variable, "node", names)
+        self.facts.spots.append(NodeSpot(position, begin, symbols, opening, place, trace, is_known))
         self._conditions(trace)
         self.expect(")")
         return trace
@@ -151,6 +155,7 @@ class PatternParser(TokenCursor):
             names = _certain(*self.labels())
         trace = self._bound(variable, "relationship", names)
         if self.at("*"):
+            self.facts.is_unbounded = True
             trace |= UNKNOWN | IN_LIST
             if variable is not None:
                 self.scope[variable] = trace
@@ -225,6 +230,7 @@ class PatternParser(TokenCursor):
     def _properties(self, trace: int) -> None:
         self.i += 1
         while not self.at("}"):
+            self.facts.compared.add(len(self.facts.reads))
             self.facts.reads.append((trace, self.name()))
             self.expect(":")
             self.free_expression()
@@ -332,9 +338,11 @@ class PatternParser(TokenCursor):
 
     def path_expression(self) -> int:
         """Read nodes and relationships where an expression may stand."""
+        first = len(self.facts.spots)
         trace = self.node()
         while self.keys[self.i] in {"-", "<"} and self._relationship_follows():
             trace |= self.relationship() | self.node()
+        self.facts.expressed.append((first, len(self.facts.spots)))
         return trace | IN_LIST
 
     def _relationship_follows(self) -> bool:

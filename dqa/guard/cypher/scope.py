@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dqa.core.cypher import quote_name
 from dqa.core.errors import RefusedStatementError
-from dqa.guard.cypher.checking import parsed
 from dqa.guard.cypher.facts import NodeSpot
+from dqa.guard.cypher.parsing import parsed
 from dqa.guard.cypher.words import STATIC
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.verdict import Refusal

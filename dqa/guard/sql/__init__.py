@@ -1,9 +1,10 @@
 """The guard for SQL: sqlglot parses the statement, and every part of it must be known to read.
 
-Five questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
-every name that is called known to only read (`calls`); is every part of the tree (`tree`); does it
-stay within the database's own schemas (`walls`); may what it reads be read (`scope`). Statements
-that are no queries but describe things are in `describing`.
+Seven questions, cheapest first: is the text one statement that every lexer reads alike (`text`); is
+every name that is called known to only read (`calls`); is every part of the tree (`tree`); is all
+that was written in the tree (`coverage`); does it stay within the database's own schemas (`walls`);
+may what it reads be read (`scope`); can it be rewritten without what is hidden (`hiding`).
+Statements that are no queries but describe things are in `describing`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from collections.abc import Iterator
 
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.script import Span
-from dqa.guard.sql import calls, describing, parsing, scope, text, tree, walls
+from dqa.guard.sql import (
+    calls,
+    coverage,
+    describing,
+    hiding,
+    parsing,
+    scope,
+    text,
+    tree,
+    walls,
+)
 from dqa.guard.sql.lists import lists
 from dqa.guard.verdict import Refusal
 
@@ -27,6 +38,8 @@ def refuse_unless_reading(statement: str, dialect: str, policy: Policy = DEFAULT
     query = describing.query_of(read, dialect, policy)
     if query is not None:
         _check_query(query, dialect, policy)
+    if policy.hides:
+        hiding.refuse_unless_certain(statement, dialect, policy)
 
 
 def spans(script: str, dialect: str) -> Iterator[Span]:
@@ -53,11 +66,13 @@ def _check_query(read: text.StatementText, dialect: str, policy: Policy) -> None
     known = lists(dialect)
     found = calls.unknown(read, dialect, known, policy)
     parsed = parsing.parse(read, dialect)
-    calls.refuse_unless_known(found, tree.column_lists(parsed), read, known)
-    if not isinstance(parsed, tree.QUERIES):
+    columns = tree.column_lists(parsed.nodes)
+    calls.refuse_unless_known(found, columns, read, known, dialect)
+    if not isinstance(parsed.tree, tree.QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, or VALUES")
-    tree.refuse_unless_reading(parsed, dialect, known, policy)
+    tree.refuse_unless_reading(parsed.nodes, read, dialect, known, policy)
+    coverage.refuse_left_out(parsed, read, dialect, policy)
     if policy.closed is not None:
-        walls.refuse_outside(parsed, read, dialect, policy, policy.closed)
+        walls.refuse_outside(parsed.tree, read, dialect, policy, policy.closed)
     if policy.limits_tables or policy.limits_columns:
-        scope.refuse_unless_in_scope(parsed, read, dialect, policy)
+        scope.refuse_unless_in_scope(parsed.tree, read, dialect, policy)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from dqa.guard.names import closest
 from dqa.guard.policy import Policy
+from dqa.guard.sql.instead import instead_of
 from dqa.guard.sql.lists import AllowLists
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
@@ -32,6 +33,7 @@ _LAST_WORD = re.compile(r"\w+\Z")
 _SIZE = re.compile(r"\([\d\s,]*\)")
 """Of a column's type."""
 _COLUMN = re.compile(r"\s*+(?:[^\W\d][\w$]*+|\"\s*+\"|`\s*+`)(?:\s[\w\s.\[\]\"]*+)?")
+_NAMED_BY_POLICY = "; if it does, the policy's functions can name it"
 _NEAR = 200
 """How far back is looked for what stands before a name."""
 
@@ -110,6 +112,7 @@ def refuse_unless_known(
     lists: Mapping[int, ColumnList],
     text: StatementText,
     known: AllowLists,
+    dialect: str,
 ) -> None:
     """Refuse the first call that is not the name of a WITH part or alias with its columns.
 
@@ -122,15 +125,15 @@ def refuse_unless_known(
         Calls of what is not known.
     lists
         By where it starts, what has a list of columns to the parser.
-    text, known
+    text, known, dialect
         The statement, and what its dialect has.
     """
     for call in found:
         if call.start not in lists:
-            hint = closest(call.name, known.functions, cutoff=0.8)
+            hint = instead_of(call.name, dialect) or closest(call.name, known.functions, cutoff=0.8)
             raise Refusal(
                 f"the function {call.full} is not known to only read"
-                + (f".{hint}" if hint else "; if it does, the policy's functions can name it")
+                + (f". {hint.lstrip()}" if hint else _NAMED_BY_POLICY)
             )
     for start, columns in lists.items():
         if start < 0 or not _has_columns(text, start, columns, known):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
 from dqa.guard.sql.dialects import dialect_of, read_as
 from dqa.guard.sql.text import StatementText
-from dqa.guard.verdict import Refusal
+from dqa.guard.verdict import SEVERAL, Refusal
 
 # sqlglot warns of what it does not know; it is refused here, with a reason.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
@@ -42,8 +43,16 @@ _QUOTES = frozenset("'\"`]$")
 _CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 
 
-def parse(text: StatementText, dialect: str) -> exp.Expr:
-    """Return the tree of one statement.
+class ParsedStatement(NamedTuple):
+    """What sqlglot makes of a statement: its tree, every node of that, and its tokens."""
+
+    tree: exp.Expr
+    nodes: Sequence[exp.Expr]
+    tokens: Sequence[Token]
+
+
+def parse(text: StatementText, dialect: str) -> ParsedStatement:
+    """Return what sqlglot makes of one statement.
 
     Raises
     ------
@@ -69,8 +78,8 @@ def parse(text: StatementText, dialect: str) -> exp.Expr:
         raise Refusal(f"it cannot be read as {dialect}: {_first_line(error)}") from error
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
-        raise Refusal("it is more than one statement; write one statement at a time")
-    return tree
+        raise Refusal(SEVERAL)
+    return ParsedStatement(tree, tuple(tree.walk()), tokens)
 
 
 def is_one(statement: str, dialect: str) -> bool:

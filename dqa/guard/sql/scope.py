@@ -69,7 +69,7 @@ def refuse_unless_in_scope(
             allowed = ", ".join(sorted(policy.tables or policy.schemas or ()))
             written = ".".join(filter(None, (source.node.db, source.name)))
             raise Refusal(f"the table {written} may not be read; there is {allowed}")
-    _refuse_sources_of_functions(tree)
+    refuse_sources_of_functions(tree)
     if not policy.limits_columns:
         return
     if dialect in {"mysql", "mariadb"} and '"' in text.code:
@@ -101,7 +101,8 @@ def real_tables(tree: exp.Expr) -> Iterator[exp.Table]:
         yield node
 
 
-def _refuse_sources_of_functions(tree: exp.Expr) -> None:
+def refuse_sources_of_functions(tree: exp.Expr) -> None:
+    """Refuse functions in FROM that could read a table."""
     for node in tree.find_all(exp.Table):
         function = node.this
         if isinstance(function, exp.Func | exp.Dot):

@@ -79,9 +79,11 @@ def _refuse_nested(code: str, types: frozenset[str]) -> None:
             is_type = code[start] in '"`' or (piece["word"] or "").lower() in types
             weights.append(weights[-1] << is_type)
             chains.append(0)
-        elif piece["close"] and len(weights) > 1:
+        elif piece["close"]:
             weights.pop()
             chains.pop()
+            if not weights:
+                raise Refusal(f"it has a '{piece['close']}' that closes nothing; leave it out")
             chains[-1] = chains[-1] + 1 if _CHAINED.match(code, end) else 0
             if chains[-1] > _LONGEST_CHAIN:
                 raise Refusal(
@@ -96,6 +98,8 @@ def _refuse_nested(code: str, types: frozenset[str]) -> None:
                 "names of types are nested in it so deeply that it takes too long to read; write "
                 "it flatter with WITH, or as casts"
             )
+    if len(weights) > 1:
+        raise Refusal("a bracket is left open; close it")
 
 
 def _continues(code: str, position: int) -> bool:

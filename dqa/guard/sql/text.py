@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dqa.guard.sql.lists import lists
 from dqa.guard.sql.size import refuse_too_large
-from dqa.guard.verdict import Refusal
+from dqa.guard.verdict import SEVERAL, Refusal
 
 _PLAIN = r"'(?:[^']++|'')*+'"
 _ESCAPED = r"'(?:[^'\\]++|\\.|'')*+'"
@@ -136,7 +136,7 @@ def read(statement: str, dialect: str) -> StatementText:
     if not end:
         raise Refusal("it is empty; write a SELECT")
     if ";" in code[:end]:
-        raise Refusal("it is more than one statement; write one statement at a time")
+        raise Refusal(SEVERAL)
     return StatementText(sql[:end], code[:end], quoted)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from dqa.guard.names import closest
 from dqa.guard.policy import Policy
 from dqa.guard.sql.calls import ColumnList
 from dqa.guard.sql.lists import AllowLists
+from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
@@ -24,6 +25,18 @@ _SEQUENCES = frozenset({"nextval", "currval", "lastval"})
 _SYSTEM_FUNCTIONS = ("pg_", "pgp_", "lo_", "loread", "lowrite", "lastval", "dblink", "txid_")
 """How PostgreSQL's own functions that touch the server begin."""
 _LONGEST_TEXT = 1_000_000
+_STATEMENTS = frozenset(
+    {
+        *("alter", "analyze", "attach", "begin", "call", "checkpoint", "commit", "copy", "create"),
+        *("deallocate", "delete", "detach", "do", "drop", "execute", "explain"),
+        *("export", "flush", "grant", "handler", "import", "insert", "install", "kill", "load"),
+        *("lock", "merge", "optimize", "pivot", "pragma", "prepare", "refresh", "reindex"),
+        *("replace", "reset", "revoke", "rollback", "set", "truncate"),
+        *("unpivot", "update", "upsert", "use", "vacuum"),
+    }
+)
+"""Words that begin a statement, which sqlglot takes for names where it knows of no statement.
+Those that DuckDB has in brackets, as in ``FROM (SHOW TABLES)``, only read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +47,24 @@ class _NodeContext:
     known: AllowLists
     policy: Policy
     attributes: frozenset[str]
+    code: str
 
 
-def refuse_unless_reading(tree: exp.Expr, dialect: str, known: AllowLists, policy: Policy) -> None:
-    """Refuse a tree with a part, or a place in a part, that is not known to only read.
+def refuse_unless_reading(
+    nodes: Sequence[exp.Expr],
+    text: StatementText,
+    dialect: str,
+    known: AllowLists,
+    policy: Policy,
+) -> None:
+    """Refuse the nodes of a tree with one, or a place in one, that is not known to only read.
 
     Whatever sqlglot learns to read, and wherever it puts what it has read, is refused until it is
     on the list.
     """
     attributes = known.attributes or _SEQUENCES
-    context = _NodeContext(dialect, known, policy, attributes)
-    for node in tree.walk():
+    context = _NodeContext(dialect, known, policy, attributes, text.code)
+    for node in nodes:
         kind = type(node)
         check = _CHECKS.get(kind)
         if check is not None:
@@ -156,6 +176,8 @@ def _check_table(node: exp.Table, context: _NodeContext) -> None:
             return
         raise Refusal("a table's name must be a name, not a variable or a parameter")
     name, schema = node.name.lower(), node.db.lower()
+    if not schema and name in _STATEMENTS and _begins_bracket(node.this, context):
+        raise Refusal(f"({name.upper()} ...) is no query; quote {name} if it is a table's name")
     if dialect == "duckdb":
         _refuse_file(node, context)
     full = f"{schema}.{name}" if schema else name
@@ -168,6 +190,12 @@ def _check_table(node: exp.Table, context: _NodeContext) -> None:
     if (is_system or name in known.refused_tables) and context.policy.columns_of(name) is None:
         hint = closest(full, known.tables, cutoff=0.7)
         raise Refusal(f"the system table {full} is not one that may be read.{hint}".rstrip(".?"))
+
+
+def _begins_bracket(name: exp.Identifier, context: _NodeContext) -> bool:
+    """Whether a name stands first in brackets, unquoted, where a statement might."""
+    start = name.meta.get("start", 0)
+    return not name.quoted and context.code[:start].rstrip().endswith("(")
 
 
 def _check_source(function: exp.Expr | None, context: _NodeContext) -> None:
@@ -207,11 +235,11 @@ _CHECKS: Mapping[type[exp.Expr], Callable[[Any, _NodeContext], None]] = {
 """Nodes that are allowed under a condition; all others are, or are not, on the list of clauses."""
 
 
-def column_lists(tree: exp.Expr) -> Mapping[int, ColumnList]:
+def column_lists(nodes: Sequence[exp.Expr]) -> Mapping[int, ColumnList]:
     """Return what has a list of columns, ``WITH t(a, b)`` or ``AS t(a, b)``, by where it starts."""
     found = {}
-    for alias in tree.find_all(exp.TableAlias):
-        columns = alias.args.get("columns")
+    for alias in nodes:
+        columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
         if columns:
             named = alias.parent.this if isinstance(alias.parent, exp.Table) else None
             behind = named.meta.get("end", -2) + 1 if isinstance(named, exp.Identifier) else -1

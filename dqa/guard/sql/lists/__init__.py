@@ -30,6 +30,7 @@ class AllowLists:
 
     functions: frozenset[str]
     syntax: frozenset[str]
+    options: frozenset[str]
     table_functions: frozenset[str]
     parts: Mapping[str, frozenset[str]]
     function_classes: frozenset[str]
@@ -61,6 +62,7 @@ def lists(dialect: str) -> AllowLists:
     return AllowLists(
         functions=words_of("functions"),
         syntax=words_of("words") | words_of("types"),
+        options=words_of("options"),
         table_functions=words_of("table functions"),
         parts=_places(sections["parts"]),
         function_classes=words_of("function classes"),

@@ -1,0 +1,347 @@
+"""A generated enterprise schema of thousands of tables, and questions whose tables are known.
+
+It is seeded, and is not made to be easy. Names follow the style of their module: whole words
+(``sales_order_line``), abbreviations (``sal_ord_lin``), camel case, or numbers that say nothing
+(``t0412``). Tables of abbreviations and numbers can be found by comments and foreign keys alone;
+one table in ten has no comment, and half of the columns have none.
+
+Easy: a question that names a thing by the words of its table. Harder: by words that only the
+comment has, in another number (``vendors`` for ``vendor``). Hard: by words that the table's own
+comment leaves out, as it holds two of a thing's three names and the question takes any: only the
+comments of tables that belong to it may have the third; things that several
+modules have (six kinds of order, of receipt, of contract); copies (archives, staging tables,
+extracts), two for each live table, which have the same words and are never asked for; tables
+in between that no word names, such as the lines that join an order to its product; hubs that half
+of all tables refer to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, TypeAlias
+
+from benchmarks.wide_vocabulary import ATTRIBUTES, COPIES, KINDS, MASTERS, MODULES
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+
+Style: TypeAlias = Literal["words", "short", "camel", "numbers"]
+Wording: TypeAlias = Literal["name", "comment", "any"]
+"""Whose words a question takes: of the table's name, of its comment, or any that there are."""
+
+LEAST_TABLES = 400
+"""With fewer there is no room for a thing of each module."""
+_WORDINGS: Sequence[Wording] = ("name", "comment", "any")
+_STYLES: Sequence[Style] = ("words", "words", "short", "short", "camel", "numbers")
+_PER_LIVE = 3.2
+"""Tables for each live one: itself, and its copies."""
+_TYPES = ("INTEGER", "VARCHAR(40)", "DECIMAL(12, 2)", "DATE")
+_BEHIND = frozenset({"at", "by", "for", "in", "of", "to", "with"})
+_ENDS = ("us", "ss", "ing", "ory", "age")
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A line of the vocabulary: what it is called in names, in short, and by people."""
+
+    name: str
+    short: str
+    refers: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTables:
+    """A question in words, the tables that its decision needs, and whose words it takes."""
+
+    text: str
+    needed: tuple[str, ...]
+    wording: Wording
+
+
+@dataclass(slots=True)
+class _Entity:
+    """A thing of a module, its table and those that belong to it, and what its comment says."""
+
+    thing: Thing
+    module: str
+    style: Style
+    told: tuple[str, ...]
+    table: str = ""
+    parts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WideSchema:
+    """A schema of many tables, and questions about it."""
+
+    schema: DatabaseSchema
+    questions: tuple[AskedTables, ...]
+
+
+def make_wide_schema(tables: int = 5_000, questions: int = 200, seed: int = 7) -> WideSchema:
+    """Return a schema of so many tables and so many questions about it."""
+    if tables < LEAST_TABLES:
+        raise ValueError(f"tables must be {LEAST_TABLES} or more, not {tables}")
+    made = _Maker(Random(seed), tables)  # noqa: S311
+    made.make()
+    asked = tuple(made.ask(number) for number in range(questions))
+    order = list(made.tables.values())
+    made.random.shuffle(order)
+    return WideSchema(DatabaseSchema(tuple(order)), asked)
+
+
+def _things(text: str, *, refers: bool) -> tuple[Thing, ...]:
+    found = []
+    for line in text.strip().splitlines():
+        parts = [part.strip() for part in line.split("|")]
+        others = tuple(name.strip() for name in parts[2].split(",") if name) if refers else ()
+        said = parts[3].split(";") if refers else [parts[2], *parts[3].split(";")]
+        found.append(Thing(parts[0], parts[1], others, tuple(word.strip() for word in said)))
+    return tuple(found)
+
+
+class _Maker:
+    def __init__(self, random: Random, count: int) -> None:
+        self.random, self._count = random, count
+        self.tables: dict[str, TableInfo] = {}
+        self._names: set[str] = set()
+        self._kinds = _things(KINDS, refers=False)
+        self._attributes = _things(ATTRIBUTES, refers=False)
+        self._masters: dict[str, _Entity] = {}
+        self._entities: list[_Entity] = []
+
+    def make(self) -> None:
+        """Make all tables: hubs, what everything refers to, modules, and then copies."""
+        for hub in ("org_unit", "app_user", "currency"):
+            self._add(hub, [], "", hub.replace("_", " "))
+        for thing in _things(MASTERS, refers=True):
+            self._masters[thing.name] = entity = self._entity(thing, "master", "words")
+            self._make_entity(entity)
+        chosen = self._chosen(int(self._count / _PER_LIVE) - len(self.tables))
+        styles = {module: self.random.choice(_STYLES) for module in MODULES}
+        for module, thing in chosen:
+            entity = self._entity(thing, module, styles[module])
+            self._make_entity(entity)
+            self._entities.append(entity)
+        live = list(self.tables.values())
+        while len(self.tables) < self._count:
+            self._copy(self.random.choice(live))
+
+    def _chosen(self, room: int) -> list[tuple[str, Thing]]:
+        """Return things of all modules in turn, as far as their tables have room."""
+        by_module = {name: _things(text, refers=True) for name, text in MODULES.items()}
+        deepest = max(map(len, by_module.values()))
+        found = [
+            (module, things[place])
+            for place in range(deepest)
+            for module, things in by_module.items()
+            if place < len(things)
+        ]
+        return found[: max(room // (len(self._kinds) + 1), len(by_module))]
+
+    def _entity(self, thing: Thing, module: str, style: Style) -> _Entity:
+        told = tuple(self.random.sample(thing.said, 2))
+        return _Entity(thing, module, style, told)
+
+    def _make_entity(self, entity: _Entity) -> None:
+        thing, random = entity.thing, self.random
+        links = [self._masters[name].table for name in thing.refers if name in self._masters]
+        main = self._name(entity, ())
+        entity.table = self._add(
+            main, [one for one in links if one], entity.style, self._comment(entity)
+        )
+        for kind in self._kinds:
+            others = [entity.table]
+            if kind.name == "line" and "product" in self._masters:
+                others.append(self._masters["product"].table)
+            if kind.name in {"assignment", "approval"} and "employee" in self._masters:
+                others.append(self._masters["employee"].table)
+            said = f"{random.choice(thing.said)}: {kind.said[0]}"
+            if entity.style != "numbers" and random.random() < 0.1:
+                said = ""
+            name = self._name(entity, (kind.name, kind.short))
+            others = [one for one in dict.fromkeys(others) if one]
+            entity.parts[kind.name] = self._add(name, others, entity.style, said)
+
+    def _comment(self, entity: _Entity) -> str:
+        if entity.style != "numbers" and self.random.random() < 0.1:
+            return ""
+        first, second = entity.told
+        form = self.random.choice(("{0} ({1})", "{0}, also {1}", "Keeps each {0}; {1}"))
+        text = form.format(first, second)
+        return text[0].upper() + text[1:]
+
+    def _name(self, entity: _Entity, kind: tuple[str, ...]) -> str:
+        """Return a new table's name in its module's style."""
+        thing = entity.thing
+        own = entity.module == "master"
+        if entity.style == "numbers":
+            return self._unused()
+        if entity.style == "short":
+            parts = [entity.module[:3], thing.short, *kind[1:]]
+        else:
+            parts = [*([] if own else [entity.module]), thing.name, *kind[:1]]
+        if entity.style == "camel":
+            words = "_".join(parts).split("_")
+            return self._once("".join(word.capitalize() for word in words))
+        return self._once("_".join(parts))
+
+    def _once(self, name: str) -> str:
+        number, tried = 1, name
+        while tried.casefold() in self._names:
+            number += 1
+            tried = f"{name}_{number}"
+        self._names.add(tried.casefold())
+        return tried
+
+    def _unused(self) -> str:
+        while (name := f"t{self.random.randrange(10_000):04}") in self._names:
+            pass
+        self._names.add(name.casefold())
+        return name
+
+    def _add(self, name: str, links: Sequence[str], style: Style | str, comment: str) -> str:
+        random = self.random
+        self._names.add(name.casefold())
+        columns = [Field("id", "INTEGER")]
+        references = []
+        for other in links:
+            column = f"{other}_id"
+            columns.append(Field(column, "INTEGER"))
+            references.append((column, other, "id"))
+        for attribute in random.sample(self._attributes, random.randint(4, 10)):
+            called = attribute.short if style in {"short", "numbers"} else attribute.name
+            said = attribute.said[0] if random.random() < 0.5 else ""
+            columns.append(Field(called, random.choice(_TYPES), (), said))
+        for hub, share in (("org_unit", 0.5), ("app_user", 0.4), ("currency", 0.2)):
+            if hub in self.tables and random.random() < share:
+                columns.append(Field(f"{hub}_id", "INTEGER"))
+                references.append((f"{hub}_id", hub, "id"))
+        columns.append(Field("created_at", "DATE"))
+        self.tables[name] = TableInfo(name, tuple(columns), ("id",), tuple(references), comment)
+        return name
+
+    def _copy(self, table: TableInfo) -> None:
+        """Add a copy: the same columns, some of the comments, and seldom any of the keys."""
+        end, said = self.random.choice(tuple(COPIES.items()))
+        name = self._once(f"{table.name}_{end}")
+        comment = f"{said}: {table.comment}" if said and table.comment else table.comment
+        linked = self.random.random() < 0.3
+        self.tables[name] = TableInfo(
+            name, table.columns, table.key, table.references if linked else (), comment
+        )
+
+    def ask(self, number: int) -> AskedTables:
+        """Return a question: on a thing and a part of it, what it refers to, or its products."""
+        random = self.random
+        wording: Wording = _WORDINGS[number % 3]
+        entity = random.choice(self._entities)
+        masters = [self._masters[name] for name in entity.thing.refers if name in self._masters]
+        needed = [entity.table]
+        shape = random.randrange(3 if masters else 1)
+        thing = self._said(entity, wording)
+        module = entity.module if wording == "name" or random.random() < 0.5 else ""
+        where = f" in {module}" if module else ""
+        if shape == 1:
+            master = random.choice(masters)
+            needed.append(master.table)
+            text = f"Which {self._said(master, wording)} should we keep{where}, given each {thing}"
+        elif shape == 2 and "product" in self._masters:
+            # The lines in between are named by nobody.
+            product = self._masters["product"]
+            needed += [entity.parts["line"], product.table]
+            text = f"Which {self._said(product, wording)} matters most among all {thing}{where}"
+        else:
+            kind = random.choice(self._kinds)
+            needed.append(entity.parts[kind.name])
+            asked = {"name": kind.name.replace("_", " "), "comment": kind.said[0]}
+            part = asked.get(wording, random.choice(kind.said[1:]))
+            text = f"Which {thing}{where} should be handled first, by {part}"
+        attribute = random.choice(self._attributes)
+        text += f", with regard to {random.choice(attribute.said)}?"
+        return AskedTables(text, tuple(dict.fromkeys(needed)), wording)
+
+    def _said(self, entity: _Entity, wording: Wording) -> str:
+        """Return what a question calls a thing, in the plural every other time."""
+        thing = entity.thing
+        choices: Mapping[Wording, Sequence[str]] = {
+            # A number says nothing; what people ask by then is the comment.
+            "name": entity.told if entity.style == "numbers" else (thing.name.replace("_", " "),),
+            "comment": entity.told,
+            "any": thing.said,
+        }
+        said = self.random.choice(choices[wording])
+        return _plural(said) if self.random.random() < 0.5 else said
+
+
+def _plural(words: str) -> str:
+    """Return a noun in the plural, where that is plain; it stands before 'of', 'to' and such."""
+    parts = words.split()
+    last = next(
+        (
+            n
+            for n, part in enumerate(parts)
+            if part in {"of", "to", "by", "for", "at", "with", "in"}
+        ),
+        len(parts),
+    )
+    word = parts[last - 1]
+    if word.endswith(_ENDS) or word.endswith("s"):
+        return words
+    parts[last - 1] = (
+        f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
+    )
+    return " ".join(parts)
+
+
+def statements(schema: DatabaseSchema, dialect: str) -> Iterator[str]:
+    """Yield what makes the tables in a dialect of SQL, comments and foreign keys included."""
+
+    def quote(name: str) -> str:
+        mark = "`" if dialect == "mysql" else '"'
+        return f"{mark}{name}{mark}"
+
+    def text(value: str) -> str:
+        return "'" + value.replace("'", "''") + "'"
+
+    for table in _referred_first(schema):
+        lines = []
+        for column in table.columns:
+            said = (
+                f" COMMENT {text(column.comment)}" if dialect == "mysql" and column.comment else ""
+            )
+            lines.append(f"{quote(column.name)} {column.type}{said}")
+        lines.append(f"PRIMARY KEY ({', '.join(map(quote, table.key))})")
+        lines += [
+            f"FOREIGN KEY ({quote(name)}) REFERENCES {quote(other)}({quote(key)})"
+            for name, other, key in table.references
+        ]
+        end = f" COMMENT {text(table.comment)}" if dialect == "mysql" else ""
+        yield f"CREATE TABLE {quote(table.name)} ({', '.join(lines)}){end}"
+        if dialect in {"mysql", "sqlite"}:
+            continue
+        if table.comment:
+            yield f"COMMENT ON TABLE {quote(table.name)} IS {text(table.comment)}"
+        for column in table.columns:
+            if column.comment:
+                owner = f"{quote(table.name)}.{quote(column.name)}"
+                yield f"COMMENT ON COLUMN {owner} IS {text(column.comment)}"
+
+
+def _referred_first(schema: DatabaseSchema) -> Iterator[TableInfo]:
+    """Yield tables behind those that they refer to."""
+    left = {table.name: table for table in schema.tables}
+    done: set[str] = set()
+    while left:
+        ready = [
+            table
+            for table in left.values()
+            if all(other in done or other not in left for _, other, _ in table.references)
+        ]
+        if not ready:
+            raise ValueError("tables refer to each other in a circle")
+        for table in ready:
+            done.add(table.name)
+            del left[table.name]
+            yield table

@@ -1,0 +1,82 @@
+"""Which tables a text is about: by names, columns, comments, and what they are joined to."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.relevance import Index, Relevance, Weights, near_words
+from dqa.core.schema import Field, TableInfo
+
+
+def table(name: str, comment: str = "", *columns: str, to: str | None = None) -> TableInfo:
+    """A table with a comment, and a reference where it has one."""
+    references = () if to is None else ((f"{to}_id", to, "id"),)
+    fields = tuple(Field(column, "INTEGER") for column in ("id", *columns))
+    return TableInfo(name, fields, ("id",), references, comment)
+
+
+def best(tables: list[TableInfo], about: str, weights: Weights = Weights()) -> list[str]:  # noqa: B008
+    """Return the names of the tables that a text is about, the likeliest first."""
+    worth = Relevance(tables, weights).of(about)
+    order = sorted(range(len(tables)), key=lambda place: (-worth[place], place))
+    return [tables[place].name for place in order if worth[place] > 0.0]
+
+
+def test_a_comment_says_what_a_name_does_not() -> None:
+    """Names of many warehouses are numbers."""
+    tables = [table("t1", "Bills to customers"), table("t2", "Suppliers"), table("t3")]
+    assert best(tables, "Which supplier do we leave?") == ["t2"]
+    assert best(tables, "Which supplier do we leave?", Weights(comment=0.0)) == []
+
+
+def test_a_rare_word_tells_more_than_a_common_one() -> None:
+    """What every table has in its name tells nothing."""
+    tables = [table(f"order_{name}") for name in ("line", "note", "text", "cost")]
+    assert best(tables, "orders and their costs")[0] == "order_cost"
+
+
+def test_what_refers_to_a_table_gets_some_of_its_worth_and_what_it_refers_to() -> None:
+    """Lines are asked for by their order; a join needs what it refers to."""
+    tables = [
+        table("a1", "Quotations"),
+        table("a2", to="a1"),
+        table("a3", "Something else"),
+        table("a4", to="a3"),
+    ]
+    assert best(tables, "the best quotation") == ["a1", "a2"]
+    lined = [table("b1"), table("b2", "Quotations", to="b1")]
+    assert best(lined, "the best quotation") == ["b2", "b1"]
+
+
+def test_a_hub_gives_little_to_each_that_refers_to_it() -> None:
+    """Else all tables with a currency would be about money."""
+    hub = [table("currency", "Money"), *(table(f"x{n}", to="currency") for n in range(500))]
+    few = [table("loan", "Money"), table("loan_rate", to="loan")]
+    told = Relevance([*hub, *few]).of("money")
+    worth = dict(zip((one.name for one in [*hub, *few]), told, strict=True))
+    assert worth["loan_rate"] > 3 * worth["x7"]
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("customer", {"cust", "customers"}),
+        ("quantity", {"qty"}),
+        ("delivered", {"delivery"}),
+        ("plan", {"plants"}),
+        ("rate", set()),
+    ],
+)
+def test_abbreviations_and_forms_of_a_word_are_near(word: str, near: set[str]) -> None:
+    """Each is worth half; what only looks alike is not near."""
+    known = {"cust", "customers", "qty", "delivery", "plants", "plate", "ratio", "cat", "x"}
+    found = near_words(word, known)
+    assert found.pop(word) == 1.0
+    assert set(found) == near
+    assert set(found.values()) <= {0.5}
+
+
+def test_nothing_is_found_where_nothing_fits() -> None:
+    """Of no documents, too."""
+    assert Index([]).score("anything") == []
+    assert Index([[(1.0, ("a b",))]]).score("c") == [0.0]

@@ -1,0 +1,30 @@
+"""A bounded version of `benchmarks.wide_schema`: the needed tables of most questions are shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.wide_generator import make_wide_schema
+from benchmarks.wide_schema import WAYS, measure_recall
+from dqa.core.display import MOST_TOKENS
+
+
+@pytest.mark.slow
+def test_the_needed_tables_are_within_the_budget() -> None:
+    """Comments and joins make the difference, and the text keeps within its tokens."""
+    wide = make_wide_schema(1_000, 60, seed=3)
+    found = measure_recall(wide)
+    assert found.shown >= 0.95
+    assert found.tokens <= MOST_TOKENS
+    names = measure_recall(wide, WAYS["names of tables"])
+    assert names.shown < found.shown - 0.2
+
+
+def test_the_same_seed_gives_the_same_schema_and_questions() -> None:
+    """And every needed table is there."""
+    one, two = (make_wide_schema(400, 20, seed=5) for _ in range(2))
+    assert one == two
+    assert len(one.schema.tables) == 400
+    assert one != make_wide_schema(400, 20, seed=6)
+    names = {table.name for table in one.schema.tables}
+    assert all(names.issuperset(question.needed) for question in one.questions)

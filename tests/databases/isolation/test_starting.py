@@ -1,0 +1,258 @@
+"""How worker processes are started, and what is said where they cannot be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa
+from dqa import plugins
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DataError,
+    InfrastructureError,
+    StatementTimeoutError,
+    UsageError,
+)
+from dqa.databases.isolation import processes
+from dqa.databases.isolation.workers import OpenWorker, WorkerBugError
+from dqa.databases.opening import Opening
+from dqa.guard import GuardedDatabase
+from tests.databases.isolation.workers import (
+    DEAF,
+    NOISE,
+    SHORT,
+    is_running,
+    numbers_of,
+    pool_of,
+    wait_until_gone,
+)
+
+
+def test_a_worker_that_cannot_start_is_one_clear_error(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No Python, no memory or no right to start one."""
+    processes._close_fork_server()
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(InfrastructureError, match=r"cannot be started.*isolation=\"none\""):
+        dqa.open_database(file)
+
+
+def test_a_fork_server_that_somebody_ended_is_replaced(file: Path) -> None:
+    """So are the workers that end with it."""
+    with closing(dqa.open_database(file)) as database:
+        server: Any = processes._server
+        numbers = numbers_of(pool_of(database))
+        server._process.kill()
+        server._process.wait()
+        wait_until_gone(*numbers)
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_what_cannot_be_opened_says_so_as_before(tmp_path: Path) -> None:
+    """The error is the one that opening in this process raises."""
+    with pytest.raises(UsageError, match="no database file"):
+        dqa.open_database(f"sqlite:///{tmp_path}/none.db")
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"SQLite format 3\x00" + b"?" * 100)
+    with pytest.raises(DataError, match="cannot be read as an SQLite database"):
+        dqa.open_database(broken)
+
+
+def test_a_fresh_python_serves_as_well(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on systems where nothing is forked."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with closing(dqa.open_database(file)) as database:
+        assert database.query("SELECT sum(price) FROM shop").rows == ((6.0,),)
+        with pytest.raises(StatementTimeoutError):
+            database.query(DEAF, SHORT)
+        assert database.query("SELECT sum(price) FROM shop").rows == ((6.0,),)
+
+
+def test_a_fresh_python_that_ends_at_once_is_not_waited_for(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It will not connect any more."""
+    program = file.with_name("python")
+    program.write_text("#!/bin/sh\nread line\nread line\nexit 1\n", "ascii")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "executable", str(program))
+    started = time.monotonic()
+    with pytest.raises(InfrastructureError, match="ended at once"):
+        dqa.open_database(file)
+    assert time.monotonic() - started < processes.STARTING / 2
+
+
+def test_workers_are_where_and_what_their_asker_is_now(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where it was when the first worker was made."""
+    with closing(dqa.open_database(file)):
+        pass
+    monkeypatch.chdir(file.parent)
+    with closing(dqa.open_database(file.name)) as database:
+        assert database.query("SELECT count(*) FROM shop").rows == ((3,),)
+
+
+def test_a_folder_that_is_gone_is_no_matter(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database is opened by its whole path from anywhere."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with closing(dqa.open_database(f"sqlite:///{file}")) as database:
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_late_answer_of_the_fork_server_is_nobody_elses(file: Path) -> None:
+    """A question that nobody waits for any more does not shift the answers after it."""
+    with closing(dqa.open_database(file)) as database:
+        server: Any = processes._server
+        server._process.send_signal(signal.SIGSTOP)
+        with pytest.raises(TimeoutError):
+            server._ask(["ended", 0], 0.1)
+        server._process.send_signal(signal.SIGCONT)
+        with closing(dqa.open_database(file)) as another:
+            assert another.query("SELECT 1").rows == ((1,),)
+        assert processes._server is server
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_process_that_is_not_to_be_had_ends_no_others(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What runs goes on where one more worker is refused."""
+    with closing(dqa.open_database(file)) as database:
+        server: Any = processes._server
+        (number,) = numbers_of(pool_of(database))
+        refused = [None, "Resource temporarily unavailable"]
+        with monkeypatch.context() as patch:
+            patch.setattr(server, "_ask", lambda *_: refused)
+            with pytest.raises(InfrastructureError, match="Resource temporarily unavailable"):
+                dqa.open_database(file)
+        assert processes._server is server
+        assert is_running(number)
+
+
+def test_a_server_that_another_thread_has_replaced_is_kept(file: Path) -> None:
+    """Two threads that find the old one gone do not end each other's workers."""
+    with closing(dqa.open_database(file)):
+        old: Any = processes._server
+        processes._close_fork_server(old)
+        with closing(dqa.open_database(file)) as database:
+            new = processes._server
+            processes._close_fork_server(old)
+            assert processes._server is new
+            assert is_running(*numbers_of(pool_of(database)))
+
+
+def test_garbage_may_be_collected_while_the_fork_server_is_asked(file: Path) -> None:
+    """A database that is forgotten in that moment waits for no lock of the same thread."""
+    database = dqa.open_database(file)
+    numbers = numbers_of(pool_of(database))
+    server: Any = processes._server
+    with server._lock:
+        del database
+    wait_until_gone(*numbers)
+
+
+@pytest.fixture
+def stopped(shop: GuardedDatabase) -> Iterator[Any]:
+    """Give a fork server that is stopped, and whose only worker has ended."""
+    server: Any = processes._server
+    (number,) = numbers_of(pool_of(shop))
+    os.kill(number, signal.SIGKILL)
+    wait_until_gone(number)
+    server._process.send_signal(signal.SIGSTOP)
+    yield server
+    server._process.send_signal(signal.SIGCONT)
+
+
+def test_a_fork_server_that_hangs_holds_no_statement_up(
+    stopped: Any, shop: GuardedDatabase
+) -> None:
+    """It says in time what is wrong, and the next one is answered when it goes on."""
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailableError, match="worker process did not start"):
+        shop.query("SELECT 1", SHORT)
+    assert time.monotonic() - started < SHORT.seconds + 1.0 + NOISE
+    stopped._process.send_signal(signal.SIGCONT)
+    assert shop.query("SELECT 1").rows == ((1,),)
+    assert processes._server is stopped
+
+
+def test_a_fork_server_that_hangs_for_long_is_replaced(
+    stopped: Any, shop: GuardedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And ended, with all that it has forked."""
+    monkeypatch.setattr(processes, "HUNG", 0.3)
+    assert shop.query("SELECT 1").rows == ((1,),)
+    assert processes._server is not stopped
+    assert stopped._process.poll() == -signal.SIGKILL
+
+
+class Unreadable:
+    """Content that another process cannot read."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("no number",)
+
+
+def test_an_opening_that_a_worker_cannot_read_is_told() -> None:
+    """With what it raised there; the file is not blamed for it."""
+    content: Any = Unreadable()
+    namespaces = plugins.backend("sqlite").namespaces
+    with pytest.raises(WorkerBugError, match="invalid literal for int") as caught:
+        OpenWorker(Opening(namespaces, content=content))
+    assert "Traceback" in caught.value.__notes__[0]
+
+
+def test_a_stranger_does_not_take_a_workers_place() -> None:
+    """One who connects first and says nothing, or something else, is turned away."""
+    password = b"p" * 32
+
+    def connect(port: int, said: bytes) -> socket.socket:
+        end = socket.create_connection(("127.0.0.1", port))
+        end.sendall(said)
+        return end
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process,
+    ):
+        port = server.getsockname()[1]
+        ends = [connect(port, said) for said in (b"", b"x" * 32, password)]
+        found = processes._accept_worker(server, password, process, time.monotonic() + 20.0)
+        with found:
+            assert found.getpeername() == ends[-1].getsockname()
+        for end in ends:
+            end.close()
+        process.kill()
+
+
+def test_a_fresh_python_that_takes_its_time_to_go_is_no_error(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for that longer than a statement may."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(processes, "_ENDING", 0.0)
+    with closing(dqa.open_database(file)) as database:
+        (worker,) = pool_of(database)._idle
+        process: Any = worker._process
+        assert worker.kill() == -signal.SIGKILL
+        process.process.wait(10.0)
+        assert database.query("SELECT 1").rows == ((1,),)

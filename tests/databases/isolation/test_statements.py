@@ -1,0 +1,194 @@
+"""What is promised of a statement, whatever its engine does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa
+from dqa import Limits, plugins
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    StatementError,
+    StatementTimeoutError,
+)
+from dqa.core.situation import Situation
+from dqa.guard import GuardedDatabase
+from tests.databases.isolation.workers import (
+    CRASH,
+    DEAF,
+    ENDLESS,
+    SHORT,
+    numbers_of,
+    pool_of,
+    wait_until_gone,
+)
+
+
+def test_answers_are_those_of_this_process(file: Path) -> None:
+    """Values of every kind, cut results and errors come over as they are."""
+    statements = [
+        "SELECT name, price, price > 1 AS dear, NULL, x'00ff', 9223372036854775807 FROM shop",
+        "SELECT * FROM shop, shop AS b, shop AS c, shop AS d, shop AS e, shop AS f",
+        "SELECT 1e999, -1e999",
+        "SELECT nam FROM shop",
+        "SELECT * FROM shops",
+        "SELECT abs('x', 1)",
+        "DELETE FROM shop",
+    ]
+
+    def told(isolation: Any, statement: str) -> object:
+        with closing(dqa.open_database(file, isolation=isolation)) as database:
+            try:
+                rows = database.query(statement, Limits(rows=100))
+            except dqa.DqaError as error:
+                return type(error), str(error)
+            return rows.columns, rows.rows, rows.cut, rows.total, rows.counted
+
+    for statement in statements:
+        assert told("process", statement) == told("none", statement)
+    with (
+        closing(dqa.open_database(file)) as one,
+        closing(dqa.open_database(file, isolation="none")) as other,
+    ):
+        assert one.schema() == other.schema()
+
+
+def test_a_deaf_engine_is_left_in_time(shop: GuardedDatabase) -> None:
+    """The statement ends with its worker, and the next one is answered by another."""
+    started = time.monotonic()
+    with pytest.raises(StatementTimeoutError, match="after 1 seconds"):
+        shop.query(DEAF, SHORT)
+    assert time.monotonic() - started < SHORT.seconds + 1.0
+    assert shop.query("SELECT count(*) FROM shop").rows == ((3,),)
+
+
+def test_a_statement_that_the_engine_stops_keeps_its_worker(shop: GuardedDatabase) -> None:
+    """No process is ended for what ends by itself."""
+    before = numbers_of(pool_of(shop))
+    with pytest.raises(StatementTimeoutError):
+        shop.query(ENDLESS, SHORT)
+    assert numbers_of(pool_of(shop)) == before
+
+
+def test_a_crash_is_the_statements_error(situation: Situation) -> None:
+    """It names what happened, and ends neither this process nor the database."""
+    with closing(plugins.backend("ladybug").load(situation)) as graph:
+        for _ in range(2):
+            with pytest.raises(StatementError, match="segmentation fault") as caught:
+                graph.query(CRASH)
+            assert type(caught.value) is StatementError
+            assert graph.query("MATCH (n) RETURN count(n) > 0").rows == ((True,),)
+
+
+def test_memory_is_the_workers_and_bounded(shop: GuardedDatabase) -> None:
+    """Two long columns in a cross join took gigabytes; now they take none of this process."""
+    resident = Path("/proc/self/statm")
+    before = int(resident.read_text("ascii").split()[1]) * os.sysconf("SC_PAGESIZE")
+    with pytest.raises((StatementError, StatementTimeoutError)):
+        shop.query(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000) "
+            "SELECT group_concat(printf('%.15000000c', 'a')) FROM n",
+            Limits(seconds=20.0),
+        )
+    after = int(resident.read_text("ascii").split()[1]) * os.sysconf("SC_PAGESIZE")
+    assert after - before < 100_000_000
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_each_statement_has_a_worker_of_its_own(shop: GuardedDatabase) -> None:
+    """What one thread's statement does to its worker is nothing to the others'."""
+    with ThreadPoolExecutor(4) as threads:
+        bad = [threads.submit(shop.query, DEAF, SHORT) for _ in range(2)]
+        good = [threads.submit(shop.query, "SELECT sum(price) FROM shop") for _ in range(40)]
+        assert {future.result().rows for future in good} == {((6.0,),)}
+        assert all(isinstance(future.exception(), StatementTimeoutError) for future in bad)
+
+
+def test_an_interrupt_ends_the_worker(file: Path) -> None:
+    """Ctrl-C comes out of the wait at once, and nothing goes on behind it."""
+    program = (
+        "import sys, dqa\n"
+        "database = dqa.open_database(sys.argv[1])\n"
+        "numbers = [w._process._number for w in database._session._pool._idle]\n"
+        "database.query('SELECT 1')\n"  # what is imported late is there
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    database.query(sys.argv[2], dqa.Limits(seconds=60.0))\n"
+        "except KeyboardInterrupt:\n"
+        "    print(*numbers, flush=True)\n"
+        "    sys.stdin.readline()\n"
+    )
+    asker = subprocess.Popen(
+        [sys.executable, "-c", program, str(file), DEAF],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with asker:
+        assert asker.stdout is not None
+        assert asker.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        asker.send_signal(signal.SIGINT)
+        wait_until_gone(*map(int, asker.stdout.readline().split()))
+        assert asker.poll() is None  # the worker has not ended with it
+        asker.communicate("go on\n")
+        assert asker.returncode == 0
+
+
+def test_other_threads_go_on(shop: GuardedDatabase) -> None:
+    """A statement that holds its own process' lock does not hold this one's."""
+    turns = 0
+    is_over = threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not is_over.wait(0.005):
+            turns += 1
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    with pytest.raises(StatementTimeoutError):
+        shop.query(DEAF, SHORT)
+    is_over.set()
+    counter.join()
+    assert turns > 20  # of 200 or so on a quiet machine; with the lock held there is not one
+
+
+def test_a_replaced_file_is_told(shop: GuardedDatabase, file: Path) -> None:
+    """The old file's rows are not given as the new one's."""
+    other = file.with_name("other.db")
+    shutil.copyfile(file, other)
+    other.replace(file)
+    with pytest.raises(DatabaseUnavailableError, match="replaced or removed since it was opened"):
+        shop.query("SELECT 1")
+    file.unlink()
+    with pytest.raises(DatabaseUnavailableError, match="replaced or removed"):
+        shop.query("SELECT 1")
+
+
+def test_a_limit_below_the_first_row_gives_none(shop: GuardedDatabase) -> None:
+    """The result says that it was cut, and by what."""
+    rows = shop.query("SELECT printf('%.5000c', 'a') FROM shop", Limits(bytes=200, cell=10_000))
+    assert (rows.rows, rows.cut, rows.total) == ((), "bytes", 3)
+
+
+def test_a_signal_without_a_name_is_told(shop: GuardedDatabase) -> None:
+    """Those for real time have none."""
+    (number,) = numbers_of(pool_of(shop))
+    later = threading.Timer(0.3, os.kill, (number, 40))
+    later.start()
+    with pytest.raises(StatementError, match=r"signal 40"):
+        shop.query(DEAF, Limits(seconds=10.0))
+    later.join()

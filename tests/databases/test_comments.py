@@ -1,0 +1,130 @@
+"""Comments on tables and columns are read where a database keeps them, and shown as comments."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import ladybug
+import pytest
+
+from benchmarks.wide_generator import make_wide_schema, statements
+from benchmarks.wide_schema import make_duckdb, make_sqlite
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.guard import Policy
+
+HIDING = Policy(denied_columns=frozenset({"orders.salary"}))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A file of DuckDB with comments on everything."""
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(
+            "CREATE TABLE orders(id INT, total INT, salary INT);"
+            "COMMENT ON TABLE orders IS 'What customers buy; see salary';"
+            "COMMENT ON COLUMN orders.total IS 'in euros */ DROP\nTABLE';"
+            "COMMENT ON COLUMN orders.salary IS 'of the clerk';"
+            "CREATE VIEW seen AS SELECT id FROM orders; COMMENT ON VIEW seen IS 'ids alone';"
+        )
+    return file
+
+
+@pytest.fixture
+def database(shop: Path) -> Iterator[Database]:
+    """The same, open."""
+    opened = plugins.backend("duckdb").open(str(shop))
+    yield opened
+    opened.close()
+
+
+def test_comments_are_read_and_shown_on_their_line(database: Database) -> None:
+    """Nothing in a comment ends it."""
+    orders, seen = database.schema().tables
+    assert (orders.comment, seen.comment) == ("What customers buy; see salary", "ids alone")
+    assert orders.columns[2] == Field("salary", "INTEGER", comment="of the clerk")
+    text = database.schema().to_text()
+    assert "total: INTEGER /* in euros * / DROP TABLE */," in text
+    assert text.count("\n") == 1
+    assert text.splitlines()[0].endswith(") /* What customers buy; see salary */")
+
+
+def test_a_long_comment_is_cut() -> None:
+    """A column's sooner than a table's."""
+    table = TableInfo("t", (Field("c", "INT", comment="x" * 300),), comment="y " * 300)
+    text = DatabaseSchema((table,)).to_text()
+    assert "x" * 100 + "... */" in text
+    assert 200 < len(text.partition(") ")[2]) < 220
+
+
+def test_a_comment_that_names_a_hidden_column_is_hidden(shop: Path) -> None:
+    """As the column is, with its own comment."""
+    with closing(plugins.backend("duckdb").open(str(shop), policy=HIDING)) as opened:
+        text = opened.schema().to_text()
+    assert "salary" not in text
+    assert "clerk" not in text
+    assert "in euros" in text
+
+
+def test_a_graph_has_comments_too(tmp_path: Path) -> None:
+    """LadybugDB keeps them on labels and relationship types."""
+    file = tmp_path / "shop.lbug"
+    with closing(ladybug.Database(str(file))) as made, closing(ladybug.Connection(made)) as to:
+        to.execute("CREATE NODE TABLE Shop(id INT64 PRIMARY KEY)")
+        to.execute("CREATE REL TABLE NEAR(FROM Shop TO Shop)")
+        to.execute("COMMENT ON TABLE Shop IS 'Where people buy'")
+    with closing(plugins.backend("ladybug").open(str(file))) as opened:
+        schema = opened.schema()
+    assert [node.comment for node in schema.nodes] == ["Where people buy"]
+    assert [edge.comment for edge in schema.edges] == [""]
+    assert "(:Shop {id: INT64 key}) /* Where people buy */" in schema.to_text()
+
+
+@pytest.mark.parametrize("name", ["sqlite", "duckdb"])
+def test_many_tables_are_read_as_they_were_made(name: str, tmp_path: Path) -> None:
+    """Columns, keys, foreign keys and, where there are any, comments, all in a few statements."""
+    schema = make_wide_schema(400, 1).schema
+    file = tmp_path / f"wide.{name}"
+    {"sqlite": make_sqlite, "duckdb": make_duckdb}[name](file, schema)
+    with closing(plugins.backend(name).open(str(file))) as opened:
+        found = {table.name: table for table in opened.schema().tables}
+    assert len(found) == 400
+    for table in schema.tables:
+        read = found[table.name]
+        assert (read.key, set(read.references)) == (table.key, set(table.references))
+        assert [column.name for column in read.columns] == [c.name for c in table.columns]
+        if name == "duckdb":
+            assert read.comment == table.comment
+            assert [c.comment for c in read.columns] == [c.comment for c in table.columns]
+
+
+def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
+    """One that names no columns refers to the primary key; several keep their order."""
+    file = tmp_path / "keys.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            "CREATE TABLE one(b INT, a INT, PRIMARY KEY (a, b));"
+            "CREATE TABLE two(x INT, y INT, z INT REFERENCES three(id), g INT AS (x + 1),"
+            " FOREIGN KEY (x, y) REFERENCES One); CREATE TABLE three(id INTEGER PRIMARY KEY)"
+        )
+    with closing(plugins.backend("sqlite").open(str(file))) as opened:
+        one, _, two = opened.schema().tables
+    assert one.key == ("a", "b")
+    assert [column.name for column in two.columns] == ["x", "y", "z", "g"]
+    assert two.references == (("z", "three", "id"), ("x", "One", "a"), ("y", "One", "b"))
+
+
+def test_statements_are_those_of_the_dialect() -> None:
+    """MySQL writes comments into the definition, SQLite none at all."""
+    schema = DatabaseSchema((TableInfo("t", (Field("id", "INTEGER"),), ("id",), (), "what"),))
+    assert list(statements(schema, "sqlite")) == [
+        'CREATE TABLE "t" ("id" INTEGER, PRIMARY KEY ("id"))'
+    ]
+    assert "COMMENT 'what'" in next(statements(schema, "mysql"))
+    assert list(statements(schema, "postgres"))[1] == "COMMENT ON TABLE \"t\" IS 'what'"

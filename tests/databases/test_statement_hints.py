@@ -1,0 +1,210 @@
+"""What the author of a statement is told, on the real engines."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from dqa.core.database import Database, Limits
+from dqa.core.errors import RefusedStatementError, StatementError, StatementTimeoutError
+from dqa.core.situation import Situation
+from dqa.databases.duckdb import backend as duckdb_backend
+from dqa.databases.sqlite import backend as sqlite_backend
+
+_SQLITE = f"; this is SQLite {sqlite3.sqlite_version}."
+
+
+@pytest.fixture
+def duck(situation: Situation) -> Iterator[Database]:
+    """Give the small world in DuckDB."""
+    loaded = duckdb_backend.BACKEND.load(situation)
+    yield loaded
+    loaded.close()
+
+
+@pytest.fixture(params=[sqlite_backend.BACKEND, duckdb_backend.BACKEND], ids=["sqlite", "duckdb"])
+def sql(request: pytest.FixtureRequest, situation: Situation) -> Iterator[Database]:
+    """Give the small world in each embedded relational database."""
+    loaded = request.param.load(situation)
+    yield loaded
+    loaded.close()
+
+
+def told(database: Database, statement: str) -> str:
+    """Return what the author of a statement is told."""
+    with pytest.raises(StatementError) as caught:
+        database.query(statement)
+    assert type(caught.value) is StatementError
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("node", ["trade_node tn", "main.trade_node AS tn"])
+def test_an_alias_is_told_with_its_table(relational: Database, node: str) -> None:
+    """A column of another table was proposed, and which table the alias is was not said."""
+    said = told(relational, f"SELECT tn.name FROM {node} JOIN country c ON c.home_node = tn.name")
+    begin = "no such column: tn.name. tn is trade_node, whose columns are trade_node, local_value, "
+    assert said.startswith(begin)
+    assert "Did you mean" not in said
+    assert "Other tables: node_country(" in said
+
+
+def test_duckdb_tells_of_an_alias_too(duck: Database) -> None:
+    """Its own words for that were not known, and came without any help."""
+    said = told(duck, "SELECT tn.nmae FROM trade_node tn")
+    assert ". tn is trade_node, whose columns are trade_node, local_value, " in said
+    assert "Did you mean 'home_node'? c is country" in told(
+        duck, "SELECT c.hom_node FROM country c"
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("SELECT x.hom_node FROM (SELECT * FROM country) x", "Did you mean 'home_node'?"),
+        (
+            "WITH p AS (SELECT home_node AS port FROM country) SELECT q.prt FROM p AS q",
+            "Did you mean 'port'? The columns of q are port.",
+        ),
+        ("WITH p(a, b) AS (SELECT 1, 2) SELECT p.flow FROM p", "The columns of p are a, b."),
+    ],
+)
+def test_a_result_with_a_name_has_columns_too(sql: Database, statement: str, expected: str) -> None:
+    """Of a WITH part or subquery, what it shows is proposed."""
+    assert expected in told(sql, statement)
+
+
+def test_an_ambiguous_column_is_told_with_its_tables(relational: Database) -> None:
+    """Which tables of the statement have it, and how it is written."""
+    joined = "SELECT trade_node FROM trade_node t JOIN node_country USING (trade_node)"
+    assert relational.query(joined).rows
+    said = told(
+        relational, "SELECT country_name FROM country c, node_country, flow WHERE c.development > 1"
+    )
+    assert said == (
+        "ambiguous column name: country_name. 'country_name' is in c (country) and node_country: "
+        "write which one is meant, as in c.country_name."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "unreadable"),
+    [
+        ("relational", "SELECT {}, 1 FROM country GROUP BY GROUPING SETS ((home_node), ())"),
+        ("duck", "SELECT {}, 1 FROM country ORDER BY 1 UNION SELECT 2, 3"),
+    ],
+)
+def test_a_syntax_error_is_shown_where_it_can_be_told(
+    request: pytest.FixtureRequest, name: str, unreadable: str
+) -> None:
+    """A word that is there once is shown; of two nobody can say which one is meant."""
+    database: Database = request.getfixturevalue(name)
+    shown = told(database, unreadable.format("'SETS or UNION'"))
+    assert re.search(
+        r"It is in: \.\.\..* 1 FROM country .*2, 3|It is in: .*\(home_node\), \(\)\)", shown
+    )
+    twice = unreadable.format("1 AS SETS") + " UNION SELECT 2, 3"
+    assert "It is in: " not in told(database, twice)
+    secret = unreadable.format("'postgresql://me:pass-word@host/db'")
+    assert "It is in: " not in told(database, secret)
+
+
+def test_the_version_is_told_of_what_is_not_understood(
+    relational: Database, duck: Database
+) -> None:
+    """Another one may have it; of other errors nothing is said."""
+    assert told(relational, "SELECT median(development) FROM country").startswith(
+        f"no such function: median{_SQLITE} In place of median use "
+    )
+    union = "SELECT 1 FROM country ORDER BY 1 UNION SELECT 2"
+    assert f"; this is DuckDB {duckdb.__version__}." in told(duck, union)
+    assert "; this is" not in told(relational, "SELECT sum(sum(flow)) FROM flow")
+
+
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("SELECT home_node FROM country GROUP BY GROUPING SETS ((home_node), ())", "UNION ALL"),
+        ("SELECT home_node FROM country GROUP BY ROLLUP(home_node)", "UNION ALL"),
+        (
+            "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT max(n) + 1 FROM r) SELECT n FROM r",
+            "recursive aggregate queries not supported. Let the recursive part give plain rows",
+        ),
+        ("SELECT EXTRACT(YEAR FROM '2024-01-01')", r"In place of EXTRACT use CAST\(strftime"),
+        ("SELECT RIGHT(home_node, 2) FROM country", "In place of LEFT and RIGHT use substr"),
+        (
+            "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY development) FROM country",
+            "In place of WITHIN GROUP use row_number",
+        ),
+        ("SELECT YEAR('2024-01-01')", r"In place of YEAR use CAST\(strftime"),
+    ],
+)
+def test_sqlite_says_what_to_use_instead(relational: Database, statement: str, advice: str) -> None:
+    """Functions and clauses that models write, and that it does not have."""
+    with pytest.raises(StatementError, match=advice):
+        relational.query(statement)
+
+
+def test_a_refused_function_is_told_with_what_to_use(relational: Database) -> None:
+    """As is one that is only misspelt."""
+    with pytest.raises(
+        RefusedStatementError, match=r"In place of date_trunc use strftime\(.*\)\.$"
+    ):
+        relational.query("SELECT date_trunc('month', '2024-02-03')")
+    with pytest.raises(RefusedStatementError, match=r"Did you mean 'length'\?$"):
+        relational.query("SELECT lenght(home_node) FROM country")
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("SELECT IF(1, 'a' || 'b', 'c')", (("ab",),)),
+        ("SELECT GREATEST(1, 2) || 'x'", (("2x",),)),
+        ("SELECT STRING_AGG(flow || '', ', ') FROM flow WHERE flow < 0.2", (("0.1",),)),
+        ("SELECT IF(COUNT(*) FILTER (WHERE flow < 0.2) = 1, 'one', 'more') FROM flow", (("one",),)),
+        ('SELECT IF(flow > 0.2, `source`, "low") FROM flow', (("kiev",), ("low",))),
+    ],
+)
+def test_functions_of_others_are_translated_in_a_statement_of_sqlite(
+    relational: Database, statement: str, rows: tuple[tuple[object, ...], ...]
+) -> None:
+    """Read as MySQL's, ``||`` became OR and its result was wrong without a word."""
+    found = relational.query(statement)
+    assert found.rows == rows
+    assert found.translated is not None or sqlite3.sqlite_version_info >= (3, 44)
+
+
+def test_a_format_of_postgresql_is_never_taken_for_another(relational: Database) -> None:
+    """``TO_CHAR`` would run as ``STRFTIME``, and give something else."""
+    with pytest.raises(RefusedStatementError, match="In place of to_char use printf"):
+        relational.query("SELECT TO_CHAR(1, '9')")
+
+
+def test_a_statement_that_is_stopped_is_told_more_than_to_read_less(relational: Database) -> None:
+    """And what it is told to do is allowed."""
+    endless = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    )
+    with pytest.raises(
+        StatementTimeoutError, match=r"fewer alternatives at once\. EXPLAIN before it"
+    ):
+        relational.query(endless, Limits(seconds=0.2))
+    assert relational.query(f"EXPLAIN QUERY PLAN {endless}").rows
+
+
+def test_several_statements_with_a_forbidden_one_are_told_both(
+    relational: Database, graph: Database
+) -> None:
+    """Who wrote one at a time next would only meet the other refusal."""
+    for database, statement, word in (
+        (relational, "DROP TABLE country; SELECT 1", "begins with DROP"),
+        (graph, "CREATE (n:Country); RETURN 1", "CREATE"),
+    ):
+        with pytest.raises(RefusedStatementError, match="more than one statement") as caught:
+            database.query(statement)
+        assert word in str(caught.value)
+    with pytest.raises(RefusedStatementError, match=r"write one statement at a time\.$"):
+        relational.query("SELECT 1; SELECT 2")

@@ -1,0 +1,88 @@
+"""Whatever place of a query it is put in, what may not be called or read is refused.
+
+A parser keeps some places of a statement and loses others: arguments that it does not know, what
+it takes for an alias, options that it reads past. So each place of each harmless statement gets
+a call or a query that is not allowed, in its stead or behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice, product
+from pathlib import Path
+
+import pytest
+
+from dqa.guard import check
+from dqa.guard.sql.lists import lists
+
+CASES = Path(__file__).parent / "guard_cases"
+FORBIDDEN = {
+    "mysql": ("sleep(5)", "`get_lock`('a', 5)", "(SELECT 1 FROM mysql.user)"),
+    "mariadb": ("sleep(5)", "s.nextval(1)", "(SELECT 1 FROM mysql.user)"),
+    "postgres": ("pg_sleep(5)", '"pg_sleep"(5)', "(SELECT 1 FROM pg_authid)"),
+    "sqlite": ("load_extension('x')", "(SELECT 1 FROM dbstat)"),
+    "duckdb": ("getenv('HOME')", "(FROM duckdb_settings())", "(SELECT 1 FROM 'x.csv')"),
+    "ansi": ("sleep(5)", "(SELECT 1 FROM sys.x)"),
+}
+LEADS = ("", "TIMESTAMP ", "AS ", ", ", "= ")
+OF_ANOTHER = {"ansi": "mysql"}
+_PIECE = re.compile(r"\s+|[eE]?'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\w+|.", re.DOTALL)
+_HIDING = re.compile(r"[#$\[\\]|--|/\*")
+"""What a comment or another kind of quote has: in there nothing is called."""
+
+
+def harmless(dialect: str) -> list[str]:
+    """Return the harmless statements of a dialect in which every place is code."""
+    file = CASES / f"{OF_ANOTHER.get(dialect, dialect)}.jsonl"
+    cases = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
+    found = [case["statement"] for case in cases if case["allowed"]]
+    return [statement for statement in found if not _HIDING.search(statement)]
+
+
+def places(dialect: str) -> Iterator[str]:
+    """Yield each harmless statement with something forbidden in each of its places."""
+    for statement in harmless(dialect):
+        pieces = _PIECE.findall(statement)
+        for number, piece in enumerate(pieces):
+            if piece.isspace():
+                continue
+            before, behind = "".join(pieces[:number]), "".join(pieces[number + 1 :])
+            for lead, forbidden in product(LEADS, FORBIDDEN[dialect]):
+                yield f"{before} {lead}{forbidden} {behind}"
+                yield f"{before}{piece} {lead}{forbidden} {behind}"
+
+
+def require_refused(statements: Iterator[str], dialect: str) -> int:
+    """Return how many there were, each of them refused."""
+    count = 0
+    for statement in statements:
+        assert not check(statement, dialect).allowed, statement
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("dialect", FORBIDDEN)
+def test_nothing_forbidden_is_overlooked_in_a_place(dialect: str) -> None:
+    """A step that is a prime takes every place, lead and forbidden part in turn."""
+    assert require_refused(islice(places(dialect), 0, None, 53), dialect) > 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", FORBIDDEN)
+def test_nothing_forbidden_is_overlooked_in_many_places(dialect: str) -> None:
+    """As above, with a smaller step."""
+    assert require_refused(islice(places(dialect), 0, None, 7), dialect) > 4_000
+
+
+@pytest.mark.parametrize("dialect", FORBIDDEN)
+def test_no_argument_of_a_function_is_overlooked(dialect: str) -> None:
+    """Those that the parser does not know of a function are dropped, and a server reads them."""
+    query = FORBIDDEN[dialect][-1]
+    for name in sorted(lists(dialect).functions):
+        for count in range(4):
+            arguments = ", ".join((*["a"] * count, query))
+            statement = f"SELECT {name}({arguments}) FROM t"
+            assert not check(statement, dialect).allowed, statement

@@ -1,0 +1,87 @@
+"""What a policy hides is told in no way by real servers either."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import dqa
+from dqa.core.errors import QueryError, RefusedStatementError
+from tests.guard import hiding_attacks as attacks
+from tests.guard.hiding_cypher import CypherAttacks
+from tests.guard.hiding_sql import SqlAttacks
+from tests.guard.test_hiding import GRAPH, GRAPHS, SCRIPTS, SQL
+
+
+@pytest.mark.parametrize("name", ["postgres", "mysql"])
+def test_nothing_hidden_is_told_in_sql(name: str, request: pytest.FixtureRequest) -> None:
+    """Two databases that differ in what is hidden alone answer 500 attacks alike."""
+    url = request.getfixturevalue(f"{name}_url")
+    with attacks.opened(name, SCRIPTS, SQL, url) as (one, two, twin, entries):
+        statements = list(SqlAttacks(one.dialect, 15).statements(attacks.COUNT))
+        outcome = attacks.attack(one, two, twin, entries, statements)
+    assert not outcome.leaks, "\n".join(outcome.leaks[:5])
+    assert outcome.answered > attacks.COUNT // 3
+
+
+def test_nothing_hidden_is_told_in_cypher(neo4j_url: str) -> None:
+    """As in SQL."""
+    with attacks.opened("neo4j", GRAPHS, GRAPH, neo4j_url) as (one, two, twin, entries):
+        statements = list(CypherAttacks("neo4j", 15).statements(attacks.COUNT))
+        outcome = attacks.attack(one, two, twin, entries, statements)
+    assert not outcome.leaks, "\n".join(outcome.leaks[:5])
+    assert outcome.answered > attacks.COUNT // 5
+
+
+@pytest.mark.parametrize("name", ["postgres", "mysql"])
+def test_a_view_of_what_is_hidden_is_read_where_the_policy_says_so(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    """And is not shown elsewhere; a view of other tables is."""
+    url = request.getfixturevalue(f"{name}_url")
+    with dqa.temporary_database(SCRIPTS[0], name, url, policy=SQL) as database:
+        assert [t.name for t in database.schema().tables] == ["customer", "orders", "totals"]
+        for view in ("contacts", "deep"):
+            with pytest.raises(RefusedStatementError, match="reads a table that hides some"):
+                database.query(f"SELECT count(*) FROM {view}")
+        assert len(database.query("SELECT * FROM totals").rows) == 3
+    named = replace(SQL, unmasked=frozenset({"contacts"}))
+    with dqa.temporary_database(SCRIPTS[0], name, url, policy=named) as database:
+        assert len(database.query("SELECT email FROM contacts WHERE email LIKE 'kq7%'").rows) == 5
+
+
+def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
+    """A partition has the rows of its table, and a table those of its partitions."""
+    script = """
+        CREATE TABLE sale (id INT, email TEXT, year INT) PARTITION BY LIST (year);
+        CREATE TABLE sale_2024 PARTITION OF sale FOR VALUES IN (2024);
+        CREATE TABLE sale_2025 PARTITION OF sale FOR VALUES IN (2025);
+        CREATE MATERIALIZED VIEW kept AS SELECT * FROM sale_2024;
+        INSERT INTO sale VALUES (1, 'kq7a', 2024), (2, 'kq7b', 2025);
+        REFRESH MATERIALIZED VIEW kept;
+    """
+    whole = dqa.Policy(masks={"sale.email": "*"})
+    with dqa.temporary_database(script, "postgres", postgres_url, policy=whole) as database:
+        assert database.query("SELECT email FROM sale").rows == (("*",), ("*",))
+        for part in ("sale_2024", "sale_2025", "kept"):
+            with pytest.raises(RefusedStatementError):
+                database.query(f"SELECT email FROM {part}")
+    one = dqa.Policy(masks={"sale_2024.email": "*"})
+    with dqa.temporary_database(script, "postgres", postgres_url, policy=one) as database:
+        assert database.query("SELECT email FROM sale_2024").rows == (("*",),)
+        for other in ("sale", "kept"):
+            with pytest.raises(RefusedStatementError):
+                database.query(f"SELECT email FROM {other}")
+
+
+def test_a_node_is_masked_by_each_of_its_labels(neo4j_url: str) -> None:
+    """Whatever label it is asked by."""
+    policy = dqa.Policy(masks={"Person.email": "*"})
+    with dqa.temporary_database(GRAPHS[0], "neo4j", neo4j_url, policy=policy) as database:
+        asked = "MATCH (n) WHERE n.id IN [1, 9] RETURN n.email ORDER BY n.id"
+        rows = database.query(asked)
+        assert rows.rows == (("*",), ("info@acme",))
+        assert rows.columns == ("n.email",)
+        with pytest.raises(QueryError, match="would be read whole"):
+            database.query("MATCH (n:Company) RETURN n")

@@ -1,0 +1,168 @@
+"""What servers say of tokens: counts, what is none, and what lost attempts have cost."""
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from dqa.core.decision import Usage
+from dqa.core.errors import ModelUnavailableError
+from dqa.core.events import FaultEvent, WarningEvent
+from dqa.core.recorder import Recorder
+from dqa.models.budget import Budget, Prices
+from dqa.models.calling import call_model
+from dqa.models.conversation import take_turn
+from dqa.models.policy import CallPolicy, Retry
+from tests.models.conftest import Hours
+from tests.models.listening import (
+    EVENT,
+    Saying,
+    asked,
+    asking,
+    completion,
+    listening,
+    send,
+)
+from tests.models.model_server import ModelServer, Trouble
+from tests.models.served import both_ways
+
+BAD_COUNTS = [-1, 1.5, "many", None, 10**30, [1], {"a": 1}]
+
+
+@pytest.mark.parametrize("place", ["prompt_tokens", "completion_tokens"])
+@pytest.mark.parametrize("count", [*BAD_COUNTS, float("nan")], ids=repr)
+def test_what_is_no_count_of_tokens_is_unknown_and_costs_no_reply(
+    count: Any, place: str, hours: Hours
+) -> None:
+    """A budget then goes by an estimate, and nothing is won or lost by odd numbers."""
+    usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12, place: count}
+    budget = Budget(tokens=10_000)
+    with listening(lambda h: send(h, completion({"content": "Ghent"}, usage=usage))) as url:
+        called, faults = asked(asking(url), hours, budget=budget)
+    assert (called.reply.text, faults) == ("Ghent", [])
+    assert (called.usage, called.miscounted) == (Usage(calls=1), True)
+    spent = budget.spent
+    assert 0 < spent.input_tokens + spent.output_tokens < 20
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": "many"},
+        {"prompt_tokens": 7, "completion_tokens": 5},
+        {"prompt_tokens": 7, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 2}},
+        {
+            "prompt_tokens": 7,
+            "completion_tokens": 5,
+            "prompt_tokens_details": {"cached_tokens": "x"},
+            "completion_tokens_details": {"reasoning_tokens": -2},
+        },
+    ],
+)
+def test_what_else_a_provider_says_of_tokens_changes_no_count(usage: Any, hours: Hours) -> None:
+    """The counts that matter are there."""
+    with listening(lambda h: send(h, completion({"content": "Ghent"}, usage=usage))) as url:
+        called, _ = asked(asking(url), hours)
+    assert (called.usage, called.miscounted) == (Usage(7, 5, 1), False)
+
+
+@pytest.mark.parametrize("usage", ["lots", [], 3])
+def test_a_count_that_is_none_at_all_is_unknown(usage: Any, hours: Hours) -> None:
+    """The reply is there."""
+    with listening(lambda h: send(h, completion({"content": "Ghent"}, usage=usage))) as url:
+        called, _ = asked(asking(url), hours)
+    assert (called.reply.text, called.usage, called.miscounted) == ("Ghent", Usage(calls=1), True)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@pytest.mark.parametrize("count", BAD_COUNTS, ids=repr)
+def test_counts_of_a_stream_are_judged_alike(count: Any, hours: Hours) -> None:
+    """One event may have them, or each."""
+    usage = {"prompt_tokens": count, "completion_tokens": 1, "total_tokens": 1}
+    last = json.dumps({"id": "1", "model": "m", "choices": [], "usage": usage}).encode()
+    ended = EVENT.replace(b"null", b'"stop"') % b"Ghent"
+    body = ended + b"data: " + last + b"\n\n" + b"data: " + last + b"\n\ndata: [DONE]\n\n"
+    with listening(lambda h: send(h, body, kind="text/event-stream")) as url:
+        model = asking(url)
+        model.streaming = model.stream_usage = True
+        called, faults = asked(model, hours)
+    assert (called.reply.text, faults) == ("Ghent", [])
+    assert (called.usage, called.miscounted) == (Usage(calls=1), True)
+
+
+@pytest.mark.parametrize("count", [*BAD_COUNTS, "12", True, float("inf")], ids=repr)
+def test_counts_of_other_packages_are_judged_alike(count: Any, hours: Hours) -> None:
+    """Whatever they hand on."""
+    other = AIMessage("Ghent")
+    other.usage_metadata = {"input_tokens": count, "output_tokens": 1, "total_tokens": 1}
+    called, _ = asked(Saying.model_construct(reply=other, cache=None), hours)
+    assert (called.usage, called.miscounted) == (Usage(calls=1), True)
+
+
+def test_a_count_that_is_none_is_said_once(hours: Hours) -> None:
+    """However many replies have one."""
+    record = Recorder()
+    usage = {"prompt_tokens": -5, "completion_tokens": 1, "total_tokens": -4}
+    with listening(lambda h: send(h, completion({"content": "Ghent"}, usage=usage))) as url:
+        model = asking(url)
+        for _ in range(3):
+            take_turn(model, [HumanMessage("?")], record, CallPolicy(clock=hours.clock))
+    (warning,) = record.events
+    assert isinstance(warning, WarningEvent)
+    assert (warning.about, "unknown" in warning.text) == ("tokens", True)
+    assert record.usage == Usage(calls=3)
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("trouble", "lost"),
+    [
+        (Trouble.HALF_BODY, 2),
+        (Trouble.INVALID_JSON, 2),
+        (Trouble.NO_CHOICES, 2),
+        (Trouble.DROPPED, 2),
+        (Trouble.RATE_LIMIT, 0),
+        (Trouble.SERVER_ERROR, 0),
+    ],
+)
+def test_an_attempt_whose_reply_was_lost_has_cost_something(
+    trouble: Trouble, lost: int, streaming: bool, hours: Hours
+) -> None:
+    """To the budget as to what is said to be spent; what was refused has cost nothing."""
+    budget, record = Budget(tokens=1_000_000, prices=Prices(1.0, 1.0)), Recorder()
+    prompt = "Decide. " * 500
+    policy = CallPolicy(Retry(retries=3), budget=budget, clock=hours.clock)
+    with ModelServer(lambda _: "Ghent", lambda _, before: trouble if before < 2 else None) as at:
+        model = asking(at.url)
+        model.streaming = model.stream_usage = streaming
+        turn = take_turn(model, [HumanMessage(prompt)], record, policy)
+    assert record.usage + record.lost == budget.spent
+    assert record.usage == turn.usage
+    assert record.lost == Usage(lost * (len(prompt) // 4 + 1), 0, lost)
+    assert sum(isinstance(event, FaultEvent) for event in record.events) == 2
+
+
+def test_a_budget_ends_attempts_that_cost_and_give_nothing(hours: Hours) -> None:
+    """A server that sends half of every reply does not spend more than there is."""
+    from dqa.core.errors import BudgetSpentError
+
+    budget = Budget(tokens=3_000)
+    policy = CallPolicy(Retry(retries=1_000, total=1e9), budget=budget, clock=hours.clock)
+    record = Recorder()
+    with ModelServer(lambda _: "Ghent", lambda _, __: Trouble.HALF_BODY) as at:
+        with pytest.raises(BudgetSpentError):
+            take_turn(asking(at.url), [HumanMessage("Decide. " * 500)], record, policy)
+        assert len(at.requests) == 3
+    assert record.lost == budget.spent
+
+
+def test_what_never_was_under_way_costs_nothing(hours: Hours) -> None:
+    """Nobody listens there."""
+    budget = Budget(tokens=10)
+    policy = CallPolicy(Retry(retries=2), budget=budget, clock=hours.clock)
+    with listening(lambda h: send(h, b"")) as url:
+        pass
+    with pytest.raises(ModelUnavailableError, match="connection refused"):
+        call_model(asking(url), [HumanMessage("x" * 900)], policy=policy)
+    assert budget.spent == Usage()

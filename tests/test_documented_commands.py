@@ -17,7 +17,9 @@ from tests.text_to_sql import write_bird, write_spider
 HOME = Path(__file__).parents[1]
 PAGES = [HOME / "README.md", *sorted((HOME / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"^(?:\$ )?(?P<line>(?:echo .*\| )?dqa .+)$", re.MULTILINE)
+_COMMAND = re.compile(
+    r"^(?:\$ )?(?P<line>(?:(?:echo .*\| )?dqa|python -m examples\.) ?.+)$", re.MULTILINE
+)
 
 NEEDS = {
     "openai:": "a language model",
@@ -76,7 +78,9 @@ def test_the_commands_of_a_page_run_in_their_order(
     (tmp_path / "DeLLMa").symlink_to(dellma_release_dir)
     write_bird(tmp_path / "bird")
     write_spider(tmp_path / "spider")
-    here = f'set -o pipefail; dqa() {{ {shlex.quote(sys.executable)} -m dqa "$@"; }}; '
+    (tmp_path / "examples").symlink_to(HOME / "examples")
+    python = shlex.quote(sys.executable)
+    here = f'set -o pipefail; dqa() {{ {python} -m dqa "$@"; }}; python() {{ {python} "$@"; }}; '
     for line in runnable(page):
         short = line
         for pattern, fewer in FEWER:

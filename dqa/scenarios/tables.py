@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name
-from dqa.core.database import Database
+from dqa.core.database import Database, Kind
 from dqa.core.errors import DataError
 from dqa.core.schema import sql_name
 from dqa.core.situation import Cell, ColumnType, Schema, TableSchema
@@ -168,19 +168,25 @@ def live_table(schema: Schema, name: str, database: Database) -> LiveTable:
     DataError
         The database is a graph, of which the table is neither nodes nor edges.
     """
+    return table_in(schema, name, database.kind, database.dialect)
+
+
+def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
+    """Return how statements in a dialect spell a scenario's table; `DataError` as `live_table`.
+
+    The dialect ``ansi`` quotes a name only where it has to.
+    """
     table = schema.table(name)
-    if database.kind == "relational":
+    if kind == "relational":
         # With the table's name: alone, a quoted column that is not there is a text in SQLite.
-        source = _name(database.dialect, name)
-        spelled = {
-            column: f"{source}.{_name(database.dialect, column)}" for column in table.column_names
-        }
-        return LiveTable(table, False, database.dialect, f"FROM {source}", spelled)
+        source = _name(dialect, name)
+        spelled = {column: f"{source}.{_name(dialect, column)}" for column in table.column_names}
+        return LiveTable(table, False, dialect, f"FROM {source}", spelled)
     for node in schema.nodes:
         if node.table == name:
             spelled = {column: f"n.{quote_name(prop)}" for prop, column in node.properties}
             return LiveTable(
-                table, True, database.dialect, f"MATCH (n:{quote_name(node.label)})", spelled, "n"
+                table, True, dialect, f"MATCH (n:{quote_name(node.label)})", spelled, "n"
             )
     for edge in schema.edges:
         if edge.table == name:
@@ -195,7 +201,7 @@ def live_table(schema: Schema, name: str, database: Database) -> LiveTable:
                 f"MATCH (a:{quote_name(source)})-[r:{quote_name(edge.label)}]->"
                 f"(b:{quote_name(target)})"
             )
-            return LiveTable(table, True, database.dialect, pattern, spelled, "r")
+            return LiveTable(table, True, dialect, pattern, spelled, "r")
     raise DataError(
         f"Table '{name}' is neither nodes nor edges of the graph: say under [[nodes]] or [[edges]] "
         "of scenario.toml how its rows read."

@@ -41,6 +41,7 @@ from dqa.models.scripted.steps import (
 )
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
+from dqa.scenarios.recognising import target_in
 
 _ACTING = frozenset({QUERY, *SIMULATING})
 """The tools whose results are observations."""
@@ -85,7 +86,7 @@ class _AgentScripts:
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
         """Return what a script says next: as labelled text, or as calls where there are tools."""
         task, observed = read_conversation(messages)
-        scenario = scripted_scenario(_named_in(task.schema), script)
+        scenario = scripted_scenario(_named_in(task.schema), script, task.question)
         started: Script = plugins.script(script, scenario)(task, seed)
         return _said(task, run_script(started, observed), tools, len(observed))
 
@@ -134,8 +135,10 @@ def check_script(model: BaseChatModel, schema: Schema) -> None:
         scripted_scenario({table.name for table in schema.tables}, scripted.script)
 
 
-def scripted_scenario(names: set[str], script: str) -> Scenario:
+def scripted_scenario(names: set[str], script: str, question: str | None = None) -> Scenario:
     """Return the scenario that has a script for the database with these tables or labels.
+
+    Of several that share their tables it is the one that asks in the words of the question.
 
     Raises
     ------
@@ -143,17 +146,23 @@ def scripted_scenario(names: set[str], script: str) -> Scenario:
         No scenario with a script of that name has such tables.
     """
     scripted = [scenario for scenario in scenarios() if script in scenario.scripts]
-    for scenario in scripted:
-        tables = {table.name for table in scenario.schema.tables}
-        labels = {node.label for node in scenario.schema.nodes}
-        if tables <= names or (labels and labels <= names):
-            return scenario
+    held = [scenario for scenario in scripted if _holds(names, scenario)]
+    asking = (s for s in held if question is not None and target_in(s, question) is not None)
+    found = next(asking, held[0] if held else None)
+    if found is not None:
+        return found
     there_are = ", ".join(scenario.name for scenario in scripted)
     raise UsageError(
         f"scripted:{script} queries only databases of the scenarios {there_are}, and this one has "
         "other tables; name a language model with --model, e.g. openai:gpt-5, or take a decider "
         "that reads the rows itself (--context)."
     )
+
+
+def _holds(names: set[str], scenario: Scenario) -> bool:
+    tables = {table.name for table in scenario.schema.tables}
+    labels = {node.label for node in scenario.schema.nodes}
+    return tables <= names or bool(labels and labels <= names)
 
 
 def read_conversation(messages: _Messages) -> tuple[AgentTask, list[Observed]]:

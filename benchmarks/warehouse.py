@@ -1,0 +1,285 @@
+"""How long the statements of `examples/warehouse` take, and whether every database decides alike.
+
+Run ``python -m benchmarks.warehouse`` (``--lines N``). The warehouse is made in a file of SQLite,
+DuckDB and LadybugDB, and on each server that DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and
+DQA_TEST_NEO4J_URL name (Neo4j's has to be without the example's labels); it is taken away again.
+Every statement of the folder is run for every question: lists, context, outcomes, heuristics. With
+``--decide``, PlanRAG, PlanRAG with the simulator and DeLLMa decide, too, driven by the scripted
+analyst. Ends with code 1 where databases differ, or a statement takes 2 s or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from sqlalchemy import create_engine, make_url, text
+
+import dqa
+from dqa import plugins
+from dqa.core.database import DEFAULT_LIMITS, Database, Rows
+from dqa.core.files import parse_json
+from dqa.core.question import Candidate, Question
+from dqa.loaders.asked import ask_scenario, list_values
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.catalogue import register
+from dqa.scenarios.outcomes import StatedOutcomes
+from examples.make_warehouse import make_warehouse
+from examples.warehouse_shape import FULL
+from examples.warehouse_tables import NODES, RELATIONSHIPS
+
+FOLDER = Path(__file__).parents[1] / "examples" / "warehouse"
+QUESTIONS = FOLDER / "questions.jsonl"
+FILES = {"sqlite": "warehouse.db", "duckdb": "warehouse.duckdb", "ladybug": "warehouse.lbug"}
+SERVERS = ("postgres", "mysql", "neo4j")
+DECIDERS = ("planrag", "planrag-sim", "dellma-pairs")
+BOUND = 2.0
+_NAMESPACE = "dqa_example_warehouse"
+_CENT = 0.011
+"""By how much sums of the same may differ: databases round halves of a cent either way."""
+
+
+@dataclass
+class Measured:
+    """What one database answered.
+
+    Attributes
+    ----------
+    outcomes
+        By question, the outcome of each candidate.
+    decisions
+        By question, the best candidate, and what each heuristic chose.
+    context
+        By question, the rows of each statement, with numbers rounded.
+    seconds
+        By statement's name, how long it took.
+    """
+
+    outcomes: dict[str, dict[Candidate, float]] = field(default_factory=dict)
+    decisions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    context: dict[str, list[list[tuple[object, ...]]]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def differs(self, other: Measured) -> list[str]:
+        """Return the questions that another database answers otherwise."""
+        return [
+            key
+            for key, values in self.outcomes.items()
+            if self.decisions[key] != other.decisions[key]
+            or values.keys() != other.outcomes[key].keys()
+            or not all(
+                math.isclose(values[name], other.outcomes[key][name], rel_tol=1e-9, abs_tol=_CENT)
+                for name in values
+            )
+            or self.context[key] != other.context[key]
+        ]
+
+
+@contextmanager
+def made(name: str, lines: int, folder: Path, urls: Mapping[str, str]) -> Iterator[str]:
+    """Make the warehouse in a database, give its address, and take it away again."""
+    if name in FILES:
+        target = str(folder / FILES[name])
+        make_warehouse(target, lines)
+        yield target
+        return
+    if name == "neo4j":
+        # Before that, nothing says that what is there is ours to take away.
+        make_warehouse(urls[name], lines)
+        try:
+            yield urls[name]
+        finally:
+            _empty_neo4j(urls[name])
+        return
+    emptied = {"postgres": _postgres, "mysql": _mysql}[name]
+    with emptied(urls[name]) as target:
+        make_warehouse(target, lines)
+        yield target
+
+
+@contextmanager
+def _postgres(url: str) -> Iterator[str]:
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    drop = text(f"DROP SCHEMA IF EXISTS {_NAMESPACE} CASCADE")
+    try:
+        with engine.begin() as connection:
+            connection.execute(drop)
+        yield make_url(url).update_query_dict({"schema": _NAMESPACE}).render_as_string(False)
+    finally:
+        with engine.begin() as connection:
+            connection.execute(drop)
+        engine.dispose()
+
+
+@contextmanager
+def _mysql(url: str) -> Iterator[str]:
+    engine = create_engine(make_url(url).set(drivername="mysql+pymysql"))
+    drop = text(f"DROP DATABASE IF EXISTS {_NAMESPACE}")
+    try:
+        with engine.begin() as connection:
+            connection.execute(drop)
+            connection.execute(text(f"CREATE DATABASE {_NAMESPACE}"))
+        yield make_url(url).set(database=_NAMESPACE).render_as_string(False)
+    finally:
+        with engine.begin() as connection:
+            connection.execute(drop)
+        engine.dispose()
+
+
+def _empty_neo4j(url: str) -> None:
+    from neo4j import GraphDatabase
+
+    where = make_url(url)
+    auth = (where.username or "", where.password or "")
+    with (
+        GraphDatabase.driver(
+            f"{where.drivername}://{where.host}:{where.port}",
+            auth=auth,
+            notifications_min_severity="OFF",
+        ) as driver,
+        driver.session() as session,
+    ):
+        # By the batch: one transaction over all would not fit into the server's memory.
+        deleted = "DELETE x } IN TRANSACTIONS OF 10000 ROWS"
+        for each in RELATIONSHIPS:
+            pattern = f"(:{each.source[0]})-[x:{each.label}]->(:{each.target[0]})"
+            session.run(f"MATCH {pattern} CALL (x) {{ {deleted}")
+        for label in NODES:
+            session.run(f"MATCH (x:{label}) CALL (x) {{ {deleted}")
+        for row in list(session.run("SHOW CONSTRAINTS YIELD name, labelsOrTypes")):
+            if {*row["labelsOrTypes"]} <= {*NODES}:
+                session.run(f"DROP CONSTRAINT {row['name']} IF EXISTS")
+        for row in list(session.run("SHOW INDEXES YIELD name, labelsOrTypes")):
+            if row["labelsOrTypes"] and {*row["labelsOrTypes"]} <= {*NODES}:
+                session.run(f"DROP INDEX {row['name']} IF EXISTS")
+
+
+def measure(where: str) -> Measured:
+    """Ask every question's statements of a database."""
+    for folder in sorted(FOLDER.iterdir()):
+        if folder.is_dir():
+            register(folder)
+    found = Measured()
+    with closing(plugins.backend_for(where).open(where)) as database:
+        for line in QUESTIONS.read_text("utf-8").splitlines():
+            told = parse_json(line)
+            scenario = plugins.scenario(told["scenario"])
+            target = {key: str(value) for key, value in told["target"].items()}
+            _measure_one(found, database, scenario, told["id"], target)
+    return found
+
+
+def _measure_one(
+    found: Measured, database: Database, scenario: Scenario, key: str, target: Mapping[str, str]
+) -> None:
+    started = perf_counter()
+    for parameter in target:
+        list_values(scenario, database, parameter, {})
+    found.seconds[f"{key}: values of its parameters"] = perf_counter() - started
+    started = perf_counter()
+    question = ask_scenario(scenario, database, target)
+    found.seconds[f"{key}: candidates"] = perf_counter() - started
+    outcomes = plugins.simulator(scenario.name)
+    assert isinstance(outcomes, StatedOutcomes)
+    started = perf_counter()
+    told = outcomes.outcomes_in(database, question)
+    found.seconds[f"{key}: outcomes"] = perf_counter() - started
+    found.outcomes[key] = dict(zip(told.candidates, told.values.tolist(), strict=True))
+    chosen = [str(told.answer)]
+    for heuristic in scenario.heuristics:
+        statement = scenario.filled_for(
+            question, database.kind, heuristic.statements[database.kind]
+        )
+        rows = _timed(found, f"{key}: {heuristic.name}", database, statement)
+        chosen.append(str(rows.rows[0][0]))
+    found.decisions[key] = tuple(chosen)
+    found.context[key] = _context(found, database, scenario, question, key)
+
+
+def _context(
+    found: Measured, database: Database, scenario: Scenario, question: Question, key: str
+) -> list[list[tuple[object, ...]]]:
+    tables = []
+    for number, statement in enumerate(scenario.context(question, database.kind), 1):
+        rows = _timed(found, f"{key}: context {number}", database, statement)
+        tables.append([tuple(map(_plain, row)) for row in rows.rows])
+    return tables
+
+
+def _plain(cell: Any) -> object:  # noqa: ANN401  (whatever a driver returns)
+    """Return a cell as all databases have it: sums of cents differ in their last digits."""
+    try:
+        return f"{float(cell):.8g}"
+    except ValueError:
+        return cell
+
+
+def _timed(found: Measured, called: str, database: Database, statement: str) -> Rows:
+    started = perf_counter()
+    rows = database.query(statement, DEFAULT_LIMITS)
+    found.seconds[called] = perf_counter() - started
+    return rows
+
+
+def decide(where: str) -> dict[str, dict[str, str]]:
+    """Let the methods decide every question, and return their choices and scores by decider."""
+    questions = dqa.read_questions(QUESTIONS, {"warehouse": where})
+    run = dqa.evaluate(questions, DECIDERS, model="scripted:analyst")
+    found: dict[str, dict[str, str]] = {name: {} for name in DECIDERS}
+    for result in run.results:
+        found[result.decider][result.question] = f"{result.choice} ({result.outcome})"
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make, measure and compare; print a line a database."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", type=int, default=FULL, help="order lines")
+    parser.add_argument("--decide", action="store_true", help="let the methods decide, too")
+    parser.add_argument("--only", default="", help="names of databases, separated by commas")
+    given = parser.parse_args(arguments)
+    urls = {name: os.environ.get(f"DQA_TEST_{name.upper()}_URL", "") for name in SERVERS}
+    wanted = given.only.split(",") if given.only else [*FILES, *SERVERS]
+    first: tuple[str, Measured] | None = None
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in wanted:
+            if name in SERVERS and not urls[name]:
+                print(f"{name:9} left out: DQA_TEST_{name.upper()}_URL is not set")
+                continue
+            started = perf_counter()
+            with made(name, given.lines, Path(folder), urls) as where:
+                filled = perf_counter() - started
+                measured = measure(where)
+                slowest = max(measured.seconds, key=lambda key: measured.seconds[key])
+                seconds = measured.seconds[slowest]
+                first = first or (name, measured)
+                differs = measured.differs(first[1])
+                wrong += bool(differs) + (seconds >= BOUND)
+                print(
+                    f"{name:9} made in {filled:.0f} s; slowest of {len(measured.seconds)} "
+                    f"statements {seconds:.2f} s ({slowest}), "
+                    f"{'all' if seconds < BOUND else 'NOT ALL'} below {BOUND:g} s; decisions "
+                    f"{f'DIFFER from {first[0]}: {differs}' if differs else 'alike'}",
+                    flush=True,
+                )
+                if given.decide:
+                    for decider, choices in decide(where).items():
+                        print(f"          {decider}: {'; '.join(choices.values())}", flush=True)
+    if first is not None:
+        for key, chosen in first[1].decisions.items():
+            print(f"{key:16} {chosen[0]} (heuristics: {', '.join(chosen[1:])})")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

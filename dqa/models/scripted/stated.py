@@ -1,0 +1,153 @@
+"""Scripts that go by the statements of a scenario's folder, for scenarios without Python.
+
+A folder names them under ``[scripts]``. They show that questions, database, tools and scores work
+together before a language model is paid for, and nothing of what one is worth: the analyst is given
+the statement that tells the outcomes, where a language model has to find one by the rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from string import Template
+
+from dqa.core.database import Kind
+from dqa.core.errors import UsageError
+from dqa.core.situation import Cell
+from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, pick, settled
+from dqa.scenarios.base import LIST_SEPARATOR, Scenario
+from dqa.scenarios.recognising import asked_scenario
+from dqa.scenarios.statements import Values, filled
+from dqa.scenarios.tables import table_in
+
+_LIST = "List what can be chosen."
+_NOTHING = Answer("Nothing can be chosen.", "none")
+
+
+def analyst(task: Task, seed: int) -> Script:
+    """List what can be chosen, read the context, ask for the outcomes, and choose the best.
+
+    Where decisions may be simulated, comparing them takes the place of the outcomes' statement.
+    Where the database may be read once only, the first that is listed is chosen.
+    """
+    del seed
+    asked = _Asked.of(task)
+    outcome = asked.scenario.unit
+    if task.simulates:
+        last = Step(f"Which one leads to the best {outcome}?", "all", tool="compare")
+    else:
+        last = Step(f"What does each lead to, in {outcome}?", "")
+    plan = numbered(
+        [
+            _LIST,
+            "Read what bears on the question.",
+            "Compare what each leads to.",
+            "Choose the best.",
+        ]
+    )
+    seen = yield Step("First I have to know what can be chosen.", asked.listing, plan)
+    listed = asked.kept([row[0] for row in seen.rows])
+    if not listed or task.once:
+        return Answer("It is the first that can be chosen.", str(listed[0])) if listed else _NOTHING
+    for template in asked.scenario.contexts.get(asked.kind, ()):
+        yield Step("This bears on the question.", asked.statement(template, listed), plan)
+    given = last.given or asked.statement(asked.outcomes, listed)
+    seen = yield Step(last.thought, given, plan, last.tool)
+    values = {str(row[0]): settled(_figure(row[1])) for row in seen.rows}
+    if not values:
+        return Answer("Nobody tells what they lead to, so I take the first.", str(listed[0]))
+    best = (max if asked.scenario.goal == "maximise" else min)(values.values())
+    chosen = next(name for name, value in values.items() if value == best)
+    return Answer(f"{chosen} leads to the best {outcome}, {best:.6g}.", chosen)
+
+
+def greedy(task: Task, seed: int) -> Script:
+    """List what can be chosen, and answer by the first of the scenario's heuristics."""
+    del seed
+    asked = _Asked.of(task)
+    plan = numbered([_LIST, "Look up one figure of each.", "Choose by it."])
+    seen = yield Step("First I have to know what can be chosen.", asked.listing, plan)
+    listed = asked.kept([row[0] for row in seen.rows])
+    if not listed:
+        return _NOTHING
+    rules = [h for h in asked.scenario.heuristics if asked.kind in h.statements]
+    if not rules or task.once:
+        return Answer("It is the first that can be chosen.", str(listed[0]))
+    statement = asked.statement(rules[0].statements[asked.kind], listed)
+    seen = yield Step(f"I take {rules[0].description}.", statement, plan)
+    return Answer("One figure says so.", str(seen.rows[0][0] if seen.rows else listed[0]))
+
+
+def random(task: Task, seed: int) -> Script:
+    """List what can be chosen, and choose any of it."""
+    asked = _Asked.of(task)
+    plan = numbered([_LIST, "Choose any."])
+    seen = yield Step("Any of them will do.", asked.listing, plan)
+    listed = asked.kept([row[0] for row in seen.rows])
+    if not listed:
+        return _NOTHING
+    return Answer("Chosen by chance.", str(pick(listed, task.question, seed)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The scenario whose question a task sets, and what the question is about."""
+
+    scenario: Scenario
+    target: dict[str, str]
+    kind: Kind
+
+    @classmethod
+    def of(cls, task: Task) -> _Asked:
+        return cls(*asked_scenario(task.question), "graph" if task.graph else "relational")
+
+    @cached_property
+    def listing(self) -> str:
+        """The statement that lists what can be chosen."""
+        given = self.scenario.listing
+        if given.table is None:
+            statement = self.scenario.statement(given, self.kind, self.target)
+            if statement is None:
+                raise self._lacks("candidates")
+            return statement
+        table = table_in(self.scenario.schema, given.table, self.kind, "ansi")
+        conditions = [table.equals(c, self.target[p]) for c, p in given.where.items()]
+        return table.listing(given.column or "", [each for each in conditions if each is not None])
+
+    def kept(self, cells: list[Cell]) -> list[Cell]:
+        """Return what was listed without what the question does not let choose."""
+        given = self.scenario.listing
+        never = {self.target.get(given.except_ or "")}
+        only = self.target.get(given.listed_in or "")
+        kept = [cell for cell in cells if str(cell) not in never]
+        if only is None:
+            return kept
+        return [cell for cell in kept if str(cell) in only.split(LIST_SEPARATOR)]
+
+    @property
+    def outcomes(self) -> Template:
+        """The statement that tells what candidates lead to."""
+        if self.kind not in self.scenario.outcome_queries:
+            raise self._lacks("outcomes")
+        return self.scenario.outcome_queries[self.kind]
+
+    def statement(self, template: Template, listed: list[Cell]) -> str:
+        """Return a statement about the question and what can be chosen."""
+        chosen = tuple(cell if isinstance(cell, int) else str(cell) for cell in listed)
+        values: Values = {**self.scenario.values(self.target), "candidates": chosen}
+        return filled(template, self.kind, values)
+
+    def _lacks(self, stem: str) -> UsageError:
+        called = self.scenario.called_file(stem, self.kind)
+        return UsageError(
+            f"{called} is not there, by which a scripted model decides: write it, or ask a "
+            "language model (--model)."
+        )
+
+
+def _figure(cell: Cell) -> float:
+    """Return a cell as a number; one of more digits than a float has is shown as its text."""
+    try:
+        return float(cell if cell is not None else "nan")
+    except ValueError as error:
+        raise UsageError(f"The outcome {cell!r} is no number: mend the scenario.") from error

@@ -202,8 +202,8 @@ def _unnamed(database: str) -> str:
     backend = plugins.backend(name)
     if not location.strip() or plugins.backend_for(location) is not backend:
         raise UsageError(
-            f"'{redact(database)}' names {name}, and what follows is no location of its: write "
-            f"{name}={backend.example}, or the location alone."
+            f"'{redact(database)}' names {name}, and what follows is not where one of its "
+            f"databases is: write {name}={backend.example}, or the location alone."
         )
     return location
 

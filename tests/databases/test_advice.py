@@ -13,6 +13,7 @@ from dqa.databases.isolation.wire import pack_examination, unpack_examination
 from dqa.databases.mysql import advice as mysql
 from dqa.databases.mysql.server import MYSQL
 from dqa.databases.neo4j import advice as neo4j
+from dqa.databases.postgres import advice as postgres
 
 QUIET = {"max_execution_time": "60000", "local_infile": "OFF", "regexp_time_limit": "32"}
 
@@ -30,17 +31,26 @@ def of_mysql(*grants: str, **settings: str) -> Examination:
     return mysql.examine(ask, MYSQL)
 
 
-def of_neo4j(roles: Sequence[str] | None, **settings: str) -> Examination:
+def of_neo4j(roles: Sequence[str] | None, user: str = "me", **settings: str) -> Examination:
     """Examine an Enterprise edition that says this, with underscores for dots."""
     told: dict[str, list[Mapping[str, Any]]] = {
         "CALL dbms.components": [{"versions": ["5.26.0"], "edition": "enterprise"}],
-        "SHOW CURRENT USER": [{"user": "me", "roles": roles}],
+        "SHOW CURRENT USER": [{"user": user, "roles": roles}],
         "SHOW SETTINGS": [{"name": key, "value": value} for key, value in settings.items()],
         "SHOW PROCEDURES": [{"number": 3}],
     }
     return neo4j.examine(
         lambda statement: next((rows for key, rows in told.items() if key in statement), [])
     )
+
+
+def test_a_server_that_only_speaks_as_postgresql_does_is_no_error() -> None:
+    """It has not all of the catalogue, so nothing is known of its roles and limits."""
+
+    def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
+        return (("CockroachDB 24.1", "me"),) if statement.startswith("SELECT version()") else ()
+
+    assert postgres.examine(ask) == Examination("CockroachDB 24.1", "me", True)
 
 
 def test_a_reader_of_mysql_gets_no_advice() -> None:
@@ -67,7 +77,8 @@ def test_mysqls_root_is_told_by_super_and_by_all() -> None:
 def test_rights_that_act_on_the_server_are_named_with_what_takes_them_away() -> None:
     """Also those of MySQL 8 that have a name for one thing, and lists of columns."""
     seen = of_mysql(
-        "GRANT FILE, SYSTEM_VARIABLES_ADMIN ON *.* TO `me`@`%` WITH GRANT OPTION",
+        "GRANT FILE ON *.* TO `me`@`%` WITH GRANT OPTION",
+        "GRANT BACKUP_ADMIN,SYSTEM_VARIABLES_ADMIN ON *.* TO `me`@`%`",
         "GRANT SELECT (`a`, `b`), UPDATE (`a`, `b`) ON `shop`.`t` TO `me`@`%`",
         "GRANT `writer`@`%` TO `me`@`%`",
         secure_file_priv="",
@@ -75,8 +86,9 @@ def test_rights_that_act_on_the_server_are_named_with_what_takes_them_away() -> 
     assert seen.may_write
     assert [one.mend for one in seen.advice] == [
         "REVOKE FILE ON *.* FROM `me`@`%`;",
-        "REVOKE SYSTEM_VARIABLES_ADMIN ON *.* FROM `me`@`%`;",
         "REVOKE GRANT OPTION ON *.* FROM `me`@`%`;",
+        "REVOKE BACKUP_ADMIN ON *.* FROM `me`@`%`;",
+        "REVOKE SYSTEM_VARIABLES_ADMIN ON *.* FROM `me`@`%`;",
         "REVOKE UPDATE ON `shop`.`t` FROM `me`@`%`;",
     ]
     assert "any folder" in seen.advice[0].why
@@ -106,6 +118,8 @@ def test_roles_of_neo4js_enterprise_edition() -> None:
     assert writer.may_write
     (advice,) = writer.advice
     assert advice.mend.startswith("REVOKE ROLE admin FROM me;")
+    (advice,) = of_neo4j(["editor"], user="ann@example.org").advice
+    assert advice.mend.startswith("REVOKE ROLE editor FROM `ann@example.org`;")
 
 
 def test_procedures_and_files_of_neo4j() -> None:

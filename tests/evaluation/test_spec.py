@@ -138,7 +138,7 @@ def test_a_database_may_be_named_with_its_url() -> None:
 @pytest.mark.parametrize(
     ("database", "problem"),
     [
-        (f"postgres={LOCATION}", "names postgres, and what follows is no location of its"),
+        (f"postgres={LOCATION}", "names postgres, and what follows is not where one of its"),
         ("mysql= ", "names mysql, and what follows"),
         (f"sales={LOCATION}", "There is no database 'sales'"),
         ("postgresql://me:pass-word@host:port/db", "The database URL cannot be read"),

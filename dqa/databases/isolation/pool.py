@@ -147,6 +147,8 @@ class WorkerPool:
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Keep the database closed while the context lasts; waits for running statements."""
+        if os.getpid() != self._owner:
+            self._forget_parent()
         with self._changed:
             self._changed.wait_for(lambda: not self._is_paused)
             self._is_paused = True

@@ -38,6 +38,8 @@ _GREETING = 1.0
 """Seconds within which whoever has connected has to say the password."""
 _ENDING = 0.5
 """Seconds within which a killed process has to be gone; a statement may wait for that."""
+_KILLED = -9
+"""How a process has ended that SIGKILL has, which Windows has no name for."""
 _LEAVING = 2.0
 """Seconds within which a process that nobody talks to has to end by itself."""
 _CODE = (
@@ -100,8 +102,8 @@ def start_worker(namespaces: str, until: float = inf) -> Worker:
             problem = f"it was not there within {STARTING:g} seconds"
         raise InfrastructureError(
             f"A worker process for statements cannot be started: {problem}. Give this process "
-            'more memory or processes, or open the database with isolation="none" if its data and '
-            "its statements are your own."
+            'more memory, processes or open files, or open the database with isolation="none" if '
+            "its data and its statements are your own."
         ) from error
 
 
@@ -147,10 +149,10 @@ class _SpawnedWorker:
 
 
 def _wait_for(process: subprocess.Popen[bytes]) -> int:
-    """Return how a killed process has ended; what is not gone yet has no other way."""
+    """Return how a killed process has ended; one that is not gone yet is about to."""
     with suppress(subprocess.TimeoutExpired):
         return process.wait(_ENDING)
-    return -signal.SIGKILL
+    return _KILLED
 
 
 def _spawn_worker(until: float) -> _SpawnedWorker:
@@ -265,7 +267,10 @@ class _ForkServer:
         self.owner = os.getpid()
 
     def fork(self, namespaces: str, until: float) -> _ForkedWorker:
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:  # this process has too many files open: no fault of the server's
+            raise _NoProcessError(error.strerror) from error
         try:
             with theirs:
                 number, problem = self._ask(["fork", namespaces], until, [theirs.fileno()])
@@ -351,7 +356,7 @@ _serving = Lock()
 
 
 class _NoProcessError(OSError):
-    """The fork server is there, and gets no process from the operating system."""
+    """The operating system gives no process or connection; the fork server is not to blame."""
 
 
 def _fork_worker(namespaces: str, until: float) -> _ForkedWorker:

@@ -185,9 +185,13 @@ class IsolatedSession(Session):
                     continue
                 except (TimeoutError, ClosedError, TooLongError) as error:
                     code = worker.kill()
-                    problem = "has crashed" if isinstance(error, ClosedError) else "does not answer"
+                    problem = "does not answer"
+                    if isinstance(error, ClosedError):
+                        if code is None:  # it ended with what it was forked from
+                            continue
+                        problem = f"has crashed (code {code})"
                     raise DatabaseUnavailableError(
-                        f"Database '{self.name}' {problem} (code {code}); it cannot be described."
+                        f"Database '{self.name}' {problem}; it cannot be described."
                     ) from None
                 except DqaError:
                     raise

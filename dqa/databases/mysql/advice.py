@@ -16,7 +16,7 @@ _GRANT = re.compile(
     r"(?: (?:IDENTIFIED|REQUIRE|WITH)\b.*| *)",
     re.DOTALL,
 )
-_RIGHT = re.compile(r"([^,(]+)(?:\([^)]*\))?(?:, |$)")
+_RIGHT = re.compile(r"([^,(]+)(?:\([^)]*\))?(?:,|$)")
 _ALL = "ALL PRIVILEGES"
 _READING = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "SHOW CREATE ROUTINE"})
 _WRITING = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -77,8 +78,13 @@ def _everybody(database: str) -> Advice:
 
 def _of_roles(name: str, roles: Sequence[str]) -> Iterator[Advice]:
     for role in sorted(set(roles) & set(_WRITERS)):
-        mend = f"REVOKE ROLE {role} FROM {name}; {DOCUMENTED}"
+        mend = f"REVOKE ROLE {role} FROM {_quoted(name)}; {DOCUMENTED}"
         yield Advice("role", f"{name} has the role {role}", f"it {_WRITERS[role]}", mend)
+
+
+def _quoted(name: str) -> str:
+    """Return a user's name as Cypher takes it: most have no need of quotes."""
+    return name if re.fullmatch(r"[A-Za-z]\w*", name) else f"`{name.replace('`', '``')}`"
 
 
 def _limits(settings: Mapping[str, str], ask: Ask) -> Iterator[Advice]:

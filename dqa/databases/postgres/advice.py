@@ -50,7 +50,8 @@ WITH held AS (
 )
 SELECT CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(h.grantee)) END,
   count(DISTINCT c.oid), min(n.nspname || '.' || c.relname),
-  string_agg(DISTINCT quote_ident(n.nspname), ', ' ORDER BY quote_ident(n.nspname))
+  string_agg(DISTINCT quote_ident(n.nspname), ', ' ORDER BY quote_ident(n.nspname)),
+  string_agg(DISTINCT h.privilege_type, ', ' ORDER BY h.privilege_type)
 FROM held h JOIN pg_class c ON c.oid = h.oid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
   AND n.nspname <> 'information_schema' AND h.grantee <> c.relowner
@@ -121,7 +122,11 @@ _MOST_MEMORY = 256 << 20
 
 def examine(ask: Ask) -> Examination:
     """Ask what the server is, what the role may do, and what limits it has."""
-    ((version, name, role, is_super, *attributes),) = ask(_WHO)
+    known = ask(_WHO)
+    if not known:  # a server that only speaks as PostgreSQL does
+        ((title, name),) = ask("SELECT version(), current_user::text")
+        return Examination(title, name, True)
+    ((version, name, role, is_super, *attributes),) = known
     title = f"PostgreSQL {version}"
     if is_super:  # whatever else it has does not matter
         return Examination(title, name, True, (_superuser(role), *_limits(ask, READER)))
@@ -176,14 +181,13 @@ def _secrets(ask: Ask, role: str, groups: Rows) -> Iterator[Advice]:
 
 
 def _granted(ask: Ask) -> Iterator[Advice]:
-    for grantee, count, first, schemas in ask(_HELD):
+    for grantee, count, first, schemas, rights in ask(_HELD):
         yield Advice(
             "role",
             f"{grantee} may write to {_listed(first, count)}",
             "the guard and the read-only session keep it from that; without the right there is one "
             "more line of defence",
-            "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA "
-            f"{schemas} FROM {grantee};",
+            f"REVOKE {rights} ON ALL TABLES IN SCHEMA {schemas} FROM {grantee};",
         )
 
 

@@ -21,6 +21,7 @@ from dqa import Limits, plugins
 from dqa.core.errors import DatabaseUnavailableError, StatementTimeoutError
 from dqa.core.situation import Situation
 from dqa.databases.isolation import pool, processes
+from dqa.databases.isolation.wire import ClosedError
 from dqa.databases.isolation.workers import GoneError, OpenWorker
 from dqa.guard import GuardedDatabase
 from tests.databases.isolation.workers import (
@@ -102,6 +103,24 @@ def test_a_fork_of_this_process_closes_nothing_of_it(shop: GuardedDatabase) -> N
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert numbers_of(pool_of(shop)) == [number]
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_fork_of_this_process_waits_for_no_statement_of_it(
+    file: Path, shop: GuardedDatabase
+) -> None:
+    """What its parent asks does not keep it from writing: nobody would tell it of the end."""
+    with pool_of(shop).lease(time.monotonic() + 60.0):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                signal.alarm(10)
+                with pool.pause_file(file):
+                    code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
@@ -234,6 +253,25 @@ def test_a_worker_that_ends_with_its_fork_server_is_no_statements_fault(
     assert shop.query(slow, Limits(seconds=60.0)).rows == ((3_000_000,),)
     assert time.monotonic() - started > 0.2
     later.join()
+    assert processes._server is not server
+
+
+def test_a_schema_is_read_again_where_a_worker_ends_with_its_fork_server(
+    shop: GuardedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is not said to have crashed."""
+    server: Any = processes._server
+
+    def end(*_: object) -> None:
+        patch.undo()
+        server._process.kill()
+        server._process.wait()
+        raise ClosedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OpenWorker, "wait", end)
+        (table,) = shop._session.read_schema().tables
+    assert table.name == "shop"
     assert processes._server is not server
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -144,6 +145,23 @@ def test_a_process_that_is_not_to_be_had_ends_no_others(
             patch.setattr(server, "_ask", lambda *_: refused)
             with pytest.raises(InfrastructureError, match="Resource temporarily unavailable"):
                 dqa.open_database(file)
+        assert processes._server is server
+        assert is_running(number)
+
+
+def test_too_many_open_files_end_no_other_workers(file: Path) -> None:
+    """The fork server is not to blame where its parent has no room for one more connection."""
+    opening = Opening(plugins.backend("sqlite").namespaces, str(file))
+    with closing(dqa.open_database(file)) as database:
+        server: Any = processes._server
+        (number,) = numbers_of(pool_of(database))
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4, limits[1]))
+        try:
+            with pytest.raises(InfrastructureError, match="cannot be started: Too many open files"):
+                OpenWorker(opening)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         assert processes._server is server
         assert is_running(number)
 

@@ -329,8 +329,12 @@ def first_problem(name: str, schema: type[BaseModel], error: ValidationError) ->
     """Say what is wrong first with the arguments of a tool, where, and what would do."""
     found = error.errors(include_url=False, include_context=False)[0]
     if found["type"] == "missing" and isinstance(found["input"], Mapping):
-        given, taken = _named(found["input"]) or "no arguments", _named(schema.model_fields)
-        return f"The call of {name} does not fit: it has {given}; it takes {taken}."
+        taken = _named(schema.model_fields)
+        if found["input"] and found["input"].keys() <= schema.model_fields.keys():
+            lacking = f"the argument '{found['loc'][0]}' is missing"
+        else:
+            lacking = f"it has {_named(found['input']) or 'no arguments'}"
+        return f"The call of {name} does not fit: {lacking}; it takes {taken}."
     where = ".".join(str(part) for part in found["loc"])
     said = found["msg"].removeprefix("Value error, ")
     return f"The call of {name} does not fit: the argument '{where}': {said}."

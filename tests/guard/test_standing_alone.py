@@ -9,7 +9,18 @@ import dqa.guard
 
 FOLDER = Path(dqa.guard.__file__).parent
 CORE = {
-    *("cypher", "database", "errors", "files", "fitting", "paths", "schema", "secrets", "session"),
+    *(
+        "cypher",
+        "database",
+        "errors",
+        "files",
+        "fitting",
+        "paths",
+        "relevance",
+        "schema",
+        "secrets",
+        "session",
+    ),
     "walls",
 }
 

@@ -80,7 +80,7 @@ def _require_condition(node: NodeInfo, condition: str, dialect: str, policy: Pol
         has_comment = any(
             statement[end:start].strip() for end, start in zip(ends[:-1], starts[1:], strict=True)
         )
-        read_at = {access.begin for access in facts.dotted.values()}
+        read_at = {begin for begin, _, _ in facts.dotted.values()}
         names = {folded(field.name, fold=fold) for field in node.properties}
         other = [name for _, name in facts.reads if folded(name, fold=fold) not in names]
         is_one = closing[opening] == len(keys) - len(_AFTER) and len(facts.kinds) == 1

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from dqa.guard.cypher.calls import CallParser
-from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN, Access
+from dqa.guard.cypher.facts import IN_LIST, IN_MAP, ITSELF, UNKNOWN
 from dqa.guard.cypher.lexer import NAME, NUMBER, TEXT
 from dqa.guard.cypher.words import EFFECTS, NAMES
 
@@ -128,10 +128,10 @@ class ExpressionParser(CallParser):
         if self.at("*"):
             self.facts.wholes.append((trace, "*"))
             return 0
-        value = self.ends[begin] if alone else -1
-        access = Access(self.starts[begin], self.ends[self.i], value)
-        self.facts.dotted[len(self.facts.reads)] = access
-        self.facts.reads.append((trace, self.name()))
+        facts, ends = self.facts, self.ends
+        value = ends[begin] if alone else -1
+        facts.dotted[len(facts.reads)] = self.starts[begin], ends[self.i], value
+        facts.reads.append((trace, self.name()))
         return trace if trace & IN_MAP else 0
 
     def _index(self, trace: int) -> int:

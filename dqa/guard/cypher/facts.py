@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 ITSELF = 1
 """The value may be an element."""
@@ -54,20 +54,9 @@ class NodeSpot(NamedTuple):
     is_known: bool
 
 
-class Access(NamedTuple):
-    """A property that is read with a dot, in characters.
-
-    Attributes
-    ----------
-    begin, end
-        From the beginning of the value to the end of the property's name.
-    value
-        Where the value ends, if it is a variable alone; -1 elsewhere.
-    """
-
-    begin: int
-    end: int
-    value: int
+Access: TypeAlias = tuple[int, int, int]
+"""A property that is read with a dot, in characters: where its value begins, where its name ends,
+and where the value ends if that is a variable alone; -1 elsewhere."""
 
 
 class MatchSpot(NamedTuple):

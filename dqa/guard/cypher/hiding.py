@@ -118,13 +118,13 @@ def _reading(
         if not is_masked and (not held or trace & IN_MAP):
             continue
         access = facts.dotted.get(place)
-        if access is None or access.value < 0 or trace & IN_MAP:
+        if access is None or access[2] < 0 or trace & IN_MAP:
             raise NotAllowedError(
                 f"the property {name} is of what may be hidden, so it may only be read of a "
                 f"variable, as in n.{name}; not in a pattern, a map or of what is computed"
             )
-        text = statement[access.begin : access.end]
-        variable = statement[access.begin : access.value]
+        begin, end, value = access
+        text, variable = statement[begin:end], statement[begin:value]
         if held:
             is_sure = owners_of(facts, trace) == set(held)
             shown = " AND ".join(
@@ -134,7 +134,7 @@ def _reading(
             text = f"(CASE WHEN {shown} THEN {text} END)"
         if is_masked:
             text = _masked(variable, text, by_owner, dialect)
-        yield access.begin, access.end, text
+        yield begin, end, text
 
 
 def _masked(

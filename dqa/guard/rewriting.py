@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,7 @@ from dqa.guard.sql import hiding as sql_hiding
 from dqa.guard.verdict import Refusal
 
 _CYPHER = frozenset({"neo4j", "ladybug"})
+_PLACE = re.compile(r" at character \d+")
 _UNTOLD = (
     "The statement failed on a value that it met. What the database says of it is not told, for "
     "not all rows of what it reads may be read; look at conversions, divisions and sub-queries of "
@@ -86,9 +88,11 @@ def _without_rows(ran: str, run: Callable[[str], Rows]) -> StatementError:
 
 
 def _told(error: StatementError, statement: str, ran: str) -> StatementError:
+    """Return an error as the author of the statement is told it, who knows not what ran."""
     if isinstance(error, UnknownReferenceError):
-        return UnknownReferenceError(without_inserted(error.problem, statement, ran), error.name)
-    told = without_inserted(str(error), statement, ran)
+        problem = without_inserted(_PLACE.sub("", error.problem), statement, ran)
+        return UnknownReferenceError(problem, error.name)
+    told = without_inserted(_PLACE.sub("", str(error)), statement, ran)
     return (
         NotUnderstoodError(told) if isinstance(error, NotUnderstoodError) else StatementError(told)
     )

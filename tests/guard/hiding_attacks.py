@@ -30,6 +30,8 @@ from dqa.guard import Audit, AuditEntry, Policy
 COUNT = 500
 SECRETS = ("kq7", "zz8", "77001", "88002", "90001", "91002")
 """Is in each value that is hidden: of masked columns, and of rows that are left out."""
+INSERTED = ("1 = 0", "dqa_rows", "dqa_node_", "OFFSET 0", " AND (NOT ")
+"""Is in what statements become, and in nothing that anybody is told."""
 MASKS = {"customer.email": "***", "customer.salary": None}
 FILTERS = {"customer": "region = 'EU'"}
 GRAPH_MASKS = {"Person.email": "***", "Person.salary": None, "KNOWS.word": "hid"}
@@ -172,7 +174,7 @@ def attack(
         shown = repr(told) + "".join(
             f"{entry.reason}{entry.error}{entry.translated}" for entry in entries
         )
-        for secret in SECRETS:
+        for secret in (*SECRETS, *INSERTED):
             if secret in shown and secret not in statement:
                 outcome.leaks.append(f"{statement}\n  shows {secret}: {shown}")
         _count(outcome, told)

@@ -272,6 +272,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"{f'DIFFER from {first[0]}: {differs}' if differs else 'alike'}",
                     flush=True,
                 )
+                for key, taken in sorted(measured.seconds.items()):
+                    if taken >= BOUND:
+                        print(f"          {taken:.2f} s: {key}", flush=True)
                 if given.decide:
                     for decider, choices in decide(where).items():
                         print(f"          {decider}: {'; '.join(choices.values())}", flush=True)

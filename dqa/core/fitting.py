@@ -225,11 +225,17 @@ def _filled(
         else:
             gone.append(part_name(parts[place]))
     gone = list(dict.fromkeys([*gone, *left_out]))
+    room += 0 if gone else for_names
+    for place in ranked:  # what room is left goes to the likeliest of the short ones
+        more = measured.costs[place] - measured.brief_costs[place]
+        if place in kept and kept[place] is not parts[place] and more <= room:
+            room -= more
+            kept[place] = parts[place]
     places = {place: number for number, place in enumerate(sorted(kept))}
     return FittedSchema(
         replace_parts(measured.schema, [kept[place] for place in places]),
         tuple(gone),
-        _fitting(gone, max(room, 0) + for_names),
+        _fitting(gone, max(room, 0) + for_names) if gone else 0,
         tuple(places[place] for place in ranked if place in places),
     )
 

@@ -76,7 +76,7 @@ def warning_of(shown: FittedSchema) -> WarningEvent | None:
         text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
         f"{'; '.join(parts)}. Name those that matter (--tables, or 'tables' of a --policy), or "
         "give the schema more room (--schema-tokens).",
-        considered=shown.total - left - briefly,
+        considered=shown.total - left,
         total=shown.total,
         left_out=shown.left_out,
     )

@@ -29,12 +29,15 @@ def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, sh
     """Three hundred tables were cut in alphabetical order, without a word."""
     plain = dqa("schema", shop)
     assert plain.code == 0
-    assert "of all 302 tables are not described, for want of room" in plain.out
+    assert "archive_299(... 13 columns)" in plain.out
     assert "warning: The schema is too long" in plain.err
     assert "--tables" in plain.err
     asked = dqa("schema", shop, "--question", "Which supplier is cheapest?")
     assert "supplier(id: INTEGER, name: TEXT, cost: REAL) key (id)" in asked.out
-    record = json.loads(dqa("schema", shop, "--json").out)
+    tight = dqa("schema", shop, "--schema-tokens", 2_000)
+    assert "of all 302 tables are not described, for want of room" in tight.out
+    assert len(tight.out.encode()) <= 3 * 2_000
+    record = json.loads(dqa("schema", shop, "--schema-tokens", 2_000, "--json").out)
     described = [table["name"] for table in record["described"]["tables"]]
     assert len(described) + len(record["left_out"]) == 302
 

@@ -18,6 +18,8 @@ from dqa.databases.namespaces import LoadedSituation
 _MEBIBYTE = 1 << 20
 _POOL = 256 * _MEBIBYTE
 """Buffer pool: bounds what statements may hold in memory; taken only as it is used."""
+_LARGEST_POOL = 8 * _POOL
+"""What a file of very many tables may have to be opened with."""
 _ADDRESSES = 4_096 * _MEBIBYTE
 """Address space of a database. The engine's own default leaves room for 14 in a process."""
 
@@ -75,9 +77,7 @@ class LadybugFile(FileNamespaces):
         path = existing_file(self._path, "ladybug")
         addresses = max(_ADDRESSES, 1 << (4 * path.stat().st_size).bit_length())
         try:
-            return ladybug.Database(
-                path, read_only=True, buffer_pool_size=_POOL, max_db_size=addresses
-            )
+            return _opened(path, addresses)
         except RuntimeError as error:
             problem = " ".join(str(error).split()).rstrip(".")
             if "lock" in problem:
@@ -98,6 +98,20 @@ class LadybugFile(FileNamespaces):
         require_space(path.parent, 2_000_000 + 64 * size(situation))
         with _new_database(path, situation) as database:
             write(situation, database, tag)
+
+
+def _opened(path: Path, addresses: int) -> ladybug.Database:
+    """Open a file with a pool that its tables fit into, each of which takes about a megabyte."""
+    pool = _POOL
+    while True:
+        try:
+            return ladybug.Database(
+                path, read_only=True, buffer_pool_size=pool, max_db_size=addresses
+            )
+        except RuntimeError as error:
+            if pool >= _LARGEST_POOL or "buffer pool is full" not in str(error):
+                raise
+            pool *= 2
 
 
 def _new_database(where: Path | str, situation: Situation) -> ladybug.Database:

@@ -156,8 +156,8 @@ def test_what_models_are_shown_of_values_can_be_set(
         (trace,) = (found for found in traces if found.question == "locating/1")
         shown[name] = (record["spec"]["display"], trace)
     (usual, first), (given, second) = shown["usual"], shown["set"]
-    assert usual == {"digits": 6, "samples": 0, "fold": True}
-    assert given == {"digits": 3, "samples": 2, "fold": True}
+    assert usual == {"digits": 6, "samples": 0, "fold": True, "schema_tokens": 10_000}
+    assert given == {"digits": 3, "samples": 2, "fold": True, "schema_tokens": 10_000}
     prompts = [trace.events[0].data["messages"][-1][1] for trace in (first, second)]
     assert "e.g. [0, 1]" not in prompts[0]
     assert "e.g. [0, 1]" in prompts[1]

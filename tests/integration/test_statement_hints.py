@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from dqa import plugins
 from dqa.core.errors import StatementError
 from tests.databases.conftest import small_situation
+from tests.integration.conftest import Target
 
 CASES = [
     (
@@ -42,15 +42,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "statement", "told"), CASES)
-def test_what_a_server_says_comes_with_what_helps(name: str, statement: str, told: str) -> None:
+def test_what_a_server_says_comes_with_what_helps(
+    name: str, statement: str, told: str, request: pytest.FixtureRequest
+) -> None:
     """As of the embedded ones: aliases, ambiguous columns, places and versions."""
-    url = os.environ.get(f"DQA_TEST_{name.upper()}_URL")
-    if not url:
-        pytest.skip(f"DQA_TEST_{name.upper()}_URL is not set")
-    database = plugins.backend(name).load(small_situation(), url)
+    server = Target(plugins.backend(name), request.getfixturevalue(f"{name}_url"))
     try:
         with pytest.raises(StatementError) as caught:
-            database.query(statement)
+            server.load(small_situation()).query(statement)
     finally:
-        database.close()
+        server.clean()
     assert re.search(told, str(caught.value)), str(caught.value)

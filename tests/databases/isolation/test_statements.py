@@ -29,7 +29,6 @@ from tests.databases.isolation.workers import (
     CRASH,
     DEAF,
     ENDLESS,
-    NOISE,
     SHORT,
     numbers_of,
     pool_of,
@@ -71,7 +70,7 @@ def test_a_deaf_engine_is_left_in_time(shop: GuardedDatabase) -> None:
     started = time.monotonic()
     with pytest.raises(StatementTimeoutError, match="after 1 seconds"):
         shop.query(DEAF, SHORT)
-    assert time.monotonic() - started < SHORT.seconds + 1.0 + NOISE
+    assert time.monotonic() - started < SHORT.seconds + 1.0
     assert shop.query("SELECT count(*) FROM shop").rows == ((3,),)
 
 
@@ -164,7 +163,7 @@ def test_other_threads_go_on(shop: GuardedDatabase) -> None:
         shop.query(DEAF, SHORT)
     is_over.set()
     counter.join()
-    assert turns > 20  # of 200 or so on a quiet machine; with the lock held there is not one
+    assert turns > 50  # of 200 or so on a quiet machine; with the lock held there is not one
 
 
 def test_a_replaced_file_is_told(shop: GuardedDatabase, file: Path) -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dqa.api.agent_tools import AgentTool, agent_tools
     from dqa.api.asking import AskedQuestion, ask, write_decision_page
     from dqa.api.checking import CheckedStatement, check_files, check_lines, check_script
+    from dqa.api.comparing import compare
     from dqa.api.databases import (
         DatabaseHealth,
         HealthState,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     )
     from dqa.api.deciding import Decided, Decisions
     from dqa.api.evaluating import evaluate
+    from dqa.api.exporting import export_rows, export_run
     from dqa.api.figures import Evaluation, RunCounts
     from dqa.api.formats import format_names, json_schema
     from dqa.api.generating import generate
@@ -75,7 +77,9 @@ if TYPE_CHECKING:
         read_schema,
     )
     from dqa.api.mcp_server import mcp_server, serve_mcp
-    from dqa.api.measuring import analyse, write_audit_page
+    from dqa.api.measuring import analyse, view_paper, write_audit_page
+    from dqa.api.playing import play
+    from dqa.api.proposing import ProposedScenario, propose_scenario
     from dqa.api.questions import (
         ShownQuestion,
         read_generated,
@@ -84,11 +88,26 @@ if TYPE_CHECKING:
         read_set,
         show,
     )
-    from dqa.api.runs import Run, read_run
-    from dqa.api.stored import StoredRun, find_runs
-    from dqa.api.tables import DescribedTable, describe_table, sample_rows
+    from dqa.api.reading import read_run
+    from dqa.api.reporting import read_report, write_report
+    from dqa.api.runs import Run
+    from dqa.api.scenario_checks import ScenarioCheck, check_scenario
+    from dqa.api.stored import StoredRun, copy_run, find_runs
+    from dqa.api.tables import (
+        DescribedTable,
+        FoundColumns,
+        describe_table,
+        find_columns,
+        sample_rows,
+    )
+    from dqa.api.target_values import list_target_values
+    from dqa.api.telemetry import export_spans
     from dqa.api.temporary import temporary_database
+    from dqa.api.tournaments import Tournament, play_tournament
+    from dqa.api.training import TrainedPlayer, train_player, train_players
+    from dqa.api.viewing import ReportServer
     from dqa.api.watching import Watcher
+    from dqa.core.budgets import DecisionBudget
     from dqa.core.database import Database, Limits, Rows
     from dqa.core.decider import Decider, UpperBound
     from dqa.core.decision import Decision, Ending, Usage
@@ -109,6 +128,7 @@ if TYPE_CHECKING:
     from dqa.core.question import Candidate, Question
     from dqa.core.question_set import Defect, QuestionSet
     from dqa.core.recorder import DecisionWatcher, Recorder
+    from dqa.core.review import Review, ReviewAnswer, Reviewer
     from dqa.core.simulator import Outcomes, Simulator
     from dqa.core.situation import Situation
     from dqa.core.truth import Truth
@@ -121,15 +141,18 @@ if TYPE_CHECKING:
     from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
+    from dqa.evaluation.playing.metrics import GameFigures, PlayFigures
+    from dqa.evaluation.playing.spec import PlaySpec
     from dqa.evaluation.results import Outcome, Result
     from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
     from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
-    from dqa.evaluation.stats import Summary
+    from dqa.evaluation.statistics import Comparison, EpochStatistics, Estimate, Summary
     from dqa.evaluation.traces import Trace
     from dqa.guard import Audit, Policy, check
     from dqa.loaders.candidate_files import read_candidates
     from dqa.loaders.generator.generate import generate_like_release
     from dqa.loaders.generator.manifest import write_generated
+    from dqa.loaders.inspection.findings import Finding
     from dqa.loaders.own_question import OwnQuestion
     from dqa.loaders.sources import (
         GeneratedFolder,
@@ -140,6 +163,8 @@ if TYPE_CHECKING:
         ReleaseFolder,
     )
     from dqa.models.conversation import Conversation
+    from dqa.report.export_rows import ExportedDecision
+    from dqa.report.run_report.records import Report
     from dqa.scenarios.generation import Difficulty, Mix
 
 __all__ = [
@@ -153,6 +178,7 @@ __all__ = [
     "CallOptions",
     "Candidate",
     "CheckedStatement",
+    "Comparison",
     "Conversation",
     "CrashError",
     "DataError",
@@ -163,6 +189,7 @@ __all__ = [
     "DeciderFactory",
     "Deciding",
     "Decision",
+    "DecisionBudget",
     "DecisionWatcher",
     "Decisions",
     "Defect",
@@ -173,9 +200,15 @@ __all__ = [
     "Ending",
     "Entry",
     "Episode",
+    "EpochStatistics",
+    "Estimate",
     "Evaluation",
     "Event",
     "Evidence",
+    "ExportedDecision",
+    "Finding",
+    "FoundColumns",
+    "GameFigures",
     "GeneratedFolder",
     "GeneratedQuestions",
     "HealthState",
@@ -191,9 +224,12 @@ __all__ = [
     "Outcomes",
     "OwnQuestion",
     "OwnQuestions",
+    "PlayFigures",
+    "PlaySpec",
     "Played",
     "PluginError",
     "Policy",
+    "ProposedScenario",
     "QueriedRows",
     "QueryError",
     "Question",
@@ -201,12 +237,18 @@ __all__ = [
     "Recorder",
     "ReleaseAudit",
     "ReleaseFolder",
+    "Report",
+    "ReportServer",
     "Result",
+    "Review",
+    "ReviewAnswer",
+    "Reviewer",
     "Rows",
     "Run",
     "RunCounts",
     "RunOptions",
     "RunSpec",
+    "ScenarioCheck",
     "Settings",
     "Shortcut",
     "ShownQuestion",
@@ -216,7 +258,9 @@ __all__ = [
     "StatementVerdict",
     "StoredRun",
     "Summary",
+    "Tournament",
     "Trace",
+    "TrainedPlayer",
     "Truth",
     "UpperBound",
     "Usage",
@@ -231,13 +275,20 @@ __all__ = [
     "check",
     "check_files",
     "check_lines",
+    "check_scenario",
     "check_script",
     "check_statement",
     "choice_of",
+    "compare",
+    "copy_run",
     "decision_node",
     "describe_table",
     "evaluate",
     "examine",
+    "export_rows",
+    "export_run",
+    "export_spans",
+    "find_columns",
     "find_runs",
     "format_names",
     "generate",
@@ -246,18 +297,23 @@ __all__ = [
     "json_schema",
     "langchain_tools",
     "list_deciders",
+    "list_target_values",
     "load",
     "loaded",
     "mcp_server",
     "measure_shortcuts",
     "observe_decisions",
     "open_database",
+    "play",
     "play_episode",
+    "play_tournament",
+    "propose_scenario",
     "query",
     "read_candidates",
     "read_generated",
     "read_questions",
     "read_release",
+    "read_report",
     "read_run",
     "read_schema",
     "read_set",
@@ -266,10 +322,14 @@ __all__ = [
     "settings_of",
     "show",
     "temporary_database",
+    "train_player",
+    "train_players",
     "unload",
+    "view_paper",
     "write_audit_page",
     "write_decision_page",
     "write_generated",
+    "write_report",
 ]
 
 _MODULES = {
@@ -277,9 +337,11 @@ _MODULES = {
     "dqa.deciders.answers": ("choice_of",),
     "dqa.models.conversation": ("Conversation",),
     "dqa.core.recorder": ("DecisionWatcher", "Recorder"),
+    "dqa.core.review": ("Review", "ReviewAnswer", "Reviewer"),
     "dqa.scenarios.generation": ("Difficulty", "Mix"),
     "dqa.api.asking": ("AskedQuestion", "ask", "write_decision_page"),
     "dqa.api.checking": ("CheckedStatement", "check_files", "check_lines", "check_script"),
+    "dqa.api.comparing": ("compare",),
     "dqa.api.databases": (
         "DatabaseHealth",
         "HealthState",
@@ -291,6 +353,12 @@ _MODULES = {
         "unload",
     ),
     "dqa.api.evaluating": ("evaluate",),
+    "dqa.api.playing": ("play",),
+    "dqa.api.tournaments": ("Tournament", "play_tournament"),
+    "dqa.evaluation.playing.metrics": ("GameFigures", "PlayFigures"),
+    "dqa.evaluation.playing.spec": ("PlaySpec",),
+    "dqa.api.exporting": ("export_rows", "export_run"),
+    "dqa.report.export_rows": ("ExportedDecision",),
     "dqa.api.generating": ("generate",),
     "dqa.api.formats": ("format_names", "json_schema"),
     "dqa.api.looking": (
@@ -305,9 +373,18 @@ _MODULES = {
     "dqa.api.deciding": ("Decided", "Decisions"),
     "dqa.api.langchain_agents": ("decision_node", "langchain_tools"),
     "dqa.api.mcp_server": ("mcp_server", "serve_mcp"),
-    "dqa.api.tables": ("DescribedTable", "describe_table", "sample_rows"),
+    "dqa.api.proposing": ("ProposedScenario", "propose_scenario"),
+    "dqa.api.scenario_checks": ("ScenarioCheck", "check_scenario"),
+    "dqa.api.target_values": ("list_target_values",),
+    "dqa.api.tables": (
+        "DescribedTable",
+        "FoundColumns",
+        "describe_table",
+        "find_columns",
+        "sample_rows",
+    ),
     "dqa.api.listing": ("Entry", "installed", "list_deciders", "settings_of"),
-    "dqa.api.measuring": ("analyse", "write_audit_page"),
+    "dqa.api.measuring": ("analyse", "view_paper", "write_audit_page"),
     "dqa.api.questions": (
         "ShownQuestion",
         "read_generated",
@@ -317,10 +394,16 @@ _MODULES = {
         "show",
     ),
     "dqa.api.figures": ("Evaluation", "RunCounts"),
-    "dqa.api.runs": ("Run", "read_run"),
-    "dqa.api.stored": ("StoredRun", "find_runs"),
+    "dqa.api.reporting": ("read_report", "write_report"),
+    "dqa.api.reading": ("read_run",),
+    "dqa.api.runs": ("Run",),
+    "dqa.api.stored": ("StoredRun", "copy_run", "find_runs"),
+    "dqa.api.telemetry": ("export_spans",),
     "dqa.api.temporary": ("temporary_database",),
+    "dqa.api.training": ("TrainedPlayer", "train_player", "train_players"),
+    "dqa.api.viewing": ("ReportServer",),
     "dqa.api.watching": ("Watcher",),
+    "dqa.core.budgets": ("DecisionBudget",),
     "dqa.core.database": ("Database", "Limits", "Rows"),
     "dqa.core.examination": ("Advice",),
     "dqa.core.decider": ("Decider", "UpperBound"),
@@ -353,12 +436,14 @@ _MODULES = {
     "dqa.evaluation.play": ("Played", "play_episode"),
     "dqa.evaluation.results": ("Outcome", "Result"),
     "dqa.evaluation.spec": ("Deciding", "ModelSpec", "RunSpec"),
-    "dqa.evaluation.stats": ("Summary",),
+    "dqa.evaluation.statistics": ("Comparison", "EpochStatistics", "Estimate", "Summary"),
     "dqa.evaluation.traces": ("Trace",),
     "dqa.guard": ("Audit", "Policy", "check"),
     "dqa.loaders.generator.generate": ("generate_like_release",),
     "dqa.loaders.generator.manifest": ("write_generated",),
+    "dqa.report.run_report.records": ("Report",),
     "dqa.loaders.candidate_files": ("read_candidates",),
+    "dqa.loaders.inspection.findings": ("Finding",),
     "dqa.loaders.own_question": ("OwnQuestion",),
     "dqa.loaders.sources": (
         "GeneratedFolder",

@@ -27,16 +27,24 @@ if TYPE_CHECKING:
 
     from dqa.core.database import Database
     from dqa.core.events import Event
+    from dqa.core.pictures import Picture, QuestionPictures
+    from dqa.core.publications import Publication
     from dqa.core.question import Question
     from dqa.core.records import Record
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory, Settings
+    from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
     from dqa.models.scripted.responder import Responder
     from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
+    from dqa.worlds.base import WorldFactory
+    from dqa.worlds.scripted import WorldScript
+
+TracePicture: TypeAlias = "Callable[[Trace], Picture | None]"
+"""Draws a method's own trace; None for one that it does not know."""
 
 Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
 """Shows a method's own events as passages; None for an event that it does not know."""
@@ -48,10 +56,15 @@ _CONTRACTS: Mapping[str, str] = {
     "reader": "dqa.loaders.base:QuestionReader",
     "event": "dqa.core.events:Event",
     "rendering": "collections.abc:Callable",
+    "picture": "collections.abc:Callable",
+    "trace_picture": "collections.abc:Callable",
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",
+    "publication": "dqa.core.publications:Publication",
     "tool": "collections.abc:Callable",
     "scripted": "dqa.models.scripted.responder:Responder",
+    "world": "dqa.worlds.base:WorldFactory",
+    "world_script": "dqa.worlds.scripted:WorldScript",
     "set": "importlib.resources.abc:Traversable",
 }
 """By kind of entry point, where the class of its contract is; imported with the first plug-in."""
@@ -71,9 +84,9 @@ def names(kind: str) -> tuple[str, ...]:
     Parameters
     ----------
     kind
-        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``tool`` or
-        ``scripted`` (what answers for scripted models); ``simulator`` and ``generator`` for the
-        scenarios that have one.
+        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``tool``,
+        ``world``, ``world_script`` or ``scripted`` (what answers for scripted models);
+        ``simulator`` and ``generator`` for the scenarios that have one.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
@@ -132,7 +145,7 @@ def _keeps(kind: str, contract: type, loaded: object) -> bool:
         return isinstance(loaded, tuple) and all(_is_subclass(one, contract) for one in loaded)
     if kind == "format":
         return _is_subclass(loaded, contract)
-    if kind in {"rendering", "tool"}:
+    if kind in {"picture", "rendering", "tool", "trace_picture"}:
         return callable(loaded)
     return _is_instance(loaded, contract)
 
@@ -199,6 +212,20 @@ def format_class(name: str) -> type[Record]:
     return loaded
 
 
+def publication(name: str) -> Publication:
+    """Return what a paper printed, which a method's package names.
+
+    Raises
+    ------
+    UnknownNameError
+        No package brings such a paper.
+    PluginError
+        The package that does cannot be loaded.
+    """
+    loaded: Publication = _load("publication", name)
+    return loaded
+
+
 def deciders() -> tuple[DeciderFactory, ...]:
     """Return every decider factory that can be loaded, by name."""
     return tuple(_loadable("decider", decider))
@@ -252,11 +279,12 @@ def simulator(name: str) -> Simulator:
             "have what its candidates lead to worked out, say where from under [outcomes] of "
             f'{found.folder}/scenario.toml: source = "formula", "query" or "python".'
         )
-    return _simulator(found)
+    return simulator_of(found)
 
 
 @cache
-def _simulator(scenario: Scenario) -> Simulator:
+def simulator_of(scenario: Scenario) -> Simulator:
+    """Return what tells the outcomes of a scenario, which need not be registered."""
     from dqa.core.simulator import Simulator
     from dqa.scenarios.outcomes import FormulaOutcomes, QueriedOutcomes
 
@@ -339,6 +367,20 @@ def reader(name: str) -> QuestionReader:
     return found
 
 
+def world(name: str) -> WorldFactory:
+    """Return what makes the world called `name`."""
+    loaded: WorldFactory = _load("world", name)
+    return loaded
+
+
+def world_script(name: str) -> WorldScript | None:
+    """Return what plays the world called `name` for scripted models; None where nothing does."""
+    if name not in names("world_script"):
+        return None
+    loaded: WorldScript = _load("world_script", name)
+    return loaded
+
+
 @cache
 def responders() -> tuple[Responder, ...]:
     """Return what answers for scripted models in the methods' conversations, if it can be loaded.
@@ -377,6 +419,20 @@ def events() -> tuple[type[Event], ...]:
 def renderings() -> tuple[Rendering, ...]:
     """Return what shows the methods' own events, as far as it can be loaded."""
     return tuple(_loadable("rendering"))
+
+
+def question_pictures(scenario: str) -> QuestionPictures | None:
+    """Return what draws the questions of a scenario; None where nothing does."""
+    if scenario not in names("picture"):
+        return None
+    found: QuestionPictures = _load("picture", scenario)
+    return found
+
+
+@cache
+def trace_pictures() -> tuple[TracePicture, ...]:
+    """Return what draws the methods' own traces, as far as it can be loaded."""
+    return tuple(_loadable("trace_picture"))
 
 
 def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[Any]:

@@ -23,6 +23,12 @@ NO_SKIP = os.environ.get("DQA_NO_SKIP") == "1"
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep trained players out of the user's cache, and those of the user out of the tests."""
+    os.environ["DQA_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def release_dir() -> Path:
     """Folder of the DQA release: ``DQA_RELEASE_DIR``, or the shared copy beside the checkout."""

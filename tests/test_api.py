@@ -23,25 +23,33 @@ from dqa.evaluation.build import BuiltRun
 
 PUBLIC = tuple(
     """
+    ExportedDecision export_rows export_run export_spans
+    Finding ProposedScenario ScenarioCheck check_scenario list_target_values propose_scenario
     DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Advice Analysis Annotation AskedQuestion CheckedStatement HealthState
     Audit CallOptions Candidate CrashError DataError
-    Database DatabaseHealth Decider DeciderFactory Decision Defect Display DqaError Ending Entry
+    Database DatabaseHealth Decider DeciderFactory Decision DecisionBudget Defect
+    Display DqaError Ending Entry
     Episode Evaluation Event Evidence GeneratedFolder GeneratedQuestions InPlaceFolder
     InfrastructureError
     Limits LoadedHere ModelSpec Move Outcome Outcomes OwnQuestion OwnQuestions Played
     PluginError Policy QueryError Question QuestionSet ReleaseAudit ReleaseFolder Result Rows
     Run RunCounts RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation StoredRun
-    Summary Trace Truth UpperBound Usage
+    Summary Trace TrainedPlayer Truth UpperBound Usage
     UsageError Watcher World analyse annotate ask audit check check_files check_lines
-    check_script evaluate examine
+    check_script copy_run evaluate examine
     find_runs format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
-    read_release read_questions read_run read_set settings_of show temporary_database unload
+    read_release read_questions read_run read_set settings_of show temporary_database
+    train_player train_players unload
     write_audit_page write_decision_page write_generated
-    AgentTool Decided Decisions DescribedTable StatementVerdict agent_tools check_statement
-    decision_node describe_table langchain_tools mcp_server sample_rows serve_mcp
+    AgentTool Decided Decisions DescribedTable FoundColumns StatementVerdict agent_tools
+    Review ReviewAnswer Reviewer check_statement decision_node describe_table find_columns
+    langchain_tools mcp_server sample_rows serve_mcp
+    Comparison EpochStatistics Estimate compare view_paper
+    Report ReportServer read_report write_report
+    GameFigures PlayFigures PlaySpec Tournament play play_tournament
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
 
@@ -56,7 +64,7 @@ def test_what_is_public_is_pinned() -> None:
 def test_every_public_name_is_there_and_documented(name: str) -> None:
     """By its own docstring, unless it is a name of a type."""
     found = getattr(dqa, name)
-    assert name == "Candidate" or (found.__doc__ or "").strip()
+    assert name in {"Candidate", "Reviewer"} or (found.__doc__ or "").strip()
 
 
 def test_types_and_names_agree() -> None:
@@ -147,7 +155,7 @@ def test_a_run_has_results_summaries_a_table_and_figures(tmp_path: Path) -> None
     assert [trace.key for trace in run.traces] == [result.key for result in run.results]
     again = dqa.read_run(tmp_path / "run")
     assert (again.results, again.spec, again.summaries) == (run.results, run.spec, run.summaries)
-    with pytest.raises(dqa.UsageError, match="kept in no folder"):
+    with pytest.raises(dqa.UsageError, match="kept nowhere"):
         _ = dqa.evaluate(questions, ["first"], databases=["sqlite"]).traces
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,16 @@ from dqa.core.errors import UnknownNameError
 from dqa.core.events import CORE_EVENTS, kinds_of
 from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
+HOME = Path(__file__).parents[1]
 
-def run(*arguments: object, code: int = 0) -> str:
+
+def _toml(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def run(*arguments: object, code: int = 0, env: dict[str, str] | None = None) -> str:
     """Run a command and return what it prints."""
-    result = CliRunner().invoke(app, list(map(str, arguments)))
+    result = CliRunner().invoke(app, list(map(str, arguments)), env=env)
     assert result.exit_code == code, result.output
     return result.stdout
 
@@ -54,6 +61,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "annotation": json.loads(run("annotate", "--generated", generated, "--json")),
         "audit": [json.loads(run("audit", "--generated", generated, "--json"))],
         "checked_statement": json.loads(run("check", "--dialect", "ansi", statements, "--json")),
+        "comparison": [json.loads(run("compare", out, "--json"))],
         "database_health": json.loads(run("doctor", "--json")),
         "decision_tree": [json.loads(trees)],
         "evaluation": [json.loads(evaluation)],
@@ -65,10 +73,20 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             {"scenario": "building", "target": {"goods": "a"}, "answer": ["a", "b"]},
         ],
         "replay": [json.loads(run("dellma", "replay", "--release", _release(folder), "--json"))],
+        "paper_view": [json.loads(run("analyse", out, "--paper", "planrag", "--json"))],
+        "proposed_scenario": [
+            json.loads(run("init", *_at(file), "--out", folder / "proposed", "--json"))
+        ],
+        "scenario": list(map(_toml, sorted(HOME.glob("schemas/*/scenario.toml")))),
+        "scenario_check": json.loads(
+            run("doctor", "--scenario", folder / "proposed", *_at(file), "--json")
+        ),
+        "scenario_tables": list(map(_toml, HOME.glob("examples/*/tables.toml"))),
         "question": [
             json.loads(run("show", "building/1", "--generated", generated, "--json")),
             json.loads(run("show", "agriculture/1", "--generate", "1", "--json")),
         ],
+        "exported_decision": [json.loads(line) for line in run("export", out).splitlines()],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
         "rows": [json.loads(run("query", file, "SELECT * FROM country", "--json"))],
         "run": [spec],
@@ -81,6 +99,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             *lines(farm / "traces.jsonl"),
             json.loads(asked),
         ],
+        "trained_player": json.loads(
+            run(
+                *("train", "--world", "holdem", "--player", "cfr", "--budget", 1, "--json"),
+                env={"DQA_CACHE": str(folder / "cache")},
+            )
+        ),
     }
 
 
@@ -114,7 +138,8 @@ def test_a_schema_lets_nothing_else_through(name: str, written: dict[str, list[A
     validator = jsonschema.Draft202012Validator(schema)
     value = written[name][0]
     assert not validator.is_valid(value | {"unheard_of": 1})
-    assert not validator.is_valid({})
+    # What several scenarios share may be nothing at all.
+    assert validator.is_valid({}) == (name == "scenario_tables")
     for field in schema.get("required", ()):
         assert not validator.is_valid({key: kept for key, kept in value.items() if key != field})
 
@@ -133,6 +158,20 @@ def test_every_line_says_of_which_version_it_is(written: dict[str, list[Any]]) -
     versions = {"result": 1, "trace": 1, "run": 1, "spec": 2}
     for name, version in versions.items():
         assert {value["version"] for value in written[name]} == {version}
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("scenario.schema.json", "scenario"), ("tables.schema.json", "scenario_tables")],
+)
+def test_the_schemas_for_editors_are_those_that_are_made(file: str, name: str) -> None:
+    """So that nobody edits them; the examples' folders follow them."""
+    assert json.loads((HOME / "schemas" / file).read_text("utf-8")) == json_schema(name)
+    pattern = "*/scenario.toml" if name == "scenario" else "tables.toml"
+    found = list((HOME / "examples" / "warehouse").glob(pattern))
+    assert found
+    for example in found:
+        jsonschema.Draft202012Validator(json_schema(name)).validate(_toml(example))
 
 
 def test_the_formats_are_listed_and_a_wrong_name_says_which_there_are() -> None:

@@ -31,11 +31,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_four_packages_of_our_own_names(wheel: Path) -> None:
+def test_the_wheel_holds_packages_of_our_own_names_alone(wheel: Path) -> None:
     """Nothing that could shadow, or be shadowed by, a user's module."""
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"dqa", "dqa_dellma", "dqa_planrag", "dqa_simulators"}
+    assert tops == {"dqa", "dqa_bidder", "dqa_dellma", "dqa_planrag", "dqa_simulators"}
     for data in ("dqa/schemas/locating/scenario.toml", "dqa_planrag/prompts/react.md"):
         assert data in names
 
@@ -74,8 +74,8 @@ def test_the_installed_wheel_runs_beside_a_users_own_modules(wheel: Path, tmp_pa
     found = json.loads(done.stdout)
     assert all(Path(file).is_relative_to(site) for file in found["files"])
     assert {"planrag", "iterrag", "singlerag", "planrag-no-replan"} <= set(found["decider"])
-    assert set(found["simulator"]) == {"locating", "building"}
-    assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks"}
+    assert set(found["simulator"]) == {"locating", "building", "placements"}
+    assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks", "placements"}
 
     show = ["show", "locating/1", "--generate", "1", "--json"]
     for program in ([sys.executable, "-m", "dqa"], [sys.executable, str(site / "bin" / "dqa")]):

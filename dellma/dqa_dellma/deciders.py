@@ -8,15 +8,17 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.endings import EXPECTED_FAILURES
-from dqa.core.errors import RequestTooLongError
+from dqa.core.errors import OutOfBudgetError, RequestTooLongError
 from dqa.core.events import FaultEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
+from dqa.deciders.context import check_question, list_actions
 from dqa.models.conversation import Conversation
 from dqa.models.faults import Fault, FaultKind
-from dqa_dellma.context.briefing import Briefing, check_question, list_actions
+from dqa_dellma.context.briefing import METHOD, Briefing
 from dqa_dellma.events import ContextEvent, Finding, OnlyActionEvent
+from dqa_dellma.steps.at_once import decide_at_once
 from dqa_dellma.steps.choosing import Chooser, Chosen
 
 _HALVINGS = 6
@@ -62,28 +64,35 @@ class ProblemDecider(Decider):
         UsageError
             The question has no action, or nothing says which rows to read.
         """
-        settings, recorder = self._settings, Recorder()
+        settings = self._settings
+        recorder = settings.recorder()
         conversation = Conversation(
             self._model, settings.max_parse_failures, settings.calls, recorder
         )
+        briefing: Briefing | None = None
         try:
-            actions = list_actions(question, database)
-            if len(actions) == 1:
-                chosen = _only(question, actions[0], recorder)
+            actions = list_actions(question, database, METHOD)
+            if actions.total == 1:
+                chosen = _only(question, actions.first[0], recorder)
             else:
                 briefing = Briefing.of(
                     *(question, actions, database, recorder),
                     limits=settings.limits,
                     display=settings.display,
                 )
+                if recorder.ended_by is not None:
+                    return decide_at_once(briefing, conversation, self._context)
                 chosen = self._choose(briefing, question.key, conversation)
+        except OutOfBudgetError:
+            recorder.close_by_budget()
+            return decide_at_once(briefing, conversation, self._context)
         except EXPECTED_FAILURES as failure:
             return recorder.failed(failure)
         return recorder.answered(chosen.answer, chosen.action)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question without actions."""
-        check_question(question)
+        check_question(question, METHOD)
 
     def _choose(self, briefing: Briefing, key: str, conversation: Conversation) -> Chosen:
         """Decide, anew with half the characters where a request is longer than the model takes."""

@@ -54,6 +54,8 @@ def problem_decider(  # noqa: PLR0913  (one parameter a fact)
         from dqa_dellma.deciders import ProblemDecider
 
         own = settings.own_as(kind)
+        if "seed" in kind.model_fields:
+            own = own.model_copy(update={"seed": getattr(own, "seed") + settings.epoch - 1})  # noqa: B009
         return ProblemDecider(name, model, settings, chooser(own), own.context)
 
     return DeciderFactory(

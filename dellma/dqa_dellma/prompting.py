@@ -1,45 +1,12 @@
-"""DeLLMa's prompts, filled in, and how names in them are written and compared."""
+"""DeLLMa's prompts, filled in."""
 
 from __future__ import annotations
 
-import json
-import unicodedata
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from dqa.deciders.prompting import fill_in
 
 
 def prompt(name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
     """Fill in the prompt called `name`."""
-    return _template(name).render(values).strip()
-
-
-def on_one_line(value: object) -> str:
-    """Return a value as text on one line, whichever kind of line break stands in it."""
-    return " ".join(str(value).split())
-
-
-def fold(name: object) -> str:
-    """Return what names are compared by: models change their case, spaces and Unicode forms."""
-    return unicodedata.normalize("NFKC", on_one_line(name)).casefold()
-
-
-@cache
-def _template(name: str) -> Template:
-    environment = Environment(  # noqa: S701  (text for a model, not a page)
-        loader=PackageLoader("dqa_dellma", "prompts"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    # Names from data and from models stay on their line, so that none can begin a heading or an
-    # item of its own.
-    environment.filters["line"] = lambda value: on_one_line(value) or '""'
-    environment.filters["quoted"] = _quote
-    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
-    return environment.get_template(f"{name}.md")
-
-
-def _quote(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return fill_in("dqa_dellma", name, **values)

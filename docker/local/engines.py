@@ -299,6 +299,9 @@ class Neo4j(Engine):
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in opened),
             "-Xms256m",
             "-Xmx512m",
+            # A heap that is full soon ends a statement for want of memory, where Java's default
+            # collector would stop the server again and again, for a minute and more.
+            *("-XX:+UseParallelGC", "-XX:GCTimeLimit=60", "-XX:GCHeapFreeLimit=10"),
             "-Dfile.encoding=UTF-8",
             "org.neo4j.server.CommunityEntryPoint",
             f"--home-dir={site.home}",

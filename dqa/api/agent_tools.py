@@ -1,4 +1,4 @@
-"""What other people's agents may do with databases: six tools, read-only, bounded and audited.
+"""What other people's agents may do with databases: seven tools, read-only, bounded and audited.
 
 They are told here, once: what each takes, gives and does. The MCP server and the LangChain tools
 hand them on, and add nothing.
@@ -15,7 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from dqa.api.deciding import Decided, Decisions
 from dqa.api.looking import QueriedRows, StatementVerdict, check_statement, query, read_schema
-from dqa.api.tables import DescribedTable, describe_table, sample_rows
+from dqa.api.tables import (
+    DescribedTable,
+    FoundColumns,
+    describe_table,
+    find_columns,
+    sample_rows,
+)
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.core.display import LEAST_TOKENS, MOST_TOKENS
 from dqa.core.errors import (
@@ -34,7 +40,7 @@ Databases: TypeAlias = Database | Mapping[str, Database]
 """An open database, or several by name."""
 
 _MOST_SAMPLED = 100
-"""Rows of a sample, at most."""
+"""Rows of a sample, and columns that are found, at most."""
 _LONGEST_MESSAGE = 4_000
 """Characters of an error's message."""
 
@@ -114,6 +120,13 @@ class SampleArguments(DescribeArguments):
     """What `sample` takes."""
 
     rows: int = Field(default=5, ge=1, le=_MOST_SAMPLED, description="most rows")
+
+
+class FindArguments(_Strict):
+    """What `find` takes."""
+
+    words: Text = Field(description="words that say what the column holds")
+    most: int = Field(default=20, ge=1, le=_MOST_SAMPLED, description="most columns")
 
 
 class StatementArguments(_Strict):
@@ -204,7 +217,7 @@ def agent_tools(
     limits: Limits = DEFAULT_LIMITS,
     decisions: Decisions | None = None,
 ) -> tuple[AgentTool, ...]:
-    """Return the tools ``schema``, ``describe``, ``sample``, ``check``, ``query`` and ``ask``.
+    """Return ``schema``, ``describe``, ``sample``, ``find``, ``check``, ``query`` and ``ask``.
 
     Parameters
     ----------
@@ -270,6 +283,14 @@ _LOOKING = (
         SampleArguments,
         QueriedRows,
         sample_rows,
+    ),
+    _Described(
+        "find",
+        "Find the columns or properties that some words are about, in whichever table, label or "
+        "relationship type they stand.",
+        FindArguments,
+        FoundColumns,
+        find_columns,
     ),
     _Described(
         "check",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import DqaError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
-from dqa.deciders.candidates import candidates_of
+from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.simulation import Simulation
-from dqa.evaluation.traces import Alternative, AskedRecord
+from dqa.evaluation.traces import Alternative, AskedRecord, Spread
 
-_KEPT = 1_000
-"""The most alternatives that a record holds."""
+_KEPT, _WORST = 1_000, 100
+"""The most alternatives that a record holds, and how many of them are the worst."""
 
 
 def record_alternatives(
@@ -30,15 +33,15 @@ def record_alternatives(
         target=dict(question.target),
     )
     try:
-        candidates = candidates_of(question, database)
-        if candidates is None:
+        choices = choices_of(question, database)
+        if choices is None:
             return asked
         if question.scenario not in plugins.names("simulator"):
-            return asked.changed(
-                total=len(candidates),
-                alternatives=_kept([Alternative(candidate=one) for one in candidates], choice),
-            )
-        simulation = Simulation.of(question, database, rule_set)
+            first = [Alternative(candidate=one) for one in choices.first[:_KEPT]]
+            if choice is not None and choice not in choices.first[:_KEPT]:
+                first += [Alternative(candidate=one) for one in choices.among({str(choice)})]
+            return asked.changed(total=choices.total, alternatives=tuple(first))
+        simulation = Simulation.of(_held(question, choices), database, rule_set)
         outcomes = simulation.outcomes()
     except DqaError as error:
         return asked.changed(problem=str(error))
@@ -46,7 +49,8 @@ def record_alternatives(
         return asked.changed(problem=f"{type(error).__name__}: {error}")
     return asked.changed(
         total=len(outcomes.candidates),
-        alternatives=_kept(_best_first(outcomes), choice),
+        alternatives=tuple(_kept(outcomes, choice)),
+        spread=_spread(outcomes) if len(outcomes.candidates) > _KEPT else None,
         unit=simulation.unit,
         goal=outcomes.goal,
         baseline=outcomes.baseline,
@@ -54,19 +58,36 @@ def record_alternatives(
     )
 
 
-def _best_first(outcomes: Outcomes) -> list[Alternative]:
-    ranked = sorted(outcomes.candidates, key=lambda c: (outcomes.regret(c), c != outcomes.answer))
-    found: list[Alternative] = []
-    for place, candidate in enumerate(ranked, start=1):
-        # What is as good as the one before it has its rank.
-        before = found[-1] if found else None
-        tied = place > 1 and outcomes.regret(candidate) == outcomes.regret(ranked[place - 2])
-        rank = before.rank if tied and before is not None else place
-        value = outcomes.value(candidate)
-        found.append(Alternative(candidate=candidate, outcome=value, rank=rank))
-    return found
+def _held(question: Question, choices: Choices) -> Question:
+    """Return a question with all of its candidates, as each of them has an outcome."""
+    return replace(question, candidates=choices.all())
 
 
-def _kept(found: list[Alternative], choice: Candidate | None) -> tuple[Alternative, ...]:
-    chosen = [one for one in found[_KEPT:] if one.candidate == choice]
-    return (*found[:_KEPT], *chosen)
+def _kept(outcomes: Outcomes, choice: Candidate | None) -> Iterator[Alternative]:
+    """Yield the alternatives that a record holds, the best first."""
+    ranked = outcomes.best_first()
+    if len(ranked) > _KEPT:
+        best, worst = ranked[: _KEPT - _WORST], ranked[-_WORST:]
+        shown = {*best, *worst}
+        chosen = [choice] if choice in outcomes and choice not in shown else []
+        ranked = [*best, *chosen, *worst]  # type: ignore[list-item]
+    for candidate in ranked:
+        value, rank = outcomes.value(candidate), outcomes.rank(candidate)
+        yield Alternative(candidate=candidate, outcome=value, rank=rank)
+
+
+def _spread(outcomes: Outcomes) -> Spread:
+    import numpy as np
+
+    values = outcomes.values
+    worst = values.min() if outcomes.goal == "maximise" else values.max()
+    low, middle, high = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
+    moved = outcomes.baseline is not None
+    return Spread(
+        best=outcomes.best,
+        worst=float(worst),
+        mean=float(values.mean()),
+        quartiles=(low, middle, high),
+        ties=len(outcomes.ties),
+        unmoved=len(outcomes.unmoved(outcomes.candidates)) if moved else None,
+    )

@@ -13,21 +13,26 @@ from dqa import plugins
 from dqa.api.alternatives import record_alternatives
 from dqa.api.evaluating import Named, default_deciders, name_models
 from dqa.api.looking import opened
+from dqa.api.reviewing import review_decision, reviewing_of, stopped_by
 from dqa.core.database import Database
-from dqa.core.errors import RefusedStatementError, UsageError
+from dqa.core.errors import RefusedStatementError, StoppedError, UsageError
+from dqa.core.events import ReviewKind
 from dqa.core.paths import require_new_file
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
-from dqa.deciders.candidates import queried_candidates
-from dqa.evaluation.build import connect
+from dqa.core.review import Reviewer, reviewing_by
+from dqa.deciders.choices import Choices, listed_choices
+from dqa.evaluation.connecting import connect
 from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.decision_spans import decision_span, tell_decision
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
-from dqa.guard import Audit, Policy
-from dqa.loaders.asked import ask_scenario
+from dqa.guard import Audit, GuardedDatabase, Policy
+from dqa.loaders.asked import ask_scenario, require_candidates
 from dqa.loaders.own_question import TargetValue
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
@@ -105,16 +110,20 @@ class AskedQuestion(Record):
         """
         given, statement = self.candidates, None
         if isinstance(given, str):
-            statement, given = given, _listed(given, database)
+            listed = _listed(given, database)
+            # Of very many none is held, but where each of them has an outcome.
+            statement, given = given, listed.held if self.scenario is None else listed.all()
         if self.scenario is None:
             asked = Question(_CUSTOM, "1", self.question or "", self.rules or "")
         else:
             scenario = plugins.scenario(scenario_name(self.scenario))
             asked = ask_scenario(scenario, database, self.target)
+        if self.candidates is None:
+            require_candidates(asked)
         return replace(
             asked,
-            candidates=asked.candidates if given is None else tuple(dict.fromkeys(given)),
-            candidate_query=statement,
+            candidates=_once(given) if self.candidates is not None else asked.candidates,
+            candidate_query=statement if self.candidates is not None else asked.candidate_query,
             context_queries=self.context,
         )
 
@@ -129,6 +138,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     audit: Audit | Path | str | None = None,
     tables: Sequence[str] = (),
     watcher: DecisionWatcher | None = None,
+    reviewer: Reviewer | None = None,
+    review: Sequence[ReviewKind] = (),
     debug: bool = False,
     **deciding: Unpack[DecidingFields],
 ) -> Trace:
@@ -152,6 +163,10 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         () for all; for one that is opened here.
     watcher
         Is told what happens while it happens.
+    reviewer, review
+        Who is asked to approve, correct or refuse, and what: ``plan``, ``statement`` (of those that
+        a model writes and the guard allows, before they run), ``decision``. The callable takes a
+        `Review`, waits for a person and returns a `ReviewAnswer`.
     debug
         Whether a bug raises what it raised; otherwise it ends the decision as `Ending.CRASHED`.
     **deciding
@@ -178,6 +193,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     if asked.scenario is not None:
         scenario_name(asked.scenario)  # a folder may bring deciders of its own
     named = default_deciders("ask")[0] if decider is None else decider
+    reviewing = reviewing_by(reviewer, review)
     name = named if isinstance(named, str) else named.name
     given = {} if isinstance(named, str) else {name: named}
     fields, chats = name_models(deciding)
@@ -186,16 +202,27 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     made = connected.deciders(asking.rule_set)
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
         about = asked.read(there)
+        described = _described(there, about)
         connected.check_reachable()
-        try:
-            with attempt_by(about.key, name), watched_by(watcher or DecisionWatcher()):
-                decision = made.by_name[name].decide(about, there)
-        except Exception as error:
-            if debug:
-                raise
-            decision = ended_by(error)
-        record = record_alternatives(about, there, decision.choice, asking.rule_set)
-    key, prices = (about.key, there.name, name), calls.prices
+        key = DecisionKey(about.key, there.name, name)
+        with decision_span(key, about) as span:
+            try:
+                with (
+                    attempt_by(about.key, name),
+                    watched_by(watcher or DecisionWatcher()),
+                    reviewing_of(reviewing, about),
+                ):
+                    decision = made.by_name[name].decide(about, described)
+                    decision = review_decision(decision, about, described)
+            except StoppedError as error:
+                decision = stopped_by(error, reviewing)
+            except Exception as error:
+                if debug:
+                    raise
+                decision = ended_by(error)
+            tell_decision(span, decision)
+        record = record_alternatives(about, described, decision.choice, asking.rule_set)
+    prices = calls.prices
     spent = replace(decision, usage=decision.usage + decision.lost)
     trace = Trace.of(key, there.kind, made.models[name], spent).changed(asked=record)
     if prices is not None:
@@ -221,9 +248,13 @@ def write_decision_page(trace: Trace, file: Path | str) -> None:
     write_page(render_decision(trace), Path(file))
 
 
-def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
+def _once(given: Sequence[Candidate] | None) -> tuple[Candidate, ...] | None:
+    return None if given is None else tuple(dict.fromkeys(given))
+
+
+def _listed(statement: str, database: Database) -> Choices:
     try:
-        listed = queried_candidates(statement, database, "candidates (--candidates)")
+        listed = listed_choices(statement, database, "candidates (--candidates)")
     except UsageError as error:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # it is a statement, and something else is wrong with it
@@ -231,6 +262,14 @@ def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
             f"{error} Names themselves are given one by one (--candidate NAME) or as a file "
             "(--candidates-from FILE)."
         ) from error
-    if not listed:
+    if not listed.total:
         raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
     return listed
+
+
+def _described(database: Database, question: Question) -> Database:
+    """Return a database as it reads with what the question's scenario says of its tables."""
+    scenario = plugins.scenario_of(question)
+    if scenario is None or not isinstance(database, GuardedDatabase):
+        return database
+    return database.described(scenario.schema)

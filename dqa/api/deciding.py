@@ -18,11 +18,13 @@ from dqa.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from dqa.core.events import ReviewAction, ReviewEvent, ReviewKind
 from dqa.core.question import Candidate
 from dqa.core.records import Record
+from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.core.text import counted
-from dqa.evaluation.build import connect
+from dqa.evaluation.connecting import connect
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
@@ -39,6 +41,30 @@ class DecidedStatement(Record):
     statement: str
     row_count: int
     error: str | None = None
+
+
+class DecidedReview(Record):
+    """What a person was asked to approve, and what was said; see `dqa.core.events.ReviewEvent`."""
+
+    about: ReviewKind
+    text: str
+    action: ReviewAction
+    correction: str | None = None
+    reason: str = ""
+    by: str = ""
+
+    @classmethod
+    def of(cls, event: ReviewEvent) -> Self:
+        """Return what is told of a review."""
+        corrected = event.correction
+        return cls(
+            about=event.about,
+            text=_bounded(event.text),
+            action=event.action,
+            correction=None if corrected is None else _bounded(corrected),
+            reason=_bounded(event.reason),
+            by=event.by,
+        )
 
 
 class Decided(Record):
@@ -60,6 +86,8 @@ class Decided(Record):
         The last plan; empty where there was none.
     statements
         What was asked of the database, in order, the first 50.
+    reviews
+        What people were asked to approve, and said, in order.
     warnings
         What the decision does not take into account.
     input_tokens, output_tokens, cost
@@ -74,6 +102,7 @@ class Decided(Record):
     model: str
     plan: str = ""
     statements: tuple[DecidedStatement, ...] = ()
+    reviews: tuple[DecidedReview, ...] = ()
     warnings: tuple[str, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
@@ -110,6 +139,7 @@ class Decided(Record):
                 )
                 for asked in trace.evidence[:_MOST_STATEMENTS]
             ),
+            reviews=tuple(DecidedReview.of(event) for event in reviews_in(trace.events)),
             warnings=tuple(map(_bounded, trace.warnings)),
             input_tokens=trace.usage.input_tokens,
             output_tokens=trace.usage.output_tokens,
@@ -196,8 +226,12 @@ class Decisions:
         candidates_statement: str | None = None,
         scenario: str | None = None,
         target: Mapping[str, str] | None = None,
+        reviewer: Reviewer | None = None,
+        review: Sequence[ReviewKind] = (),
     ) -> Decided:
         """Have one question decided; as `dqa.ask`, of which it takes what another agent may say.
+
+        `reviewer` and `review` are the caller's own, and no argument of the tool.
 
         Raises
         ------
@@ -225,5 +259,13 @@ class Decisions:
             candidates=candidates_statement if candidates is None else tuple(candidates),
         )
         return Decided.of(
-            ask(database, asked, decider=self._decider, calls=self._calls, **self._deciding)
+            ask(
+                database,
+                asked,
+                decider=self._decider,
+                calls=self._calls,
+                reviewer=reviewer,
+                review=review,
+                **self._deciding,
+            )
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
 
 from dqa import plugins
 from dqa.api.runs import Run
@@ -21,16 +22,23 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.events import Event, FaultEvent, WarningEvent
-from dqa.core.paths import require_room, told_problem
+from dqa.core.paths import told_problem
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.folders import RunRecord, now, read_resumable, usage_abandoned, versions
+from dqa.evaluation.decision_spans import run_span
+from dqa.evaluation.engines.base import Decide, GivenObjects, open_engine
+from dqa.evaluation.folders import RunRecord, now, require_questions, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
+from dqa.evaluation.prompts import prompts_of
+from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
-from dqa.evaluation.shortcuts import choose_by_shortcuts
+from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
 from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
 from dqa.evaluation.store import RunStore
+from dqa.evaluation.stores.opening import UsedElsewhere, open_store, refuse_asked, require_place
+from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
+from dqa.evaluation.stores.reading import open_reader
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.hints import resume_command
 from dqa.report.tables import how_to_report
@@ -38,11 +46,13 @@ from dqa.report.tables import how_to_report
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from dqa.evaluation.build import BuiltRun
+
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
 
 
-class _Told(DecisionWatcher):
+class Told(DecisionWatcher):
     """Hands on, from all threads, which calls of models failed and what decisions leave out."""
 
     def __init__(self, watcher: Watcher) -> None:
@@ -50,6 +60,7 @@ class _Told(DecisionWatcher):
         self._lock = threading.Lock()
 
     def happened(self, event: Event, usage: Usage) -> None:
+        """Hand it on."""
         del usage
         if isinstance(event, FaultEvent):
             with self._lock:
@@ -63,8 +74,9 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     what: RunSpec | QuestionSet | QuestionSource | None = None,
     deciders: Named | Sequence[Named] = (),
     *,
-    out: Path | str | None = None,
+    out: RunPlace | Path | str | None = None,
     resume: bool = False,
+    retry_failed: bool = False,
     options: RunOptions | None = None,
     calls: CallOptions | None = None,
     watcher: Watcher | None = None,
@@ -80,12 +92,17 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciders
         One or several: by name, or as they are.
     out
-        A new folder for results, traces and the spec; None keeps results alone, in memory.
+        Where results, traces and the spec are kept: a new folder; or a store, a SQLite file
+        (``runs.db``) or the URL of a database, with the run's name behind ``#`` or named by what is
+        evaluated, so that the same call goes on with its own run, and several processes may make
+        one run together. None keeps results alone, in memory.
     resume
         Whether to go on with the run that `out` holds. All that it began with is known from there;
-        what is given besides has to be the same. Passwords and keys are not in the folder: give the
+        what is given besides has to be the same. Passwords and keys are not kept: give the
         address with its password, or set the variable that the error names. Deciders and questions
-        that a caller made are given again.
+        that a caller made are given again. What could not be judged is asked again.
+    retry_failed
+        Whether a run that goes on asks again what a failing server or a bug ended.
     options, calls
         How the run goes about its work, and how models are called: no result depends on these. By
         default as usual, or as in the run that goes on.
@@ -110,72 +127,119 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     if resume and out is None:
-        raise UsageError("resume goes on with a run in a folder: name it as out.")
-    folder, watching = None if out is None else Path(out), watcher or Watcher()
-    earlier = read_resumable(folder)[0] if resume and folder is not None else None
+        raise UsageError("resume goes on with a run in a folder or a store: name it as out.")
+    if retry_failed and out is None:
+        raise UsageError(
+            "retry_failed (--retry-failed) asks again what a kept run could not judge: name it as "
+            "out (--out), or resume it (--resume)."
+        )
+    place = None if out is None else place_of(out)
+    if retry_failed and isinstance(place, FolderPlace):
+        resume = True
+    earlier = resumed = None
+    if resume and place is not None:
+        reader = open_reader(place)
+        place, earlier = reader.place, reader.resumable()[0]
+        why = f"'{resume_command(place, games=True)}' goes on with it."
+        resumed = require_questions(earlier.spec, str(place), why)
     options = options or (DEFAULT_RUN if earlier is None else earlier.options)
     calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
-    given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
     named_fields, chats = name_models(fields)
-    spec = _spec(what, names, named_fields, None if earlier is None else earlier.spec)
-    if folder is not None:
-        require_room(folder)  # before anything is read or asked
-    ready = spec.build(
-        calls=calls,
-        options=options,
-        resumed=folder if resume else None,
-        questions=what if isinstance(what, QuestionSet) else None,
-        deciders=given,
-        chats=chats,
-    )
-    with ready as built:
-        record = RunRecord(
-            spec=built.spec,
-            content_hash=built.setup.questions.content_hash,
-            planned=built.setup.size,
-            began=now(),
-            options=options,
-            calls=calls,
-            versions=versions(),
-        )
-        store = RunStore(folder, record, resume)
-        try:
-            shortcuts = choose_by_shortcuts(built.setup.questions, built.setup.places)
-            store.keep_shortcuts(shortcuts)
-            watching.started(built, len(store.results))
-            if len(store.results) < built.setup.size:
-                built.connected.check_reachable()
-            results = make_decisions(
-                *(built.setup, built.judge, store, options, watching.decided),
-                watcher=_Told(watching),
+    given = GivenObjects({made.name: made for made in named if not isinstance(made, str)}, chats)
+    spec = _spec(what, names, named_fields, resumed)
+    require_place(place)  # before anything is read or asked
+    used = UsedElsewhere(place, resume=resume)
+    with ExitStack() as opened:
+        engine = opened.enter_context(open_engine(options, calls))
+        built = opened.enter_context(
+            spec.build(
+                calls=calls,
+                options=options,
+                resumed=used if used.goes_on(calls.record) else None,
+                questions=what if isinstance(what, QuestionSet) else None,
+                deciders=given.deciders,
+                chats=given.chats,
             )
-        except (DataError, ModelUnavailableError, PluginError, UsageError):
-            store.discard()
-            raise
-        except OSError as error:
-            if folder is None or (problem := told_problem(error, folder)) is None:
-                raise
-            kept = f"What was decided is kept; '{resume_command(folder)}' goes on."
-            raise InfrastructureError(f"{problem} {kept}") from error
-        except CrashError as error:
-            raise CrashError(f"{error} {how_to_report(store.crashed[-1], folder)}") from error
-        finally:
-            store.close()
+        )
+        refuse_asked(place, built.setup.locations)
+        opened.enter_context(run_span(built.setup))
+        decide = engine.deciding(built, given, calls, options)
+        record = _record_of(built, options, calls)
+        used.require_own_cassette(record)
+        store = open_store(place, record, resume=resume, retry_failed=retry_failed)
+        used.follow(store)
+        results, shortcuts = _make(built, store, options, decide, watcher or Watcher())
     return Run(
         results,
         built.spec,
-        folder,
+        store.place,
         built.setup.size,
         store.crashed,
         built.setup.questions.defects,
         calls.prices,
         shortcuts,
         store.lost
-        if folder is None
-        else usage_abandoned(folder, recorded=calls.record is not None),
+        if store.place is None
+        else open_reader(store.place).abandoned(recorded=calls.record is not None),
+        made=store.added,
     )
+
+
+def _record_of(built: BuiltRun, options: RunOptions, calls: CallOptions) -> RunRecord:
+    return RunRecord(
+        spec=built.spec,
+        content_hash=built.setup.questions.content_hash,
+        planned=built.setup.size,
+        began=now(),
+        options=options,
+        calls=calls,
+        versions=versions(),
+    )
+
+
+def _make(
+    built: BuiltRun, store: RunStore, options: RunOptions, decide: Decide | None, watching: Watcher
+) -> tuple[tuple[Result, ...], tuple[ShortcutChoices, ...]]:
+    """Make every decision that the store has not, and return all, with what shortcuts answer."""
+    place, there = store.place, len(store.results)
+    try:
+        store.keep_prompts(prompts_of(built.connected.makers))
+        shortcuts = choose_by_shortcuts(built.setup.questions, built.setup.places)
+        store.keep_shortcuts(shortcuts)
+        watching.started(built, there)
+        store.on_elsewhere = watching.decided_elsewhere
+        if there < built.setup.size:
+            built.connected.check_reachable()
+        results = make_decisions(
+            *(built.setup, built.judge, store, options, watching.decided),
+            watcher=Told(watching),
+            decide=decide,
+        )
+    except (DataError, ModelUnavailableError, PluginError, UsageError):
+        store.discard()
+        raise
+    except InfrastructureError as error:
+        if place is None or decide is None:
+            raise
+        raise InfrastructureError(f"{error} {_kept(place)}") from error
+    except OSError as error:
+        folder = place.path if isinstance(place, FolderPlace) else None
+        if place is None or (problem := told_problem(error, folder)) is None:
+            raise
+        raise InfrastructureError(f"{problem} {_kept(place)}") from error
+    except CrashError as error:
+        raise CrashError(
+            f"{error} {how_to_report(store.crashed[-1], place, repeated=built.spec.epochs > 1)}"
+        ) from error
+    finally:
+        store.close()
+    return results, shortcuts
+
+
+def _kept(place: RunPlace) -> str:
+    return f"What was decided is kept; '{resume_command(place)}' goes on."
 
 
 def _spec(
@@ -195,7 +259,7 @@ def _spec(
     whole = what if isinstance(what, RunSpec) else earlier
     if whole is None and what is None:
         raise UsageError(
-            "Give the questions, or where they come from; or resume a run in a folder."
+            "Give the questions, or where they come from; or resume a run that was kept."
         )
     if not isinstance(what, RunSpec | None):
         changed["questions"] = what
@@ -215,27 +279,33 @@ def name_models(fields: _Fields) -> tuple[_Fields, dict[str, BaseChatModel]]:
     UsageError
         What is given as a model is none, or two models have the same name.
     """
-    named = fields.copy()
+    named: dict[str, Any] = dict(fields)
     chats: dict[str, BaseChatModel] = {}
     for field in ("model", "planner"):
-        value = fields.get(field)
-        if value is None or isinstance(value, str | Mapping | ModelSpec):
-            continue
-        from langchain_core.language_models import BaseChatModel as ChatModel
+        named |= {field: _named_model(field, named[field], chats)} if field in named else {}
+    if "models" in named and not isinstance(named["models"], str):
+        named["models"] = tuple(_named_model("models", one, chats) for one in named["models"])
+    return cast("_Fields", named), chats
 
-        if not isinstance(value, ChatModel):
-            raise UsageError(
-                f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
-                "chat model of LangChain's."
-            )
-        name = value.get_name()
-        if chats.setdefault(name, value) is not value:
-            raise UsageError(
-                f"model and planner are two chat models that are both called '{name}': give one "
-                "of them another name."
-            )
-        named[field] = ModelSpec(name=name)
-    return named, chats
+
+def _named_model(field: str, value: object, chats: dict[str, BaseChatModel]) -> object:
+    """Return a model by its name, and keep the chat model itself by it."""
+    if value is None or isinstance(value, str | Mapping | ModelSpec):
+        return value
+    from langchain_core.language_models import BaseChatModel as ChatModel
+
+    if not isinstance(value, ChatModel):
+        raise UsageError(
+            f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
+            "chat model of LangChain's."
+        )
+    name = value.get_name()
+    if chats.setdefault(name, value) is not value:
+        raise UsageError(
+            f"Two chat models are both called '{name}', one of them as {field}: give one of them "
+            "another name."
+        )
+    return ModelSpec(name=name)
 
 
 def default_deciders(use: str) -> tuple[str, ...]:

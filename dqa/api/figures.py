@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pydantic import Field, computed_field
 
 from dqa.core.records import Record
+from dqa.evaluation.playing.metrics import PlayFigures
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.stats import KindMean, Summary, TagCount, Total
+from dqa.evaluation.statistics import EpochStatistics, KindMean, Summary, TagCount, Total
 from dqa.report.tables import Spending
 
 
@@ -27,6 +28,8 @@ class RunCounts(Record):
         Those that a failing server, a spent budget or a bug ended: resuming asks them again.
     unlabelled
         Those on questions without a known answer.
+    played
+        Games that came to their end, of a run of games.
     """
 
     planned: int | None = Field(ge=0)
@@ -34,6 +37,7 @@ class RunCounts(Record):
     correct: int = Field(ge=0)
     failed: int = Field(ge=0)
     unlabelled: int = Field(ge=0)
+    played: int = Field(ge=0, default=0)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -44,7 +48,7 @@ class RunCounts(Record):
     @property
     def missing(self) -> int | None:
         """How many decisions have not been made; None where nobody knows."""
-        made = self.judged + self.failed + self.unlabelled
+        made = self.judged + self.failed + self.unlabelled + self.played
         return None if self.planned is None else self.planned - made
 
     @property
@@ -80,6 +84,12 @@ class Evaluation(Record):
     tags: tuple[TagCount, ...] = Field(
         default=(), description="how every decider did on the questions of each tag"
     )
+    epochs: tuple[EpochStatistics, ...] = Field(
+        default=(), description="pass@k, pass^k and variance, where questions were asked repeatedly"
+    )
+    games: PlayFigures | None = Field(
+        default=None, description="what games came to; null of a run of questions"
+    )
 
 
 def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts:
@@ -94,11 +104,12 @@ def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts
     """
     outcomes = Counter(result.outcome for result in results)
     failed = sum(count for outcome, count in outcomes.items() if outcome.repeated)
-    unlabelled = outcomes[Outcome.UNLABELLED]
+    unlabelled, played = outcomes[Outcome.UNLABELLED], outcomes[Outcome.PLAYED]
     return RunCounts(
         planned=planned,
-        judged=outcomes.total() - failed - unlabelled,
+        judged=outcomes.total() - failed - unlabelled - played,
         correct=outcomes[Outcome.CORRECT],
         failed=failed,
         unlabelled=unlabelled,
+        played=played,
     )

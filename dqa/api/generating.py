@@ -15,8 +15,9 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.build import Connected, connect
+from dqa.evaluation.connecting import Connected, connect
 from dqa.evaluation.crashes import MOST_IN_A_ROW, Crashes
+from dqa.evaluation.engines.base import open_engine
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.plan import Setup, Task, plan
 from dqa.evaluation.run import carry_out
@@ -61,7 +62,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding
         The models that they ask, and what bounds them; by default the scripted analyst.
     calls, options
-        How models are called, and how many threads decide.
+        How models are called; how many threads decide, and where worlds are drawn.
 
     Raises
     ------
@@ -71,16 +72,27 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     InfrastructureError, CrashError, BudgetSpentError
         The deciders that are resisted cannot go on.
     """
-    return generate_questions(
-        None if scenarios is None else [plugins.scenario(scenario_name(n)).name for n in scenarios],
-        count,
-        seed,
-        sizes=sizes,
-        difficulty=difficulty,
-        per_database=per_database,
-        like_release=like_release,
-        resistance=resistance_of(resist, deciding or Deciding(seed=seed), calls, options),
+    if resist and options.engine != "local":
+        raise UsageError(
+            "resist (--resist) asks deciders about one world after another, which several machines "
+            f"cannot share: leave out engine='{options.engine}' (--engine)."
+        )
+    names = (
+        None if scenarios is None else [plugins.scenario(scenario_name(n)).name for n in scenarios]
     )
+    resistance = resistance_of(resist, deciding or Deciding(seed=seed), calls, options)
+    with open_engine(options) as engine:
+        return generate_questions(
+            names,
+            count,
+            seed,
+            sizes=sizes,
+            difficulty=difficulty,
+            per_database=per_database,
+            like_release=like_release,
+            resistance=resistance,
+            mapper=engine,
+        )
 
 
 def resistance_of(
@@ -174,7 +186,7 @@ class DecidersErr:
 
     def _check(self, task: Task, decision: Decision) -> None:
         """Stop where no further decision would be made."""
-        self._crashes.count(" ".join(task.key), decision)
+        self._crashes.count(str(task.key), decision)
         if decision.ending is Ending.BUDGET:
             raise BudgetSpentError(
                 f"The budget was spent before enough questions were found that resist: "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
@@ -17,8 +18,11 @@ from dqa.api.agent_tools import (
     message_of,
 )
 from dqa.api.deciding import Decisions
+from dqa.api.pausing import PausingNode, pausing_node
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
+from dqa.core.events import ReviewKind
+from dqa.core.review import Reviewer
 from dqa.deciders.tools import first_problem
 
 Node: TypeAlias = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -67,13 +71,36 @@ def _langchain(tool: AgentTool) -> StructuredTool:
     )
 
 
+@overload
+def decision_node(  # type: ignore[overload-overlap]  # an empty review is none
+    database: Database,
+    decisions: Decisions,
+    *,
+    question: str = ...,
+    decision: str = ...,
+    review: tuple[()] = ...,
+) -> Node: ...
+
+
+@overload
+def decision_node(
+    database: Database,
+    decisions: Decisions,
+    *,
+    question: str = ...,
+    decision: str = ...,
+    review: Sequence[ReviewKind],
+) -> PausingNode: ...
+
+
 def decision_node(
     database: Database,
     decisions: Decisions,
     *,
     question: str = "question",
     decision: str = "decision",
-) -> Node:
+    review: Sequence[ReviewKind] = (),
+) -> Node | PausingNode:
     """Return a node for LangGraph that has the question in the state decided.
 
     Parameters
@@ -88,15 +115,21 @@ def decision_node(
     decision
         The key that the decision is written to: a `Decided` as plain JSON values, so that
         checkpoints can keep it.
+    review
+        What a person is asked to approve: ``plan``, ``statement``, ``decision``. The graph, which
+        needs a checkpointer, is interrupted with a `Review` as plain JSON values, and goes on with
+        ``Command(resume=...)`` of a `ReviewAnswer` as such. No model, and no statement, is asked
+        twice for it.
 
     Returns
     -------
     callable
         It raises `DqaError`: `UsageError` where the state makes no question, and what
-        `Decisions.ask` raises.
+        `Decisions.ask` raises. Where something is reviewed, it is a graph of LangGraph's.
     """
+    ask = next(t for t in agent_tools(database, decisions=decisions) if t.asks_model)
 
-    def decide(state: Mapping[str, Any]) -> dict[str, Any]:
+    def asked_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = state.get(question)
         if isinstance(asked, str):
             asked = {"question": asked}
@@ -105,11 +138,15 @@ def decision_node(
                 f"The state has no question at '{question}': put a text there, or a mapping with "
                 "question, rules and candidates."
             )
+        return asked
+
+    def decide(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
+        action = partial(decisions.ask, reviewer=reviewer, review=review)
         try:
-            given = ask.call(asked)
+            return replace(ask, action=action).call(asked_in(state)).to_json()
         except UnparsableReplyError as error:
             raise UsageError(f"The state's '{question}': {error}") from error
-        return {decision: given.to_json()}
 
-    ask = next(t for t in agent_tools(database, decisions=decisions) if t.asks_model)
-    return decide
+    if review:
+        return pausing_node(decide, question, decision, review)
+    return lambda state: {decision: decide(state)}

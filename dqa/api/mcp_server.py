@@ -198,7 +198,7 @@ def _listed(tool: AgentTool) -> Tool:
 def _instructions(databases: Mapping[str, Database]) -> str:
     spoken = "; ".join(f"{name}: {one.language}" for name, one in databases.items())
     return (
-        f"Read-only access to {spoken}. Look with schema, describe and sample, then query. "
+        f"Read-only access to {spoken}. Look with schema, find, describe and sample, then query. "
         "Every statement is checked before it runs, bounded in rows, bytes and seconds, and "
         "written down where an audit is kept. An error says what to change."
     )

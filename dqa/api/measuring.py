@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dqa import plugins
 from dqa.api.evaluating import default_deciders
+from dqa.api.reading import read_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.paths import require_new_file
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases
 from dqa.evaluation.audit import ReleaseAudit
-from dqa.evaluation.folders import RUN, read_record, register_scenarios
+from dqa.evaluation.folders import RUN, register_scenarios, require_questions
+from dqa.evaluation.paper_views import PaperView
+from dqa.evaluation.paper_views import view_paper as compare_with_paper
+from dqa.evaluation.stores.places import RunPlace, place_of
+from dqa.evaluation.stores.reading import RunReader, open_reader
 from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, ReleaseFolder
+
+_NO_ANALYSIS = (
+    "an analysis tells right decisions from wrong ones, and games have none; 'dqa results' prints "
+    "what they came to."
+)
 
 
 def analyse(
-    run: Path | str,
+    run: RunPlace | Path | str,
     reference: str | None = None,
     *,
     questions: QuestionSet | Path | str | None = None,
@@ -26,7 +37,7 @@ def analyse(
     Parameters
     ----------
     run
-        The folder that an evaluation wrote.
+        The folder that an evaluation wrote, or a run of a store.
     reference
         The decider whose number of retrievals tells single-retrieval questions from others; by
         default the usual one, where it took part.
@@ -45,11 +56,13 @@ def analyse(
     UnknownNameError
         The reference decided nothing here.
     """
-    cases = read_cases(Path(run))
-    register_scenarios(Path(run))
+    reader = open_reader(place_of(run))
+    require_questions(reader.record().spec, str(reader.place), _NO_ANALYSIS)
+    cases = read_cases(reader)
+    register_scenarios(reader.record().spec)
     lacking = None
     if not isinstance(questions, QuestionSet) and any(case.told for case in cases.judged):
-        questions, lacking = _questions(Path(run), questions)
+        questions, lacking = find_questions(reader, questions)
     if reference is None:
         took_part = {case.result.decider for case in cases.judged}
         usual = (name for name in default_deciders("reference") if name in took_part)
@@ -58,7 +71,42 @@ def analyse(
     return analyse_cases(cases, reference, given, lacking)
 
 
-def _questions(run: Path, folder: Path | str | None) -> tuple[QuestionSet | None, str | None]:
+def view_paper(
+    run: RunPlace | Path | str,
+    paper: str,
+    reference: str | None = None,
+    *,
+    questions: QuestionSet | Path | str | None = None,
+) -> PaperView:
+    """Put a run's figures beside those that a paper printed, table by table.
+
+    Parameters
+    ----------
+    run, reference, questions
+        As `analyse` takes them.
+    paper
+        A paper that a method's package brings, by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        No package brings such a paper.
+    UsageError, DataError
+        As of `analyse`.
+    """
+    publication = plugins.publication(paper)
+    found = read_run(run)
+    return compare_with_paper(
+        publication,
+        found.summaries,
+        analyse(run, reference, questions=questions),
+        strict_official=found.strict_official,
+    )
+
+
+def find_questions(
+    run: RunReader, folder: Path | str | None = None
+) -> tuple[QuestionSet | None, str | None]:
     """Return the questions of a run, or why nobody has them by now.
 
     What is wrong with a folder that the caller named is an error.
@@ -71,21 +119,30 @@ def _questions(run: Path, folder: Path | str | None) -> tuple[QuestionSet | None
         return None, str(error)
 
 
-def _read_again(run: Path, folder: Path | str | None) -> QuestionSet:
-    record = read_record(run) if (run / RUN).is_file() else None
-    if record is None or record.spec is None:
-        raise UsageError(f"{run} does not say where its questions are: there is no {RUN} of today.")
-    source = record.spec.questions
+def _read_again(run: RunReader, folder: Path | str | None) -> QuestionSet:
+    record = run.record()
+    if record.spec is None:
+        raise UsageError(
+            f"{run.place} does not say where its questions are: there is no {RUN} of today."
+        )
+    spec = require_questions(record.spec, str(run.place), "it has no questions.")
+    if spec is None:
+        raise AssertionError("a record without a spec was refused")
+    source = spec.questions
     if folder is not None:
         if isinstance(source, OwnQuestions):
             source = source.changed(file=Path(folder))
         elif isinstance(source, ReleaseFolder | InPlaceFolder | GeneratedFolder):
             source = source.changed(folder=Path(folder))
         else:
-            raise UsageError(f"The questions of {run} are in no folder (source: {source.source}).")
+            raise UsageError(
+                f"The questions of {run.place} are in no folder (source: {source.source})."
+            )
     found = source.read()
     if found.content_hash != record.content_hash:
-        raise UsageError(f"The questions of {found.name} are others than when {run} asked them.")
+        raise UsageError(
+            f"The questions of {found.name} are others than when {run.place} asked them."
+        )
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from dqa.loaders.sources import (
     located,
     release_in,
 )
+
+_SHOWN = 1_000
+"""The most outcomes that a text names."""
 
 
 def read_release(
@@ -198,8 +202,10 @@ class ShownQuestion(Record):
             "Answer": ", ".join(map(str, self.answers)) or "not known",
         }
         if self.outcomes is not None:
-            told = zip(self.candidates, self.outcomes, strict=True)
-            parts["Outcomes"] = "\n".join(f"{candidate}: {value:g}" for candidate, value in told)
+            told = islice(zip(self.candidates, self.outcomes, strict=True), _SHOWN)
+            lines = [f"{candidate}: {value:g}" for candidate, value in told]
+            more = len(self.candidates) - len(lines)
+            parts["Outcomes"] = "\n".join([*lines, *([f"and {more:,} more"] if more else [])])
         sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
         return "\n\n".join([self.key, *sections])
 

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
-
 from dqa import plugins
 from dqa.api.figures import Evaluation, RunCounts, count_decisions
 from dqa.core.decision import Usage
-from dqa.core.errors import ParseError, UnknownNameError, UsageError
-from dqa.core.files import DATA_BYTES, parse_json, read_text
-from dqa.core.paths import problem_of_path, require_folder
+from dqa.core.distribution import shell_command
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
-from dqa.core.records import problem_of
 from dqa.core.text import counted
 from dqa.evaluation.folders import (
-    RESULTS,
-    RUN,
-    SHORTCUTS,
-    TRACES,
+    AnySpec,
     RunRecord,
-    read_record,
-    read_results,
-    read_shortcuts,
-    read_traces,
-    register_scenarios,
-    usage_abandoned,
 )
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.playing.metrics import PlayFigures, count_games
+from dqa.evaluation.playing.spec import PlaySpec
+from dqa.evaluation.prompts import Prompts
+from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
     Chance,
     Shortcut,
@@ -44,22 +34,29 @@ from dqa.evaluation.shortcuts import (
     right_answers,
 )
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stats import (
+from dqa.evaluation.statistics import (
+    EpochStatistics,
     KindMean,
     Summary,
     TagCount,
+    count_epochs,
     count_tags,
     kind_means,
     summarise,
     total_matches,
 )
+from dqa.evaluation.stores.places import FolderPlace, RunPlace
+from dqa.evaluation.stores.reading import open_reader
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.epoch_tables import epoch_lines, epoch_tables
+from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.tables import (
     Spending,
     accuracy_tables,
+    interval_lines,
     lines_below,
     scoring_lines,
     spending,
@@ -83,9 +80,10 @@ class Run:
     results
         One a decision, in the order of the plan.
     spec
-        What was evaluated; None where the folder does not say.
-    folder
-        Where results and traces are; None where they are kept nowhere.
+        What was evaluated, or played; None where the folder does not say.
+    place
+        Where results and traces are: a folder, or a run in a store; None where they are kept
+        nowhere.
     planned
         How many decisions there are to make; None where an older version did not say.
     crashed
@@ -98,18 +96,70 @@ class Run:
         What the scenarios' heuristics answer to the questions; nothing of an older run.
     abandoned
         What was used on the way to the decisions and led to none of them.
+    made
+        How many of the decisions the call made that returned this; None of a run that was read.
     """
 
     results: tuple[Result, ...]
-    spec: RunSpec | None = None
-    folder: Path | None = None
+    spec: AnySpec | None = None
+    place: RunPlace | None = None
     planned: int | None = None
     crashed: tuple[Trace, ...] = ()
     defects: tuple[Defect, ...] = ()
     prices: Prices | None = None
     shortcut_choices: tuple[ShortcutChoices, ...] = ()
     abandoned: Usage = Usage()  # noqa: RUF009  (frozen)
+    made: int | None = None
     _asked: tuple[Trace, ...] = field(default=(), repr=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that the run is kept in; None where there is none, as of a store's run."""
+        return self.place.path if isinstance(self.place, FolderPlace) else None
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of all results in the order of the plan; no time is in it.
+
+        Runs that decided the same have the same, wherever they are kept and however often they were
+        interrupted.
+        """
+        return hash_results(self.results)
+
+    @property
+    def name(self) -> str | None:
+        """What the run is called among others: its folder's name, or its own in its store."""
+        if isinstance(self.place, FolderPlace):
+            return self.place.path.resolve().name
+        return None if self.place is None else self.place.name
+
+    @cached_property
+    def record(self) -> RunRecord | None:
+        """What was run, when and with which versions; None of a run that was kept nowhere."""
+        return None if self.place is None else open_reader(self.place).record()
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """In which words each decider asks its models: texts by name."""
+        return {} if self.place is None else open_reader(self.place).prompts()
+
+    def each_trace(self) -> Iterator[Trace]:
+        """Yield every decision with all that led to it, a few at a time.
+
+        All traces of a large run together need much room. In a store they come in the order of the
+        results, in a folder in that of their ends.
+
+        Raises
+        ------
+        UsageError
+            The run was kept nowhere.
+        """
+        if self._asked:
+            yield from self._asked
+            return
+        for trace in open_reader(self._kept()).traces():
+            if trace.key in self.by_key:
+                yield trace
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
@@ -120,30 +170,45 @@ class Run:
         Raises
         ------
         UsageError
-            The run was kept in no folder, or that holds no finished decision.
+            The run was kept nowhere, or there is no finished decision.
         """
         return self._asked or self._traces_of(None)
 
     def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
         """Read the traces of a question, or of all; `UsageError` where there is none."""
-        if self.folder is None:
-            raise UsageError("This run was kept in no folder, and so were its traces: give one.")
-        found = {trace.key: trace for trace in read_traces(self.folder, question)}
+        place = self._kept()
+        found = {trace.key: trace for trace in open_reader(place).traces(question)}
         if not self.by_key.keys() & found.keys():
+            decided = [key for key in self.by_key if question in {None, key.question}]
+            if decided:
+                raise _traceless(place, decided)
             of = "" if question is None else f" of {question}"
-            raise UsageError(f"{self.folder} holds no finished decision yet{of}.")
+            raise UsageError(f"{place} holds no finished decision yet{of}.")
         # Traces stand in the order of their ends, which no run repeats; results in the plan's.
         return tuple(found[key] for key in self.by_key if key in found)
 
+    def _kept(self) -> RunPlace:
+        if self.place is None:
+            raise UsageError(
+                "This run was kept nowhere, and neither were its traces: evaluate with a folder "
+                "or a store (out, --out)."
+            )
+        return self.place
+
     @cached_property
-    def by_key(self) -> Mapping[tuple[str, str, str], Result]:
+    def by_key(self) -> Mapping[DecisionKey, Result]:
         """The results by question, database and decider."""
         return {result.key: result for result in self.results}
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
-        """How every decider did on each scenario and database, in the order they were named."""
-        named = () if self.spec is None else self.spec.questions.scenarios or ()
+        """How every decider did on each scenario and database, in the order they were named.
+
+        Empty of games, of which none is right or wrong.
+        """
+        if isinstance(self.spec, PlaySpec):
+            return ()
+        named = self.spec.questions.scenarios or () if isinstance(self.spec, RunSpec) else ()
         found = summarise(self.results)
         order = {scenario_name(name): place for place, name in enumerate(named)}
         return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
@@ -156,7 +221,14 @@ class Run:
     @property
     def strict_official(self) -> bool:
         """Whether only the official answer was right, and no tie."""
-        return self.spec is not None and self.spec.strict_official
+        return isinstance(self.spec, RunSpec) and self.spec.strict_official
+
+    @cached_property
+    def games(self) -> PlayFigures | None:
+        """What the games came to; None of a run of questions."""
+        if not isinstance(self.spec, PlaySpec):
+            return None
+        return count_games(self.results, mirrored=self.spec.mirror)
 
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
@@ -174,6 +246,28 @@ class Run:
     def tags(self) -> tuple[TagCount, ...]:
         """How every decider did on the questions of each tag; empty where none has a tag."""
         return count_tags(self.results)
+
+    @cached_property
+    def is_repeated(self) -> bool:
+        """Whether questions were asked several times, so that a decision is of some epoch."""
+        return any(result.epoch > 1 for result in self.results)
+
+    @cached_property
+    def epochs(self) -> tuple[EpochStatistics, ...]:
+        """What asking every question several times tells; empty of a single epoch."""
+        return count_epochs(self.results)
+
+    @cached_property
+    def seconds(self) -> Mapping[DecisionKey, float]:
+        """How long each decision took, by its result's key, from the traces.
+
+        Raises
+        ------
+        UsageError
+            The run was kept nowhere, and so were its traces.
+        """
+        took = open_reader(self._kept()).seconds()
+        return {key: took[key] for key in self.by_key if key in took}
 
     def scoring(self) -> list[str]:
         """Return what counts as right, the figures by the other count, and the best shortcuts."""
@@ -207,18 +301,27 @@ class Run:
             return None
         why = ", ".join(f"{count} because {reason}" for reason, count in said.items())
         of = len(self.results) if self.planned is None else self.planned
+        played = isinstance(self.spec, PlaySpec)
         told = f"{said.total()} of {of} decisions could not be judged: {why}."
+        if played:
+            told = f"{said.total()} of {of} games did not come to their end: {why}."
         missing = self.counts.missing
         if missing:
-            told += f" {missing} more were not asked."
-        if self.folder is None:
+            told += f" {missing} more were not {'played' if played else 'asked'}."
+        if self.place is None:
             return f"{told} Nothing was kept: give a folder as out (--out) to be able to go on."
         more = "" if self.stopped_by is None else " with a higher budget"
-        return f"{told} What was decided is kept; '{resume_command(self.folder)}'{more} goes on."
+        how = resume_command(self.place, games=played)
+        return (
+            f"{told} What was {'played' if played else 'decided'} is kept; '{how}'{more} goes on."
+        )
 
     def tables(self) -> list[tuple[str, Table]]:
-        """Return the tables of accuracies, each under its title."""
-        return accuracy_tables(self.summaries, self.shortcuts, self.chance)
+        """Return the tables of accuracies and of epochs, each under its title; or of games."""
+        if self.games is not None:
+            return game_tables(self.games)
+        accuracies = accuracy_tables(self.summaries, self.shortcuts, self.chance)
+        return [*accuracies, *epoch_tables(self.epochs)]
 
     def table(self) -> str:
         """Return the accuracies as text: a row a decider, a column a scenario and database."""
@@ -226,8 +329,12 @@ class Run:
 
     def lines(self) -> list[str]:
         """Return what is said below the tables: what counts, who answered, what it took."""
+        if self.games is not None:
+            return game_lines(self.games, self.spent, self.models)
         return [
             *self.scoring(),
+            *interval_lines(self.summaries),
+            *epoch_lines(self.epochs),
             *tag_lines(self.tags),
             *lines_below(self.summaries, self.spent),
         ]
@@ -245,8 +352,9 @@ class Run:
             models=dict(self.models),
             scripted=any(is_scripted(model) for model in self.models.values()),
             rule_set=None if spec is None else spec.rule_set,
+            games=self.games,
             strict_official=self.strict_official,
-            out=None if self.folder is None else str(self.folder),
+            out=None if self.place is None else str(self.place),
             counts=self.counts,
             spent=self.spent,
             results=self.summaries,
@@ -255,6 +363,7 @@ class Run:
             chance=self.chance,
             totals=total_matches(self.summaries),
             tags=self.tags,
+            epochs=self.epochs,
         )
 
     def find(  # noqa: PLR0913  (each narrows the results down by itself)
@@ -300,6 +409,7 @@ class Run:
         database: str | None = None,
         decider: str | None = None,
         *,
+        epoch: int | None = None,
         several: bool = False,
     ) -> tuple[Trace, ...]:
         """Return the traces that are asked for, at least one.
@@ -308,13 +418,15 @@ class Run:
         ----------
         question, database, decider
             Only those of this one.
+        epoch
+            Only those of this repeat, counted from 1.
         several
             Whether they may be of several questions.
 
         Raises
         ------
         UnknownNameError
-            The run has no such question, database or decider.
+            The run has no such question, database, decider or epoch.
         UsageError
             They are of several questions.
         """
@@ -325,9 +437,16 @@ class Run:
         if self.results:
             _those(self.results, "question", question, lambda result: result.question)
         wanted: Sequence[Trace] = self.traces if question is None else self._traces_of(question)
+        if self.place is not None:
+            narrowed = (question, database, decider, epoch)
+            decided = [k for k in self.by_key if all(map(_is_or_any, narrowed, k))]
+            if decided and not {trace.key for trace in wanted} & set(decided):
+                raise _traceless(self.place, decided)
         of = "" if question is None else f" that decided {question}:"
         wanted = _those(wanted, f"database{of}", database, lambda trace: trace.database)
         wanted = _those(wanted, f"decider{of}", decider, lambda trace: trace.decider)
+        repeat = None if epoch is None else str(epoch)
+        wanted = _those(wanted, f"epoch{of}", repeat, lambda trace: str(trace.epoch))
         questions = sorted({trace.question for trace in wanted})
         if not several and question is None and len(questions) > 1:
             raise UsageError(
@@ -342,12 +461,13 @@ class Run:
 
         scenario = plugins.find_scenario(trace.question.partition("/")[0])
         unit = "value" if scenario is None else scenario.unit
-        return read(trace, self.by_key.get(trace.key), unit)
+        return read(trace, self.by_key.get(trace.key), unit, repeated=self.is_repeated)
 
 
 _WHY = {
     Outcome.INFRASTRUCTURE: "a server or provider failed",
     Outcome.BUDGET: "the budget was spent",
+    Outcome.STOPPED: "a person ended it",
     Outcome.CRASHED: "of a bug",
 }
 _Item = TypeVar("_Item")
@@ -362,60 +482,15 @@ def _those(
     return [item for item in items if name in {None, of(item)}]
 
 
-def read_run(run: Path | str) -> Run:
-    """Read a run back.
+def _is_or_any(wanted: object, found: object) -> bool:
+    return wanted in {None, found}
 
-    Parameters
-    ----------
-    run
-        The folder that an evaluation wrote, or the file of one decision (``dqa ask --trace``).
 
-    Raises
-    ------
-    UsageError
-        There is no run, or one of a newer version.
-    ParseError
-        A line is no result or no trace.
-    """
-    path = Path(run)
-    if path.name in {RESULTS, RUN, SHORTCUTS, TRACES} and (path.parent / TRACES).is_file():
-        raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
-    if path.is_file():
-        return Run((), planned=1, _asked=(_read_asked(path),))
-    require_folder(path, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
-    if not (path / TRACES).is_file():
-        raise UsageError(
-            f"{path} holds no run: there is no {TRACES}. Name the folder of "
-            "one ('dqa runs' lists them)."
-        )
-    results = tuple(read_results(path))
-    register_scenarios(path)
-    record = read_record(path) if (path / RUN).exists() else RunRecord(spec=None)
-    return Run(
-        results,
-        record.spec,
-        path,
-        planned=record.planned,
-        prices=record.calls.prices,
-        shortcut_choices=read_shortcuts(path),
-        abandoned=usage_abandoned(path, recorded=record.calls.record is not None),
+def _traceless(place: RunPlace, decided: Sequence[DecisionKey]) -> UsageError:
+    """Return the error of decisions whose results are there alone."""
+    more = f" nor of {counted(len(decided) - 1, 'more decision')}" if len(decided) > 1 else ""
+    how = shell_command("results", str(place))
+    return UsageError(
+        f"{place} holds no trace of {decided[0]}{more}, only what came of it: its traces were cut "
+        f"or removed since. '{how}' shows the results."
     )
-
-
-def _read_asked(file: Path) -> Trace:
-    """Read what ``dqa ask --trace`` wrote."""
-    problem = "not written by 'dqa ask --trace' of this version"
-    try:
-        written = parse_json(read_text(file, most=DATA_BYTES))
-        # What a file of the first form does not tell is not shown either.
-        return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
-    except UnicodeDecodeError as error:
-        raise ParseError(file, None, f"{problem}: it is no UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise ParseError(file, error.lineno, f"{problem}: it is no JSON ({error.msg})") from error
-    except ValidationError as error:
-        raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ParseError(file, None, f"{problem}: {error!r}") from error

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal, TypeAlias
-
 from dqa.api.looking import QueriedRows
 from dqa.core.database import Database, Limits
-from dqa.core.errors import QueryError, StatementError, UnknownNameError
+from dqa.core.errors import QueryError, UnknownNameError
+from dqa.core.fitting import rank_fields
+from dqa.core.parts import (
+    MOST_COLUMNS,
+    Part,
+    PartKind,
+    describe_field,
+    describe_neighbours,
+    describe_parts,
+    find_parts,
+    kind_of_parts,
+    look_at_rows,
+    part_fields,
+    part_kind,
+    part_name,
+    schema_parts,
+)
 from dqa.core.records import Record
-from dqa.core.relevance import Part, part_fields, part_name
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo, cypher_name, sql_name
-
-PartKind: TypeAlias = Literal["table", "label", "relationship type"]
 
 _COUNTING = Limits(rows=1, seconds=1.0)
 """What counting rows may cost: whoever needs the number of a large table asks for it."""
-_WIDEST = 200
-"""Columns that are described, and selected as samples."""
 _LONGEST_CELL = 200
 """Characters of a cell in a sample."""
+_MOST_FOUND = 20
+"""Columns that are found, unless it is said otherwise."""
 
 
 class DescribedColumn(Record):
@@ -73,6 +82,33 @@ class DescribedTable(Record):
         return self.text
 
 
+class FoundColumn(Record):
+    """A column or property, and the table, label or relationship type that has it."""
+
+    table: str
+    name: str
+    type: str
+    comment: str = ""
+
+
+class FoundColumns(Record):
+    """The columns that some words are about, the likeliest first.
+
+    Attributes
+    ----------
+    text
+        One a line, as a model reads them.
+    """
+
+    database: str
+    columns: tuple[FoundColumn, ...]
+    text: str
+
+    def to_text(self) -> str:
+        """Return the columns as a model reads them."""
+        return self.text
+
+
 def describe_table(database: Database, table: str) -> DescribedTable:
     """Describe one table, or label or relationship type: columns, types, keys, number of rows.
 
@@ -92,34 +128,15 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     """
     schema = database.schema()
     parts = _find(schema, table)
-    first = parts[0]
     columns = {column.name: column for part in parts for column in _columns(part)}
-    shown = replace(
-        schema,
-        tables=tuple(
-            replace(part, columns=part.columns[:_WIDEST])
-            for part in parts
-            if isinstance(part, TableInfo)
-        ),
-        nodes=tuple(
-            replace(part, properties=part.properties[:_WIDEST])
-            for part in parts
-            if isinstance(part, NodeInfo)
-        ),
-        edges=tuple(
-            replace(part, properties=part.properties[:_WIDEST])
-            for part in parts
-            if isinstance(part, EdgeInfo)
-        ),
-    )
-    count = _count(database, first, schema.quote)
-    notes = [] if len(columns) <= _WIDEST else [f"The first {_WIDEST} of {len(columns):,} columns."]
-    notes.append("Rows: not counted within a second." if count is None else f"Rows: {count:,}.")
+    count = _count(database, parts[0], schema.quote)
+    counted = "not counted within a second" if count is None else f"{count:,}"
+    lines = (*describe_parts(schema, parts), *describe_neighbours(schema, parts))
     return DescribedTable(
         database=database.name,
-        name=part_name(first),
-        kind=_kind(first),
-        columns=tuple(columns.values())[:_WIDEST],
+        name=part_name(parts[0]),
+        kind=part_kind(parts[0]),
+        columns=tuple(columns.values())[:MOST_COLUMNS],
         column_count=len(columns),
         between=tuple(
             f"(:{cypher_name(part.source)})-[:{cypher_name(part.label)}]->"
@@ -128,7 +145,7 @@ def describe_table(database: Database, table: str) -> DescribedTable:
             if isinstance(part, EdgeInfo)
         ),
         row_count=count,
-        text="\n".join([shown.to_text(), *notes]),
+        text="\n".join([*lines, f"Rows: {counted}."]),
     )
 
 
@@ -152,34 +169,58 @@ def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
     UnknownNameError
         There is none of that name that may be read.
     QueryError
-        It has nothing to show, or the database cannot read it in time.
+        The database cannot read it in time, or nothing of it may be read.
     InfrastructureError
         The database failed.
     """
     schema = database.schema()
-    statement = _sampling(database, _find(schema, table)[0], schema.quote, rows)
+    limited = database.dialect != "ansi"
+    statement = look_at_rows(schema, _find(schema, table)[0], rows, limited=limited)
     limits = Limits(rows=rows, cell=_LONGEST_CELL)
     return QueriedRows.of(database, statement, database.query(statement, limits))
 
 
+def find_columns(database: Database, words: str, most: int = _MOST_FOUND) -> FoundColumns:
+    """Find the columns or properties that some words are about, in whichever table they stand.
+
+    Names and comments count, those of a column more than those of its table (BM25).
+
+    Parameters
+    ----------
+    database
+        An open one; what its policy hides is not found.
+    words
+        What the column holds.
+    most
+        Most columns.
+
+    Raises
+    ------
+    InfrastructureError
+        The database failed.
+    """
+    schema = database.schema()
+    found = rank_fields(schema, words, most)
+    lines = [describe_field(schema, part, field) for part, field in found]
+    return FoundColumns(
+        database=database.name,
+        columns=tuple(
+            FoundColumn(
+                table=part_name(part), name=field.name, type=field.type, comment=field.comment
+            )
+            for part, field in found
+        ),
+        text="\n".join(lines) or "No column matches these words. Try others, one at a time.",
+    )
+
+
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
     """Return what is called so: one table, or all that a relationship type joins."""
-    parts: Sequence[Part] = (*schema.tables, *schema.nodes, *schema.edges)
-    exact = tuple(part for part in parts if part_name(part) == name)
-    if exact:
-        return tuple(part for part in exact if type(part) is type(exact[0]))
-    names = {part_name(part) for part in parts}
-    alike = [known for known in names if known.casefold() == name.casefold()]
-    if len(alike) == 1:
-        return _find(schema, alike[0])
-    what = "label or relationship type" if schema.nodes or schema.edges else "table"
-    raise UnknownNameError(what, name, names)
-
-
-def _kind(part: Part) -> PartKind:
-    if isinstance(part, TableInfo):
-        return "table"
-    return "label" if isinstance(part, NodeInfo) else "relationship type"
+    found = find_parts(schema, name)
+    if len({part_name(part) for part in found}) != 1:
+        names = {part_name(part) for part in schema_parts(schema)}
+        raise UnknownNameError(kind_of_parts(schema), name, names)
+    return tuple(part for part in found if type(part) is type(found[0]))
 
 
 def _columns(part: Part) -> tuple[DescribedColumn, ...]:
@@ -215,20 +256,3 @@ def _count(database: Database, part: Part, quote: str) -> int | None:
     except QueryError:  # too many for a second, or a policy that lets nobody count them
         return None
     return int(str(found[0][0]))
-
-
-def _sampling(database: Database, part: Part, quote: str, rows: int) -> str:
-    """Return the statement that reads some rows."""
-    names = [field.name for field in part_fields(part)[:_WIDEST]]
-    if not names:
-        raise StatementError(f"'{part_name(part)}' has no columns or properties to show.")
-    if isinstance(part, TableInfo):
-        listed = ", ".join(sql_name(name, quote) for name in names)
-        most = "" if database.dialect == "ansi" else f" LIMIT {rows}"
-        return f"SELECT {listed} FROM {sql_name(part.name, quote)}{most}"  # noqa: S608
-    listed = ", ".join(f"e.{cypher_name(name)} AS {cypher_name(name)}" for name in names)
-    label = cypher_name(part.label)
-    if isinstance(part, NodeInfo):
-        return f"MATCH (e:{label}) RETURN {listed} LIMIT {rows}"
-    source, target = cypher_name(part.source), cypher_name(part.target)
-    return f"MATCH (:{source})-[e:{label}]->(:{target}) RETURN {listed} LIMIT {rows}"

@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from dqa.cli import options
-from dqa.cli.help import QUESTIONS
+from dqa.cli import options, runs
+from dqa.cli.completion import by_name
+from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json, echo_table
 
 
 def analyse(
     *,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of 'dqa eval --out'.")],
+    run: runs.Kept,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -34,6 +35,17 @@ def analyse(
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
+    paper: Annotated[
+        str | None,
+        typer.Option(
+            "--paper",
+            metavar="NAME",
+            help="Print the tables and figures of this paper, the run's numbers below the printed "
+            "ones.",
+            autocompletion=by_name("publication"),
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
@@ -41,17 +53,37 @@ def analyse(
     Every measure is a written rule that asks no model; docs/analysis.md has them. Databases are
     counted together. With --json every single run is listed with its own measures, too.
     """
+    if paper is not None:
+        _print_paper(run, paper, reference, questions, as_json=as_json)
+        return
     from dqa.api.measuring import analyse as analyse_run
 
     found = analyse_run(run, reference, questions=questions)
     if as_json:
         echo_json(found.to_json())
         return
-    from dqa.api.runs import read_run
+    from dqa.api.reading import read_run
     from dqa.report.analyse_tables import notes, tables
 
     for title, table in tables(found):
         echo(title)
         echo_table(table)
     for line in (*read_run(run).scoring(), *notes(found)):
+        echo(line)
+
+
+def _print_paper(
+    run: str, paper: str, reference: str | None, questions: Path | None, *, as_json: bool
+) -> None:
+    from dqa.api.measuring import view_paper
+    from dqa.report.paper_tables import notes, tables
+
+    view = view_paper(run, paper, reference, questions=questions)
+    if as_json:
+        echo_json(view.to_json())
+        return
+    for title, table in tables(view):
+        echo(title)
+        echo_table(table)
+    for line in notes(view):
         echo(line)

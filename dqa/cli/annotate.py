@@ -10,12 +10,13 @@ from dqa.cli.bundles import with_options
 from dqa.cli.output import echo, echo_json, report_defects
 from dqa.cli.shared_bundles import AnyQuestionOptions
 from dqa.core.text import counted
+from dqa.evaluation.options import EngineOptions
 
 if TYPE_CHECKING:
     from dqa.evaluation.annotate import Annotation
 
 
-@with_options(questions=AnyQuestionOptions)
+@with_options(questions=AnyQuestionOptions, working=EngineOptions)
 def annotate(  # noqa: PLR0913  (one parameter an option)
     *,
     questions: AnyQuestionOptions,
@@ -23,6 +24,7 @@ def annotate(  # noqa: PLR0913  (one parameter an option)
     seed: options.Seed = 0,
     form: options.Form = "relational",
     rule_set: options.RuleSet = None,
+    working: EngineOptions,
     strict: options.Strict = False,
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
@@ -32,7 +34,7 @@ def annotate(  # noqa: PLR0913  (one parameter an option)
 
     read = questions.source(seed, options.scenarios_in(scenarios), form=form, strict=strict).read()
     report_defects(read.defects, verbose)
-    annotations = annotate_all(read, rule_set)
+    annotations = annotate_all(read, rule_set, options=working)
     if as_json:
         echo_json([annotation.to_json() for annotation in annotations])
         return

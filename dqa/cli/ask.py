@@ -13,9 +13,10 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.bundles import with_options
-from dqa.cli.completion import by_name
+from dqa.cli.completion import by_name, by_target
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json
+from dqa.cli.reviewing import ReviewOptions
 from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
@@ -60,6 +61,7 @@ class AskedOptions:
             "--target",
             metavar="KEY=VALUE",
             help="What the scenario's question is about; may be given several times.",
+            autocompletion=by_target,
             rich_help_panel=QUESTIONS,
         ),
     ] = None
@@ -167,7 +169,9 @@ class AskedOptions:
         return tuple(self.candidate) if self.candidate else self.candidates
 
 
-@with_options(asked=AskedOptions, asking=DecidingOptions, calling=CallOptions)
+@with_options(
+    asked=AskedOptions, asking=DecidingOptions, reviewing=ReviewOptions, calling=CallOptions
+)
 def ask(  # noqa: PLR0913  (one parameter an option)
     *,
     database: Annotated[
@@ -201,6 +205,7 @@ def ask(  # noqa: PLR0913  (one parameter an option)
         ),
     ] = None,
     asking: DecidingOptions,
+    reviewing: ReviewOptions,
     calling: CallOptions,
     tables: options.Tables = None,
     policy: options.Policy = None,
@@ -233,12 +238,15 @@ def ask(  # noqa: PLR0913  (one parameter an option)
     from dqa.api.asking import ask as ask_one
     from dqa.api.asking import write_decision_page
 
+    reviewer = reviewing.reviewer()
     question = asked.asked()
     prices = calling.prices
     if page is not None:
         require_new_file(page)
     with _new_file(trace):
         with Steps(prices) as steps:
+            if reviewer is not None:
+                reviewer.steps = steps
             decided = ask_one(
                 database,
                 question,
@@ -248,21 +256,35 @@ def ask(  # noqa: PLR0913  (one parameter an option)
                 audit=audit,
                 tables=options.tables_in(tables),
                 watcher=steps,
+                reviewer=reviewer,
+                review=reviewing.kinds,
                 debug=debug,
                 **asking.fields(rule_set),
             )
         written = decided.to_json()
-        if as_json:
-            echo_json(written)
-        else:
-            echo(*_as_text(decided).split("\n"))
-        for warning in decided.warnings:
-            echo(f"warning: {warning}", err=True)
+        interrupted = reviewer is not None and reviewer.was_interrupted
+        if not interrupted:  # whoever interrupts wants to read nothing; what happened is kept
+            _tell(decided, written if as_json else None)
         if trace is not None:  # after the answer, which was paid for, has been told
             _write_trace(trace, written)
         if page is not None:
             write_decision_page(decided, page)
+    if interrupted:
+        raise KeyboardInterrupt
     _fail(decided, trace)
+
+
+def _tell(decided: Trace, written: object | None) -> None:
+    """Print a decision, as JSON where it is given so, and what it does not take into account."""
+    if written is None:
+        echo(*_as_text(decided).split("\n"))
+    else:
+        echo_json(written)
+    for warning in decided.warnings:
+        echo(f"warning: {warning}", err=True)
+    problem = None if decided.asked is None else decided.asked.problem
+    if problem is not None:
+        echo(f"warning: The record has no outcomes of the alternatives: {problem}", err=True)
 
 
 def _fail(decided: Trace, trace: Path | None) -> None:
@@ -314,12 +336,16 @@ def _write_trace(path: Path, written: object) -> None:
 
 
 def _as_text(decided: Trace) -> str:
+    from dqa.report.reviews import reviews_line
     from dqa.report.tables import Spending, model_line
 
     lines = [f"Answer: {decided.answer or '(none)'}"]
     if decided.choice is not None:
         lines.append(f"Choice: {decided.choice}")
     ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
+    if decided.ended_by is not None:
+        ending += f", by its {decided.ended_by}"
+        ending += "" if decided.choice is None else ": the best by what it had seen"
     lines.append(f"{ending}. {decided.error}" if decided.error else ending)
     for number, plan in enumerate(decided.plans, start=1):
         lines += [f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"]
@@ -332,6 +358,8 @@ def _as_text(decided: Trace) -> str:
         else:
             cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
             lines.append(f"    -> {counted(evidence.row_count, 'row')}{cut}")
+    reviewed = reviews_line(decided.events)
+    lines += [] if reviewed is None else [reviewed]
     lines.append(model_line(decided.model))
     lines.append(str(Spending.of(decided.usage, decided.cost)))
     return "\n".join(lines)

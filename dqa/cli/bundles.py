@@ -20,7 +20,13 @@ from dqa.cli.help import DATABASES, LIMITS, MODELS
 from dqa.core.records import Record
 
 _Command: TypeAlias = Callable[..., None]
-_METAVARS: Mapping[str, str] = {"timeout": "SECONDS", "patience": "SECONDS", "isolation": "WHERE"}
+_METAVARS: Mapping[str, str] = {
+    "timeout": "SECONDS",
+    "patience": "SECONDS",
+    "isolation": "WHERE",
+    "engine": "NAME",
+    "ray_address": "HOST:PORT",
+}
 _GROUPS: Mapping[str, str] = {
     "record": MODELS,
     "replay": MODELS,

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from threading import Thread
 from typing import TypeAlias
+
+import typer
+
+_PATIENCE = 3.0
+"""Seconds that who types waits for values of a database."""
 
 Completion: TypeAlias = Callable[[str], list[str]]
 """Returns what a word may become, by its beginning."""
@@ -33,6 +39,36 @@ def by_model(incomplete: str) -> list[str]:
     from dqa import plugins
 
     return _beginning(incomplete, [f"scripted:{name}" for name in plugins.script_names()])
+
+
+def by_target(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete a target's key, and behind it the values that the database has.
+
+    Scenario, database and policy are those of the command line so far; where they are missing or
+    fail, or take longer than a reader waits, nothing is offered.
+    """
+    scenario, database = context.params.get("scenario"), context.params.get("database")
+    one = database[0] if isinstance(database, list | tuple) and database else database
+    if not scenario:
+        return []
+    found: list[str] = []
+
+    def complete() -> None:
+        from dqa.api.target_values import complete_target
+        from dqa.core.errors import DqaError
+
+        try:
+            told = context.params.get("target") or ()
+            place, policy = str(one) if one else None, context.params.get("policy")
+            found.extend(complete_target(str(scenario), place, told, incomplete, policy))
+        except (DqaError, OSError):
+            return  # a shell has nowhere to say it
+
+    # A database that does not answer keeps its thread, and nobody who types.
+    worker = Thread(target=complete, daemon=True)
+    worker.start()
+    worker.join(_PATIENCE)
+    return [] if worker.is_alive() else found
 
 
 def by_format(incomplete: str) -> list[str]:

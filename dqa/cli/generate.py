@@ -19,13 +19,13 @@ from dqa.cli.shared_bundles import DecidingOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.paths import require_new_folder
 from dqa.core.text import counted
-from dqa.evaluation.options import CallOptions
+from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
 
 if TYPE_CHECKING:
     from dqa.loaders.generator import Mix
 
 
-@with_options(asking=DecidingOptions, calling=CallOptions)
+@with_options(asking=DecidingOptions, calling=CallOptions, working=EngineOptions)
 def generate(  # noqa: PLR0913  (one parameter an option)
     *,
     out: Annotated[
@@ -152,6 +152,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
     ] = None,
     asking: DecidingOptions,
     calling: CallOptions,
+    working: EngineOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate questions and their databases into a new folder, in the release's own layout."""
@@ -175,6 +176,7 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         "like_release": like_release,
         "resist": () if resist is None else options.names_in("--resist", resist),
     }
+    running = RunOptions(engine=working.engine, ray_address=working.ray_address)
     require_new_folder(out)
     named = options.set_in(asking.settings)
     if named is not None:
@@ -183,12 +185,12 @@ def generate(  # noqa: PLR0913  (one parameter an option)
 
         write_set(named, out)
     else:
-        _generate(out, asked, asking, calling)
+        _generate(out, asked, asking, {"calls": calling, "options": running})
     _report(out, as_json)
 
 
 def _generate(
-    out: Path, asked: Mapping[str, Any], asking: DecidingOptions, calling: CallOptions
+    out: Path, asked: Mapping[str, Any], asking: DecidingOptions, how: Mapping[str, Any]
 ) -> None:
     """Generate what is asked for into a folder, whose manifest says what that was."""
     from dqa.api.generating import generate as generate_all
@@ -196,7 +198,7 @@ def _generate(
     from dqa.loaders import generator
 
     deciding = Deciding(**asking.fields(None, reads=True))
-    made = generate_all(seed=asking.seed, deciding=deciding, calls=calling, **asked)
+    made = generate_all(seed=asking.seed, deciding=deciding, **how, **asked)
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
     usual = {"scenarios": scenarios, "count": 10}
     told = usual | {name: value for name, value in asked.items() if value or name in _TOLD}

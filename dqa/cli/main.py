@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -35,21 +36,53 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
         "trace:trace",
         "Show what a decider did, step by step, and what its decision is worth.",
     ),
+    "play": (
+        "play:play",
+        "Let a player play games against an opponent, and print what it got, with intervals.",
+    ),
+    "tournament": (
+        "tournament:tournament",
+        "Let players play every opponent, and print a paper's tables with the figures beside.",
+    ),
     "runs": (
         "run_list:list_runs",
-        "List the runs below folders: what was evaluated and when, how much is judged and right.",
+        "List the runs below folders and in stores: what was evaluated, and how much is right.",
+    ),
+    "copy": (
+        "copying:copy",
+        "Copy a run from a folder into a store, from a store into a folder, or into another one.",
     ),
     "results": (
         "results:results",
         "Print the table of a stored run again, or list its decisions: the wrong, what failed.",
     ),
+    "compare": (
+        "compare:compare",
+        "Compare deciders, of one run or several, on the questions that they share.",
+    ),
     "analyse": (
         "analyse:analyse",
         "Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.",
     ),
+    "report": (
+        "report:report",
+        "Write runs as one self-contained page: figures, charts, questions and traces.",
+    ),
+    "view": (
+        "view:view",
+        "Serve the report of runs to this machine, live while they go on, until Ctrl-C.",
+    ),
+    "export": (
+        "export:export",
+        "Write a run for other programs: a row a decision, or logs that 'inspect view' opens.",
+    ),
     "ask": (
         "ask:ask",
         "Ask one question about any database; exit code 1 where it ends without an answer.",
+    ),
+    "init": (
+        "init:init",
+        "Propose a scenario's folder from a database: tables, rules, question and statements.",
     ),
     "schema": (
         "schema:schema",
@@ -74,6 +107,10 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "audit": (
         "audit:audit",
         "Judge every official label under every rule set, and say what it rests on.",
+    ),
+    "train": (
+        "train:train",
+        "Train players of a world, and keep them for games to come.",
     ),
     "list": (
         "listing:list_known",
@@ -199,7 +236,8 @@ def run() -> None:
         # A terminal without Unicode must not turn an answer into a crash.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app()
+        with _measured():
+            app()
     except SystemExit as ended:
         if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
             raise KeyboardInterrupt from None  # which Typer makes a silent exit of
@@ -213,6 +251,15 @@ def run() -> None:
             raise
         _drop_what_cannot_be_written()
         _leave(problem, 1)
+
+
+def _measured() -> AbstractContextManager[object]:
+    """Return what sends spans, where OpenTelemetry's settings ask for them."""
+    if not any(name.startswith("OTEL_") for name in os.environ):
+        return nullcontext()  # and nothing is imported
+    from dqa.api.telemetry import export_spans
+
+    return export_spans()
 
 
 def _drop_what_cannot_be_written() -> None:

@@ -189,6 +189,28 @@ BaseUrl = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
+Temperature = Annotated[
+    float,
+    typer.Option(
+        "--temperature",
+        metavar="X",
+        min=0.0,
+        max=2.0,
+        help="Of models that have one; above 0 each of several --epochs draws its own replies.",
+        rich_help_panel=MODELS,
+    ),
+]
+ReplyTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--reply-tokens",
+        metavar="N",
+        min=1,
+        help="Most tokens of one reply of a model; by default its server's own bound, which may be "
+        "none.",
+        rich_help_panel=LIMITS,
+    ),
+]
 Protocol = Annotated[
     ProtocolName,
     typer.Option(
@@ -237,6 +259,61 @@ MaxSteps = Annotated[
         metavar="N",
         min=1,
         help="Most model replies for one question.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxSeconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds",
+        metavar="SECONDS",
+        help="Most seconds of one decision, which then ends with the best so far.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxStatements = Annotated[
+    int | None,
+    typer.Option(
+        "--max-statements",
+        metavar="N",
+        help="Most statements and other calls of tools of one decision; then likewise.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxRows = Annotated[
+    int | None,
+    typer.Option(
+        "--max-rows",
+        metavar="N",
+        help="Most rows that these return together; then likewise.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxScanned = Annotated[
+    int | None,
+    typer.Option(
+        "--max-scanned",
+        metavar="N",
+        help="Most rows that the database goes through for these, where it says how many (MySQL, "
+        "MariaDB), or else that they return; then likewise.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        metavar="N",
+        help="Most tokens of one decision, in and out together; then likewise.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost",
+        metavar="X",
+        help="Most money of one decision, by the prices of tokens; then likewise.",
         rich_help_panel=LIMITS,
     ),
 ]
@@ -327,9 +404,10 @@ def settings_in(given: Iterable[str] | None) -> dict[str, str]:
     return pairs_in("--set", [value for value in given or () if "=" in value], "NAME=VALUE")
 
 
-def names_in(option: str, listed: str) -> tuple[str, ...]:
+def names_in(option: str, listed: str, *, once: bool = True) -> tuple[str, ...]:
     """Return the names in a list separated by commas, each once; `UsageError` for an empty one."""
-    names = tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
+    found = [name.strip() for name in listed.split(",") if name.strip()]
+    names = tuple(dict.fromkeys(found) if once else found)
     if not names:
         raise UsageError(f"{option} names nothing: give one or more names, separated by commas.")
     return names

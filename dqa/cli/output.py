@@ -71,8 +71,8 @@ def echo_report(run: Run) -> None:
         echo_table(table)
     for line in run.lines():
         echo(line)
-    if run.folder is not None:
-        echo(f"Results and traces are in {run.folder}.")
+    if run.place is not None:
+        echo(f"Results and traces are in {run.place}.")
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:

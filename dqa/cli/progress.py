@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from dqa.core.events import FaultEvent, WarningEvent
     from dqa.evaluation.build import BuiltRun
+    from dqa.evaluation.playing.setup import GameSetup
     from dqa.evaluation.results import Result
 
 _MENDED = frozenset({"after_stop", "unsupported"})
@@ -42,7 +44,7 @@ class Progress(Watcher):
     Attributes
     ----------
     total, done
-        Decisions of the whole run, and those that are made.
+        Decisions of the whole run, and those that are made, by this process or another.
     """
 
     def __init__(self, *, verbose: bool) -> None:
@@ -50,7 +52,8 @@ class Progress(Watcher):
         self._verbose = verbose
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._correct = 0
+        self._correct = self._failed = self._elsewhere = 0
+        self._counting = threading.Lock()
         self._said: set[str] = set()
         self._open = ExitStack()
 
@@ -67,17 +70,60 @@ class Progress(Watcher):
         report_defects(built.setup.questions.defects, self._verbose)
         self.total, self.done = built.setup.size, done
         if sys.stderr.isatty():
-            self._bar = self._open.enter_context(_bar())
+            self._bar = self._open.enter_context(_bar("{task.fields[correct]} correct"))
             self._task = self._bar.add_task("Deciding", total=self.total, completed=done, correct=0)
+
+    def training(self, players: Sequence[str]) -> None:
+        """Begin to show how many of the players that learn were trained."""
+        if not sys.stderr.isatty():
+            return
+        if self._bar is None:
+            self._bar = self._open.enter_context(_bar(""))
+        named = visible(", ".join(players))
+        self._task = self._bar.add_task(f"Training {named}", total=len(players))
+
+    def trained(self, player: str) -> None:
+        """Show one player more."""
+        del player
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=1)
+            if self._bar.finished:
+                self._open.close()
+                self._bar = self._task = None
+
+    def unreadable(self, text: str) -> None:
+        """Say it at once."""
+        echo(f"warning: {visible(text)}", err=True)
+
+    def playing(self, setup: GameSetup, done: int) -> None:
+        """Begin to show how many games were played."""
+        for warning in setup.warnings:
+            echo(f"warning: {warning}", err=True)
+        self.total, self.done = setup.spec.size, done
+        if sys.stderr.isatty():
+            self._bar = self._open.enter_context(_bar("{task.fields[failed]} failed"))
+            self._task = self._bar.add_task("Playing", total=self.total, completed=done, failed=0)
 
     def decided(self, result: Result) -> None:
         """Show one decision more."""
         from dqa.evaluation.results import Outcome
 
-        self.done += 1
+        with self._counting:
+            self.done += 1
         self._correct += result.outcome is Outcome.CORRECT
+        self._failed += result.outcome.repeated
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, advance=1, correct=self._correct)
+            self._bar.update(
+                self._task, completed=self.done, correct=self._correct, failed=self._failed
+            )
+
+    def decided_elsewhere(self, count: int) -> None:
+        """Show what other processes have made of the same run."""
+        with self._counting:
+            self.done += count - self._elsewhere
+            self._elsewhere = count
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self.done)
 
     def faulted(self, fault: FaultEvent) -> None:
         """Say the first failure of each kind at once: what follows waits, and is in the traces."""
@@ -99,7 +145,7 @@ class Progress(Watcher):
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _bar() -> Bar:
+def _bar(told: str) -> Bar:
     from rich import progress as bar
     from rich.console import Console
 
@@ -107,7 +153,7 @@ def _bar() -> Bar:
         bar.TextColumn("{task.description}"),
         bar.BarColumn(),
         bar.MofNCompleteColumn(),
-        bar.TextColumn("{task.fields[correct]} correct"),
+        bar.TextColumn(told),
         bar.TimeElapsedColumn(),
         bar.TimeRemainingColumn(),
         console=Console(stderr=True),

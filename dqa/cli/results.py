@@ -1,8 +1,7 @@
-"""``dqa results``: what a stored run came to, from its folder alone."""
+"""``dqa results``: what a run came to, from what was kept of it alone."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,7 @@ from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json, echo_report
 from dqa.core.errors import UsageError
 from dqa.evaluation.results import Outcome
-from dqa.report.hints import resume_command, trace_command
+from dqa.report.hints import command, resume_command, trace_command
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def results(  # noqa: PLR0913  (one parameter an option)
     *,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of 'dqa eval --out'.")],
+    run: runs.Kept,
     wrong: Annotated[
         bool,
         typer.Option(
@@ -71,18 +70,21 @@ def results(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Print the table of a stored run again, or list its decisions: the wrong, what failed.
 
-    Everything comes from the run's folder: no release, database or model is needed. With any of the
+    Everything comes from what was kept: no release, database or model is needed. With any of the
     options that narrow it down, decisions are listed in place of the table, each with what was
     chosen, what is right, and the command that shows how it came about.
     """
-    from dqa.api.runs import read_run
+    from dqa.api.reading import read_run
 
     found = read_run(run)
-    if found.folder is None:
-        raise UsageError(f"{run} holds one decision, which nobody judged: 'dqa trace {run}'.")
+    if found.place is None:
+        raise UsageError(
+            f"{run} holds one decision, which nobody judged: '{command('trace', str(run))}' shows "
+            "it."
+        )
     if not found.results:
         raise UsageError(
-            f"{run} holds no finished decision yet: '{resume_command(found.folder)}' goes on."
+            f"{run} holds no finished decision yet: '{resume_command(found.place)}' goes on."
         )
     listed = bool(wrong or failed or outcome or question or scenario or database or decider)
     if not listed:
@@ -107,11 +109,13 @@ def results(  # noqa: PLR0913  (one parameter an option)
 
 
 def _list(run: Run, wanted: tuple[Result, ...]) -> None:
+    repeated = run.is_repeated
     for result in wanted:
         where = f"{result.question} on {result.database} by {result.decider}"
+        where += f", epoch {result.epoch}" if repeated else ""
         echo(f"{where}: {result.outcome}. {_told(result)}")
-        if run.folder is not None:
-            echo(f"    {trace_command(run.folder, result.key)}")
+        if run.place is not None:
+            echo(f"    {trace_command(run.place, result.key, repeated=repeated)}")
     echo(f"{len(wanted)} of {len(run.results)} decisions.")
 
 

@@ -1,4 +1,4 @@
-"""Going on with a run: what its folder says, changed by the options that stand beside ``--resume``.
+"""Options beside a spec that is given: that of a run that goes on (``--resume``), or a file's.
 
 An option that says something else than the run is refused, by `dqa.evaluate`, which compares. What
 may differ is how the run goes about its work, and an address or a place: a password that the folder
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from dqa.cli import options
-from dqa.cli.shared_bundles import AnyQuestionOptions, DecidingOptions
+from dqa.cli.shared_bundles import AnyQuestionOptions
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 
 if TYPE_CHECKING:
-    from dqa.evaluation.spec import RunSpec
+    from dqa.evaluation.spec import ModelSpec, RunSpec
     from dqa.loaders.sources import QuestionSource
 
 _Options = TypeVar("_Options", bound=Record)
@@ -38,76 +38,137 @@ def given_by(context: typer.Context) -> dict[str, Any]:
     }
 
 
-def how_to_resume(folder: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+def how_to_resume(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `dqa.evaluate` that go on with a run.
 
     Parameters
     ----------
-    folder
-        Of the run.
+    run
+        The run.
     given
         The options that stand in the command line, by parameter.
 
     Raises
     ------
     UsageError
-        The folder holds no run that can go on, or ``--out`` names another one.
+        There is no run that can go on, or ``--out`` names another one.
     """
-    from dqa.evaluation.folders import read_resumable
+    from dqa.evaluation.folders import require_questions
+    from dqa.evaluation.stores.places import place_of
+    from dqa.evaluation.stores.reading import open_reader
+    from dqa.report.hints import resume_command
 
-    if "out" in given and Path(given["out"]).resolve() != folder.resolve():
-        raise UsageError(f"--resume {folder} goes on in that folder: leave out --out.")
-    record, spec = read_resumable(folder)
-    how: dict[str, Any] = {
+    place = place_of(run)
+    if "out" in given and place_of(given["out"]) != place:
+        raise UsageError(f"--resume {place} goes on there: leave out --out.")
+    record, found = open_reader(place).resumable()
+    why = f"'{resume_command(place, games=True)}' goes on with it."
+    spec = require_questions(found, str(place), why)
+    if spec is None:
+        raise AssertionError("a run without a spec cannot go on")
+    return {
         "options": _changed(record.options, given),
         "calls": _changed(record.calls, given),
         **_deciding(spec, given),
+        "what": _questions(spec, given),
     }
-    for name in ("deciders", "databases"):
-        if name in given:
-            how[name] = options.names_in(f"--{name}", given[name])
-    for name in ("strict_official", "policy"):
-        if name in given:
-            how[name] = given[name]
-    return how | {"what": _questions(spec, given)}
+
+
+def how_to_follow(file: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `dqa.evaluate` for a spec in a file and the options beside it.
+
+    Parameters
+    ----------
+    file
+        Of the spec, JSON or YAML.
+    given
+        The options that stand in the command line, by parameter; they go first.
+
+    Raises
+    ------
+    UsageError
+        The file is no spec.
+    """
+    from dqa.evaluation.options import CallOptions, RunOptions
+    from dqa.evaluation.spec import RunSpec
+
+    spec = RunSpec.read(file)
+    asked = _questions(spec, given)
+    return {
+        "options": _changed(RunOptions(), given),
+        "calls": _changed(CallOptions(), given),
+        **_deciding(spec, given),
+        "what": spec if asked is None else spec.changed(questions=asked),
+    }
 
 
 def _changed(recorded: _Options, given: Mapping[str, Any]) -> _Options:
     """Return how the run went about its work, with what is given now."""
     names = {name for name in type(recorded).model_fields if name in given}
+    if "engine" in given:  # the address is that of another one
+        names.add("ray_address")
     for group in _TOGETHER:
         if names & set(group):
             names |= set(group) & set(type(recorded).model_fields)
     return recorded.changed(**{name: given.get(name) for name in names})
 
 
-def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    recorded: dict[str, Any] = {
-        "model": spec.model.name,
-        "base_url": spec.model.base_url,
-        "planner": None if spec.planner is None else spec.planner.name,
-        "planner_base_url": None if spec.planner is None else spec.planner.base_url,
-        "protocol": spec.protocol,
-        "seed": spec.seed,
-        "max_steps": spec.max_steps,
-        "row_limit": spec.limits.rows,
-        "digits": spec.display.digits,
-        "samples": spec.display.samples,
-        "schema_tokens": spec.display.schema_tokens,
-    }
-    merged = {name: given.get(name, value) for name, value in recorded.items()}
-    settings = options.settings_in(given.get("settings")) or spec.settings
-    listed = [f"{name}={value}" for name, value in settings.items()]
-    asking = DecidingOptions(**merged, settings=listed)
-    return asking.fields(given.get("rule_set", spec.rule_set)) | {
-        "limits": replace(spec.limits, rows=asking.row_limit),
-        "display": replace(
-            spec.display,
-            digits=asking.digits,
-            samples=asking.samples,
-            schema_tokens=asking.schema_tokens,
-        ),
-    }
+def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a spec that options beside it change."""
+    how = {name: given[name] for name in _SAME_NAMES if name in given}
+    for name in ("deciders", "databases"):
+        if name in given:
+            how[name] = options.names_in(f"--{name}", given[name])
+    if "models" in given:
+        how |= each_of(given)
+    elif {"model", "base_url"} & given.keys():
+        how["model"] = _model(spec.model, given.get("model"), given.get("base_url"))
+    if {"planner", "planner_base_url"} & given.keys():
+        how["planner"] = _model(spec.planner, given.get("planner"), given.get("planner_base_url"))
+    settings = options.settings_in(given.get("settings"))
+    if settings:
+        how["settings"] = settings
+    for field, (names, prefix) in _PARTS.items():
+        part = {name: given[f"{prefix}{name}"] for name in names if f"{prefix}{name}" in given}
+        if part:
+            how[field] = replace(getattr(spec, field), **part)
+    if "row_limit" in given:
+        how["limits"] = replace(spec.limits, rows=given["row_limit"])
+    return how
+
+
+def each_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a spec for ``--models``, which share an address."""
+    from dqa.evaluation.spec import ModelSpec
+
+    if "model" in given:
+        raise UsageError("Give --model or --models, not both.")
+    named = options.names_in("--models", given["models"], once=False)
+    together = tuple(ModelSpec(name=name, base_url=given.get("base_url")) for name in named)
+    return {"models": together, "model": together[0]}
+
+
+_SAME_NAMES = (
+    *("epochs", "max_steps", "policy", "protocol", "reply_tokens", "rule_set", "seed"),
+    *("strict_official", "temperature"),
+)
+"""Options that are called as their fields."""
+_PARTS = {
+    "display": (("digits", "samples", "schema_tokens"), ""),
+    "budget": (("seconds", "statements", "rows", "scanned", "tokens", "cost"), "max_"),
+}
+"""Fields of several parts, each an option of its own, with what stands before its name."""
+
+
+def _model(recorded: ModelSpec | None, name: str | None, base_url: str | None) -> ModelSpec:
+    from dqa.evaluation.spec import ModelSpec
+
+    if recorded is None:
+        if name is None:
+            raise UsageError("--planner-base-url says where the model of --planner is: name one.")
+        return ModelSpec(name=name, base_url=base_url)
+    changed = {"name": name, "base_url": base_url}
+    return recorded.changed(**{key: value for key, value in changed.items() if value is not None})
 
 
 def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:

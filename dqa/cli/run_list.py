@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
 def list_runs(
     *,
     folders: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
-            metavar="FOLDER",
-            help="Where to look, and below; by default 'runs' and the current folder.",
+            metavar="FOLDER|STORE",
+            help="Where to look, and below, or a store; by default 'runs' and the current folder.",
         ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs below folders: what was evaluated and when, how much is judged and right.
+    """List the runs below folders and in stores: what was evaluated, and how much is right.
 
     The latest comes first. What a failing server, a spent budget or a bug ended has failed, and is
     asked again by 'dqa eval --resume RUN', as is what was not reached.
@@ -45,8 +44,7 @@ def list_runs(
 
 def _list(found: tuple[StoredRun, ...]) -> None:
     for run in found:
-        folder = Path(run.folder)
-        echo(f"{folder}  {run.began:%Y-%m-%d %H:%M} UTC  {_state(run)}")
+        echo(f"{run.folder}  {run.began:%Y-%m-%d %H:%M} UTC  {_state(run)}")
         if run.problem is not None:
             echo(f"    {run.problem}")
             continue
@@ -54,10 +52,13 @@ def _list(found: tuple[StoredRun, ...]) -> None:
         asked = ", ".join(run.deciders)
         if run.databases:  # of a user's own questions they are known by what was decided
             asked += f" on {', '.join(run.databases)}"
-        echo(f"    {asked}; model: {run.model or 'none'}")
+        asked += f"; model: {run.model or 'none'}"
+        if run.labelled:
+            asked += f", labels: {', '.join(run.labelled)}"
+        echo(f"    {asked}; {run.epochs} epochs" if run.epochs > 1 else f"    {asked}")
         echo(f"    {_figures(run.counts)}")
         if run.counts.complete is False:
-            echo(f"    goes on by: {resume_command(folder)}")
+            echo(f"    goes on by: {resume_command(run.folder, games=run.games)}")
 
 
 def _state(run: StoredRun) -> str:
@@ -69,7 +70,10 @@ def _state(run: StoredRun) -> str:
 def _figures(counts: RunCounts) -> str:
     """Return how much is judged, failed and not made, and how much of what is judged is right."""
     of = "" if counts.planned is None else f" of {counts.planned}"
-    told = [f"{counts.judged}{of} judged"]
+    if counts.played:
+        told = [f"{counts.played}{of} games played"]
+    else:
+        told = [f"{counts.judged}{of} judged"]
     if counts.right is not None:
         told[0] += f", {100 * counts.right:.1f} % of them right"
     if counts.unlabelled:

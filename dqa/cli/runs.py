@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dqa.cli.completion import by_name
-from dqa.cli.help import DATABASES, MODELS
+from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 
 Run = Annotated[
-    Path,
-    typer.Argument(metavar="RUN", help="Folder of 'dqa eval --out', or file of 'dqa ask --trace'."),
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Folder or STORE#NAME of 'dqa eval --out', or file of 'dqa ask --trace'.",
+    ),
+]
+Kept = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="Folder or STORE#NAME of 'dqa eval --out'."),
 ]
 RunQuestion = Annotated[
     str | None,
@@ -36,5 +42,11 @@ ByDecider = Annotated[
         help="Only this decider's runs.",
         autocompletion=by_name("decider"),
         rich_help_panel=MODELS,
+    ),
+]
+OfEpoch = Annotated[
+    int | None,
+    typer.Option(
+        "--epoch", metavar="N", min=1, help="Only this repeat.", rich_help_panel=QUESTIONS
     ),
 ]

@@ -115,11 +115,19 @@ class DecidingOptions:
     planner_base_url: options.PlannerUrl = None
     protocol: options.Protocol = "react"
     seed: options.Seed = 0
+    temperature: options.Temperature = 0.0
+    reply_tokens: options.ReplyTokens = None
     max_steps: options.MaxSteps = 20
     row_limit: options.RowLimit = 200
     digits: options.Digits = 6
     samples: options.Samples = 0
     schema_tokens: options.SchemaTokens = 10_000
+    max_seconds: options.MaxSeconds = None
+    max_statements: options.MaxStatements = None
+    max_rows: options.MaxRows = None
+    max_scanned: options.MaxScanned = None
+    max_tokens: options.MaxTokens = None
+    max_cost: options.MaxCost = None
     settings: options.Settings = None
 
     def fields(self, rule_set: str | None, *, reads: bool = False) -> DecidingFields:
@@ -127,6 +135,7 @@ class DecidingOptions:
 
         Only where the command `reads` questions may a set's name stand among the settings.
         """
+        from dqa.core.budgets import DecisionBudget
         from dqa.core.database import Limits
         from dqa.core.display import Display
         from dqa.evaluation.spec import ModelSpec
@@ -145,7 +154,17 @@ class DecidingOptions:
             else options.pairs_in("--set", self.settings or (), "NAME=VALUE"),
             "rule_set": rule_set,
             "seed": self.seed,
+            "temperature": self.temperature,
+            "reply_tokens": self.reply_tokens,
             "max_steps": self.max_steps,
             "limits": Limits(rows=self.row_limit),
             "display": Display(self.digits, self.samples, schema_tokens=self.schema_tokens),
+            "budget": DecisionBudget(
+                self.max_seconds,
+                self.max_statements,
+                self.max_rows,
+                self.max_scanned,
+                self.max_tokens,
+                self.max_cost,
+            ),
         }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Self
 
 from dqa.core.events import (
@@ -32,6 +33,7 @@ _LONGEST = 72
 """Characters that are shown of a statement."""
 _WORDS = {
     "RefusedStatementError": "refused",
+    "NotApprovedError": "refused by you",
     "StatementTimeoutError": "stopped, as it took too long",
 }
 
@@ -63,6 +65,18 @@ class Steps(DecisionWatcher):
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to somebody who is asked there."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
 
     def asking(self, step: int) -> None:
         """Say that a model thinks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,7 @@ def trace(  # noqa: PLR0913  (one parameter an option)
     question: runs.RunQuestion = None,
     database: runs.OnDatabase = None,
     decider: runs.ByDecider = None,
+    epoch: runs.OfEpoch = None,
     full: Annotated[
         bool,
         typer.Option(
@@ -38,15 +40,15 @@ def trace(  # noqa: PLR0913  (one parameter an option)
     of several deciders or on several databases, the runs are listed; name one with --decider and
     --database. With --json all of them are printed; without QUESTION, a run's results.
     """
-    from dqa.api.runs import read_run
+    from dqa.api.reading import read_run
 
     found = read_run(run)
-    if question is None and found.folder is not None:
+    if question is None and found.place is not None:
         decided = found.find(database=database, decider=decider)
         if len({result.question for result in decided}) > 1:
             _list_questions(found, decided, as_json=as_json)
             return
-    wanted = found.select(question, database, decider)
+    wanted = found.select(question, database, decider, epoch=epoch)
     if as_json:
         echo_json([_as_json(found, one) for one in wanted])
     elif len(wanted) == 1:
@@ -64,6 +66,7 @@ def _as_json(run: Run, trace: Trace) -> dict[str, object]:
         "question": trace.question,
         "database": trace.database,
         "decider": trace.decider,
+        "epoch": trace.epoch,
         "model": trace.model,
         "passages": [passage_to_json(passage) for passage in run.passages(trace)],
     }
@@ -78,7 +81,7 @@ def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> No
     from rich.table import Table
     from rich.text import Text
 
-    from dqa.core.distribution import own_command
+    from dqa.core.distribution import shell_command
     from dqa.core.text import visible
 
     deciders = list(dict.fromkeys(result.decider for result in decided))
@@ -88,17 +91,27 @@ def _list_questions(run: Run, decided: Sequence[Result], *, as_json: bool) -> No
     for title in deciders:
         # To the right, as columns that may stand in a block below the others are (`fitted`).
         table.add_column(Text(visible(title)), justify="right", no_wrap=True)
-    rows: dict[tuple[str, str], dict[str, str]] = {}
+    rows: dict[tuple[str, str], dict[str, Counter[str]]] = {}
     for result in decided:
         row = rows.setdefault((result.question, result.database), {})
-        row[result.decider] = result.outcome.value
+        row.setdefault(result.decider, Counter())[result.outcome.value] += 1
     # A question's databases stand together; a run may have asked one database after the other.
     order = list(dict.fromkeys(result.question for result in decided))
     for (question, database), row in sorted(rows.items(), key=lambda one: order.index(one[0][0])):
-        cells = (question, database, *(row.get(decider, "-") for decider in deciders))
+        cells = (question, database, *(_shown(row.get(decider)) for decider in deciders))
         table.add_row(*(Text(visible(cell)) for cell in cells))
     echo_table(table)
-    echo(f"Name one: {own_command()} trace {run.folder} QUESTION --database NAME --decider NAME")
+    how = shell_command("trace", str(run.place), "QUESTION")
+    echo(f"Name one: {how} --database NAME --decider NAME")
+
+
+def _shown(outcomes: Counter[str] | None) -> str:
+    """Return what became of a question, over its repeats."""
+    if not outcomes:
+        return "-"
+    if outcomes.total() == 1:
+        return next(iter(outcomes))
+    return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
 
 
 def _list(run: Run, wanted: Sequence[Trace]) -> None:
@@ -108,16 +121,19 @@ def _list(run: Run, wanted: Sequence[Trace]) -> None:
 
     from dqa.core.text import visible
 
+    are_repeated = any(found.epoch > 1 for found in wanted)
+    titles = ["Database", "Decider", *(["Epoch"] if are_repeated else [])]
     table = Table(box=box.SIMPLE_HEAD)
-    for title in ("Database", "Decider", "Outcome", "Replies", "Answer"):
-        table.add_column(title, justify="right" if title == "Replies" else "left")
+    for title in (*titles, "Outcome", "Replies", "Answer"):
+        table.add_column(title, justify="right" if title in {"Epoch", "Replies"} else "left")
     for found in wanted:
         result = run.by_key.get(found.key)
         outcome = f"not judged ({found.ending})" if result is None else result.outcome.value
         answer = found.choice if result is None else result.choice
         named = "" if answer is None else str(answer)
-        cells = (found.database, found.decider, outcome, str(found.steps), named)
+        who = [found.database, found.decider, *([str(found.epoch)] if are_repeated else [])]
+        cells = (*who, outcome, str(found.steps), named)
         table.add_row(*(Text(visible(cell)) for cell in cells))
     echo(f"{wanted[0].question} was decided {counted(len(wanted), 'time')}:")
     echo_table(table)
-    echo("Name one with --database and --decider.")
+    echo(f"Name one with --database{', --epoch' if are_repeated else ''} and --decider.")

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 from dqa.core.display import DEFAULT_DISPLAY, Value, dump_row, round_rows
 from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
+from dqa.core.summaries import Summary
 from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
@@ -33,6 +34,9 @@ class Limits:
     cell
         Most characters of one cell's text; a longer one, or a longer list or map, is cut and says
         how long it was, so that one huge cell hides neither its row nor the others.
+    scans
+        Whether the database shall say how many rows it went through, where it can: that takes two
+        round trips more.
 
     Raises
     ------
@@ -44,6 +48,7 @@ class Limits:
     bytes: int = 32_000
     seconds: float = 10.0
     cell: int = 4_000
+    scans: bool = False
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could be returned."""
@@ -81,6 +86,10 @@ class Rows:
         How many rows there were at least, where nobody counted to the end.
     advice
         How to see what a limit on rows or bytes cut, as the reader of the text is told it.
+    summary
+        What a result holds that such a limit cut, column by column; None where nobody counted.
+    scanned
+        How many rows the database went through for it; None where it does not say.
     """
 
     columns: tuple[str, ...]
@@ -91,20 +100,26 @@ class Rows:
     total: int | None = None
     counted: int = 0
     advice: str = "aggregate, filter or use LIMIT"
+    summary: Summary | None = None
+    scanned: int | None = None
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers as a model is shown them; see `round_rows`."""
-        return replace(self, rows=round_rows(self.rows, digits, kept))
+        summary = None if self.summary is None else self.summary.rounded(digits, kept)
+        return replace(self, rows=round_rows(self.rows, digits, kept), summary=summary)
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
         """Return the text a model reads: one JSON array a line, the header first.
 
         The same rows give the same text everywhere: nothing depends on a terminal, and JSON's
         escapes keep what a cell says inside its cell. Numbers have `digits` significant digits, 0
-        for all, as `Display` says it.
+        for all, as `Display` says it. What was cut is summed up below the rows.
         """
         shown = round_rows(self.rows, digits)
-        return "\n".join([dump_row(self.columns), *map(dump_row, shown), self._closing()])
+        lines = [dump_row(self.columns), *map(dump_row, shown), self._closing()]
+        if self.summary is not None:
+            lines.append(self.summary.rounded(digits).to_text())
+        return "\n".join(lines)
 
     def _closing(self) -> str:
         shown = len(self.rows)

@@ -22,7 +22,11 @@ class Ending(StrEnum):
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
+    STOPPED = "stopped"
+    """A person who was asked to approve something ended it."""
     CRASHED = "crashed"
+    NO_DECISION = "no_decision"
+    """Its own budget was spent before it stated anything that could be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,9 @@ class Decision:
     lost
         What was used besides and led to nothing: replies that never came whole, by an estimate,
         and attempts at the decision that an outage ended.
+    ended_by
+        What ended the run before its decider did, such as ``budget: 3 statements``: the choice is
+        then the best by what had been seen. None where the decider came to its end.
     """
 
     ending: Ending
@@ -86,6 +93,7 @@ class Decision:
     outage: Outage | None = None
     trace: tuple[Event, ...] = ()
     lost: Usage = Usage()
+    ended_by: str | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "decision-qa"
 """What ``pip install`` takes; the import name and the command are ``dqa``."""
+
+_EXPANDED = frozenset('"$`\\!')
+"""What a shell does not leave alone within double quotes."""
 
 
 def own_version() -> str:
@@ -20,6 +24,19 @@ def own_command() -> str:
     ``DQA_COMMAND`` says it where that is not ``dqa``: ``start.py`` sets it.
     """
     return os.environ.get("DQA_COMMAND") or "dqa"
+
+
+def shell_command(*words: str) -> str:
+    """Return a command of ours as it can be pasted into a shell, even out of single quotes.
+
+    Messages quote commands in these, so words within are quoted in double ones where these do.
+    """
+    return " ".join((own_command(), *map(_quoted, words)))
+
+
+def _quoted(word: str) -> str:
+    quoted = shlex.quote(word)
+    return quoted if quoted == word or set(word) & _EXPANDED else f'"{word}"'
 
 
 def find_versions(*packages: str) -> dict[str, str]:

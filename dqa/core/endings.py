@@ -9,6 +9,8 @@ from dqa.core.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
     InfrastructureError,
+    OutOfBudgetError,
+    StoppedError,
     UnparsableReplyError,
 )
 from dqa.core.secrets import redact
@@ -39,8 +41,12 @@ def ending_of(error: Exception) -> FailedEnding:
     """Return how `error` ends a decision; what is not in `EXPECTED_FAILURES` is a crash."""
     if isinstance(error, UnparsableReplyError):
         return FailedEnding(Ending.UNPARSABLE, str(error))
+    if isinstance(error, OutOfBudgetError):
+        return FailedEnding(Ending.NO_DECISION, str(error))
     if isinstance(error, BudgetSpentError):
         return FailedEnding(Ending.BUDGET, str(error))
+    if isinstance(error, StoppedError):
+        return FailedEnding(Ending.STOPPED, str(error))
     if isinstance(error, InfrastructureError):
         outage: Outage = "database" if isinstance(error, DatabaseUnavailableError) else "model"
         return FailedEnding(Ending.INFRASTRUCTURE, str(error), outage)

@@ -14,6 +14,7 @@
     │   └── SituationError       a world that breaks the rules its scenario needs
     ├── QueryError               what a model (or person) wrote cannot run; shown to the model
     │   ├── RefusedStatementError    the guard will not let it run
+    │   │   └── NotApprovedError         a person who was asked will not
     │   ├── StatementError           the database refused it
     │   │   ├── NotUnderstoodError       it may be of another dialect
     │   │   └── UnknownReferenceError    it names what is not there
@@ -23,9 +24,12 @@
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
     ├── CrashError               bugs stopped a run; each is in the trace of its decision
+    ├── StoppedError             a person who was asked ended the run
     ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
+    │   └── OutOfBudgetError         those of one decision are: it is made by what was seen
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
+        │   └── GameTakenError           another process plays the game by now
         └── ModelUnavailableError
             └── RequestTooLongError      one request is longer than the model takes
 
@@ -34,7 +38,8 @@ something it can act on; `UsageError`, `DataError` and `InfrastructureError` rea
 line that says how to mend it; any other exception is a bug, ends one decision as
 `dqa.core.decision.Ending.CRASHED`, and keeps its traceback there.
 `MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
-retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`.
+retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`. A `StoppedError` goes through a
+decider and ends its decision as `dqa.core.decision.Ending.STOPPED`.
 """
 
 from __future__ import annotations
@@ -50,13 +55,16 @@ __all__ = [
     "DataError",
     "DatabaseUnavailableError",
     "DqaError",
+    "GameTakenError",
     "InfrastructureError",
     "InvalidAnswerError",
     "MalformedReplyError",
     "MissingKeyError",
     "ModelError",
     "ModelUnavailableError",
+    "NotApprovedError",
     "NotUnderstoodError",
+    "OutOfBudgetError",
     "ParseError",
     "PluginError",
     "QueryError",
@@ -65,6 +73,7 @@ __all__ = [
     "SituationError",
     "StatementError",
     "StatementTimeoutError",
+    "StoppedError",
     "UnknownNameError",
     "UnknownReferenceError",
     "UnparsableReplyError",
@@ -167,6 +176,10 @@ class RefusedStatementError(QueryError):
     """The guard does not let the statement run."""
 
 
+class NotApprovedError(RefusedStatementError):
+    """A person who was asked does not let the statement run."""
+
+
 class StatementError(QueryError):
     """The database could not run the statement."""
 
@@ -234,6 +247,14 @@ class BudgetSpentError(DqaError):
     """The tokens or the money that a run may spend are spent."""
 
 
+class OutOfBudgetError(BudgetSpentError):
+    """What one decision may cost is spent, and it is to be made by what was seen so far."""
+
+
+class StoppedError(DqaError):
+    """A person who was asked to approve something ended the run instead."""
+
+
 class CrashError(DqaError):
     """Too many decisions ended in an exception that nobody expects."""
 
@@ -244,6 +265,10 @@ class InfrastructureError(DqaError):
 
 class DatabaseUnavailableError(InfrastructureError):
     """A database cannot be reached or went away."""
+
+
+class GameTakenError(DatabaseUnavailableError):
+    """Another process has begun a game again, which this one still plays."""
 
 
 class ModelUnavailableError(InfrastructureError):

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dqa.core.database import Cut
 from dqa.core.evidence import QUERY, SIMULATING, Evidence
+from dqa.core.question import Candidate
 
 Role: TypeAlias = str
 """Which of a decider's models: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
@@ -173,8 +174,9 @@ class WarningEvent(Event):
     Attributes
     ----------
     about
-        What was left out: parts of the ``schema``, ``candidates``, or ``tokens`` that no provider
-        counted.
+        What was left out: parts of the ``schema``, ``candidates``, ``calls`` that a bound did not
+        let be made, ``rewards`` that a model did not give as asked, ``replies`` that could not be
+        used, or ``tokens`` that no provider counted.
     text
         What a reader of the decision has to know, and how to mend it.
     considered, total
@@ -184,11 +186,59 @@ class WarningEvent(Event):
     """
 
     kind: Literal["warning"] = "warning"
-    about: Literal["schema", "candidates", "tokens"]
+    about: Literal["schema", "candidates", "calls", "rewards", "replies", "tokens"]
     text: str
     considered: int
     total: int
     left_out: tuple[str, ...] = ()
+
+
+class BudgetEvent(Event):
+    """What the decision may cost is spent.
+
+    Attributes
+    ----------
+    spent
+        Which part of the budget, and how much that was.
+    asked
+        Whether the model is asked for its decision by what it has seen; else the last candidate
+        that it stated counts.
+    """
+
+    kind: Literal["budget_spent"] = "budget_spent"
+    spent: str
+    asked: bool
+
+
+ReviewKind: TypeAlias = Literal["plan", "statement", "decision"]
+"""What a person may be asked to approve."""
+ReviewAction: TypeAlias = Literal["approve", "correct", "refuse", "end"]
+"""What a person may say to it."""
+
+
+class ReviewEvent(Event):
+    """What a person was asked to approve, and what was said.
+
+    Attributes
+    ----------
+    about, text, thought, verdict
+        What was shown: the kind of thing, its text, what it follows from, what the guard says.
+    action, correction, reason, by
+        What was answered, and who answered.
+    problem
+        Why the correction could not be used, so that it was asked again; None where it could.
+    """
+
+    kind: Literal["review"] = "review"
+    about: ReviewKind
+    text: str
+    thought: str = ""
+    verdict: str = ""
+    action: ReviewAction
+    correction: str | None = None
+    reason: str = ""
+    by: str = ""
+    problem: str | None = None
 
 
 class AnswerEvent(Event):
@@ -201,7 +251,15 @@ class AnswerEvent(Event):
 class EndingEvent(Event):
     """Why there is no decision; `traceback` where something unexpected was raised."""
 
-    kind: Literal["step_limit", "unparsable", "infrastructure", "budget", "crashed"]
+    kind: Literal[
+        "step_limit",
+        "unparsable",
+        "infrastructure",
+        "budget",
+        "stopped",
+        "crashed",
+        "no_decision",
+    ]
     problem: str | None
     traceback: str | None = None
 
@@ -209,6 +267,45 @@ class EndingEvent(Event):
     def of(cls, ending: str, step: int, problem: str | None) -> Self:
         """Return the event of an ending without an answer."""
         return cls.model_validate({"kind": str(ending), "step": step, "problem": problem})
+
+
+class MoveEvent(Event):
+    """A move of a game, behind all that its decision told of.
+
+    Attributes
+    ----------
+    player, decider
+        Whose move it was, and who decided for that player.
+    shown
+        What the player knew beside the events of the game.
+    actions, total
+        What was legal: the first ones, and how many there were.
+    choice
+        What was done; None where the game ended here.
+    ending, problem
+        How the decision ended, and what went wrong where it is no answer.
+    fallback
+        Whether the choice is the position's fallback, as the decision named no legal action.
+    reference
+        What the reference does in the same position; None where nobody asked.
+    input_tokens, output_tokens, calls
+        What its models used.
+    """
+
+    kind: Literal["move"] = "move"
+    player: str
+    decider: str
+    shown: str = ""
+    actions: tuple[Candidate, ...] = ()
+    total: int
+    choice: Candidate | None
+    ending: str
+    problem: str | None = None
+    fallback: bool = False
+    reference: Candidate | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
 
 
 CORE_EVENTS: tuple[type[Event], ...] = (
@@ -222,6 +319,9 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     SimulationEvent,
     ToolEvent,
     WarningEvent,
+    BudgetEvent,
+    ReviewEvent,
+    MoveEvent,
     AnswerEvent,
     EndingEvent,
 )

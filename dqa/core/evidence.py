@@ -49,6 +49,8 @@ class Evidence:
         The tool that was asked: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
     total
         How many rows there were, where a limit cut them and they were counted.
+    scanned
+        How many rows the database went through, where that was asked and it says so.
     exact
         What was shown in fewer digits than it has: by the number of its column, from 0, the full
         value in each row, None where the shown one is. `rows` puts it in place.
@@ -63,6 +65,7 @@ class Evidence:
     translated: str | None = None
     tool: str = QUERY
     total: int | None = None
+    scanned: int | None = None
     exact: tuple[tuple[int, tuple[Any, ...]], ...] = ()
 
     @classmethod
@@ -104,6 +107,7 @@ class Evidence:
             translated=rows.translated,
             tool=tool,
             total=rows.total,
+            scanned=rows.scanned,
             exact=tuple(_exact(rows, shown)),
         )
 

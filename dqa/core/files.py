@@ -10,10 +10,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
+import shutil
 import stat
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.resources.abc import Traversable
 from io import BufferedReader, FileIO
@@ -335,20 +337,83 @@ def _open_to_append(file: str, flags: int) -> int:
     return open_private(file, flags | os.O_APPEND | getattr(os, "O_NONBLOCK", 0))
 
 
+def _open_to_write(file: str, flags: int) -> int:
+    """Open a file without waiting for anybody who reads it, as of a pipe."""
+    try:
+        return open_private(file, flags | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "it is a pipe that nobody reads", str(file)) from error
+        raise
+
+
 def write_private(file: Path, content: str | bytes) -> None:
     """Write a file that, where it is new, its owner alone may read.
 
-    What a full disk leaves of a new one is taken away again.
+    What a full disk leaves of a new one is taken away again. A pipe that nobody reads is an
+    `OSError`; one that is read is written to.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     is_new = not os.path.lexists(file)
     try:
-        with open(file, "wb", opener=open_private) as opened:
+        with open(file, "wb", opener=_open_to_write) as opened:
+            if hasattr(os, "O_NONBLOCK"):
+                os.set_blocking(opened.fileno(), True)
             opened.write(data)
     except OSError:
         if is_new:
             file.unlink(missing_ok=True)
         raise
+
+
+def write_new(file: Path, content: bytes) -> None:
+    """Write a new file of its owner's as a whole: whoever looks sees all of it, or no file.
+
+    Raises
+    ------
+    FileExistsError
+        There is one by now, which stays as it is.
+    OSError
+        It cannot be written; nothing is left of it.
+    """
+    part = _part_of(file)
+    try:
+        write_private(part, content)
+        try:
+            os.link(part, file)
+        except FileExistsError:
+            raise
+        except OSError:  # a disk without links
+            if os.path.lexists(file):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(file)) from None
+            part.rename(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_new_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write a new folder of its owner's as a whole, by the names and contents of its files.
+
+    Raises
+    ------
+    OSError
+        There is one by now that is not empty, or it cannot be written; nothing is left of it.
+    """
+    part = _part_of(folder)
+    make_private_folder(part)
+    try:
+        for name, content in files:
+            write_private(part / name, content)
+        with suppress(FileNotFoundError):
+            folder.rmdir()
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _part_of(path: Path) -> Path:
+    """Return what a file or folder is called until it is whole, beside which no other is."""
+    return path.absolute().with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
 
 
 def require_space(folder: Path, count: int) -> None:

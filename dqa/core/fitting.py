@@ -13,21 +13,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from dqa.core.display import MOST_TOKENS
-from dqa.core.relevance import (
-    DEFAULT_WEIGHTS,
-    Part,
-    Relevance,
-    Weights,
-    part_name,
-    words_in,
-)
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
+from dqa.core.parts import Part, part_fields, part_name, replace_parts, schema_parts
+from dqa.core.relevance import DEFAULT_WEIGHTS, Index, Relevance, Weights, words_in
+from dqa.core.schema import DatabaseSchema, Field, NodeInfo, TableInfo
 from dqa.core.text import estimate_tokens
 
 _NOTE = 110
 """Tokens of what is said beside the names of what is left out."""
 _NAMES, _WHOLE = 0.1, 0.4
 """The share of the room that names may take, and that whole descriptions may take of the rest."""
+_OWN, _OWNER = 1.0, 0.4
+"""What a word is worth in a column's own name and comment, and in its table's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +155,23 @@ class _Measured:
         """What each costs so."""
         return tuple(map(_cost, replace_parts(self.schema, self.brief).lines()))
 
+    @cached_property
+    def fields(self) -> tuple[tuple[Part, Field], ...]:
+        """All columns and properties, each with what it belongs to."""
+        return tuple((part, field) for part in self.parts for field in part_fields(part))
+
+    @cached_property
+    def field_index(self) -> Index:
+        """The words of each of these."""
+        return Index(
+            [
+                (_OWN, (field.name,)),
+                (_OWN, (field.comment,)),
+                (_OWNER, (part_name(part), part.comment)),
+            ]
+            for part, field in self.fields
+        )
+
     def ranked(
         self, about: str, first: Collection[str] = (), weights: Weights = DEFAULT_WEIGHTS
     ) -> tuple[list[int], int]:
@@ -275,16 +288,19 @@ def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], in
     return tuple(measured.parts[place] for place in places), named
 
 
-def schema_parts(schema: DatabaseSchema) -> tuple[Part, ...]:
-    """Return all tables, node labels and relationship types."""
-    return (*schema.tables, *schema.nodes, *schema.edges)
+def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Part, Field], ...]:
+    """Return the columns that a text is about, each with its table, the likeliest one first.
 
-
-def replace_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> DatabaseSchema:
-    """Return a schema with other parts."""
-    return replace(
-        schema,
-        tables=tuple(part for part in parts if isinstance(part, TableInfo)),
-        nodes=tuple(part for part in parts if isinstance(part, NodeInfo)),
-        edges=tuple(part for part in parts if isinstance(part, EdgeInfo)),
-    )
+    Parameters
+    ----------
+    schema
+        Where to look.
+    about
+        Words that say what a column holds; names and comments count, of its table less.
+    most
+        How many.
+    """
+    measured = _measured(_Same(schema))
+    scores = measured.field_index.score(about)
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:most]
+    return tuple(measured.fields[place] for place in order if scores[place] > 0.0)

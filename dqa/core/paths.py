@@ -40,7 +40,10 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
     """
     named = _shown(path if path is not None else error.filename or "A file")
     if writing and error.errno == errno.ENOENT:
-        return f"{named} cannot be written: its folder does not exist"
+        # A folder of the system's own, such as /proc, says so of every new file.
+        folder = Path(path if path is not None else error.filename or "").absolute().parent
+        why = "takes no new files: name another one" if folder.is_dir() else "does not exist"
+        return f"{named} cannot be written: its folder {why}"
     known = _PROBLEMS.get(error.errno or 0)
     return known.format(named) if known else f"{named} cannot be used: {error.strerror or error}"
 

@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 Candidate: TypeAlias = str | int
 """What can be chosen: a supplier's name, a product's number."""
 
+MOST_CANDIDATES = 500_000
+"""The most candidates of a question. Every one has an outcome where a scenario tells them, and all
+of these are held for scoring; a list of a million is a table that nobody chose from."""
 
 AnswerForm: TypeAlias = Literal["candidate", "statement"]
 """What a question is answered with: one of its candidates, or a statement that gives the rows."""

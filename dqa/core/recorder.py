@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 
+from dqa.core.budgets import ENDLESS, DecisionBudget, Meter, Spent
 from dqa.core.decision import Decision, Ending, Outage, Usage
 from dqa.core.endings import ending_of
-from dqa.core.events import AnswerEvent, EndingEvent, Event, WarningEvent, event_of
+from dqa.core.events import (
+    AnswerEvent,
+    BudgetEvent,
+    EndingEvent,
+    Event,
+    WarningEvent,
+    event_of,
+)
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
+from dqa.core.review import current_reviewing, reviewed_by
 
 
 class DecisionWatcher:
@@ -40,8 +49,20 @@ def watched_by(watcher: DecisionWatcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
+def current_watcher() -> DecisionWatcher:
+    """Return the watcher of decisions that begin in this context."""
+    return _watcher.get()
+
+
 class Recorder:
     """Keeps what happens in one decision; its clock starts when it is made. Used by one thread.
+
+    Parameters
+    ----------
+    budget
+        What the decision may cost.
+    clock
+        Where the time that it may take comes from.
 
     Attributes
     ----------
@@ -55,18 +76,33 @@ class Recorder:
         Tokens and calls so far.
     lost
         Those of replies that never came whole.
+    uncounted
+        Those of replies whose tokens nobody counted, by an estimate; for the budget alone.
     steps
         Replies of the deciding model so far.
+    spent
+        Which part of the budget is spent, as it was found last; None for none.
+    ended_by
+        Which budget ended the run, as in `Decision`; None before.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, budget: DecisionBudget = ENDLESS, clock: Callable[[], float] = perf_counter
+    ) -> None:
+        self.spent: str | None = None
+        self.ended_by: str | None = None
+        self._reviewing = current_reviewing()
+        self._is_endless = budget == ENDLESS
+        self._meter = Meter(budget, lambda: clock() - self._waited())
         self.events: list[Event] = []
         self.evidence: list[Evidence] = []
         self.plans: list[str] = []
-        self.usage = self.lost = Usage()
+        self.usage = self.lost = self.uncounted = Usage()
         self.steps = 0
-        self._began = perf_counter()
+        self._began = perf_counter() - self._waited()
         self._watcher = _watcher.get()
+        if self._reviewing is not None:
+            self._reviewing.recorder = self
 
     def asking(self) -> None:
         """Say that a model is asked for its next reply."""
@@ -87,6 +123,63 @@ class Recorder:
         self.evidence.append(evidence)
         self.note(event_of(evidence, self.steps))
 
+    @classmethod
+    def branch(cls) -> Recorder:
+        """Return a recorder for what another thread does at the same time; `merge` takes it in.
+
+        It bounds nothing and tells nobody: the recorder that takes it in does, in its own thread.
+        """
+        with reviewed_by(None), watched_by(DecisionWatcher()):
+            return cls()
+
+    def merge(self, branch: Recorder) -> None:
+        """Take in what a branch recorded, as if it had happened now; its steps are numbered on."""
+        before = self.steps
+        self.steps += branch.steps
+        self.usage += branch.usage
+        self.lost += branch.lost
+        self.uncounted += branch.uncounted
+        for event in branch.events:
+            self.note(event.model_copy(update={"step": before + event.step}))
+
+    def over_budget(self, *, reads: bool = True) -> str | None:
+        """Return what of the budget is spent, behind a step; None while there is room for another.
+
+        Parameters
+        ----------
+        reads
+            Whether another step may call a tool.
+        """
+        if self._is_endless:  # what was used is added up after every step, for nobody
+            return None
+        now = self._spent()
+        self._meter.step(now)
+        self.spent = (self.has_read_enough() if reads else None) or self._meter.has_no_room(now)
+        return self.spent
+
+    def has_read_enough(self) -> str | None:
+        """Return which bound of statements or rows is reached; None where none is."""
+        return None if self._is_endless else self._meter.has_read_enough(self._spent())
+
+    def close_by_budget(self) -> bool:
+        """Take note that a budget ends the run; return whether a last reply can be asked for."""
+        spent = self.spent or "nothing"
+        self.ended_by = f"budget: {spent}"
+        left = not self._meter.is_overdrawn(self._spent())
+        self.note(BudgetEvent(step=self.steps, spent=spent, asked=left))
+        return left
+
+    def _spent(self) -> Spent:
+        usage = self.usage + self.lost + self.uncounted
+        rows = [evidence.row_count for evidence in self.evidence]
+        scanned = sum(
+            returned if evidence.scanned is None else evidence.scanned
+            for returned, evidence in zip(rows, self.evidence, strict=True)
+        )
+        return self._meter.read(
+            usage.input_tokens, usage.output_tokens, len(rows), sum(rows), scanned
+        )
+
     def answered(self, answer: str, choice: Candidate | None) -> Decision:
         """Return the decision of a run that ended with an answer."""
         self.note(AnswerEvent(step=self.steps, text=answer))
@@ -100,6 +193,10 @@ class Recorder:
     def failed(self, error: Exception) -> Decision:
         """Return the decision of a run that `error` ended; see `dqa.core.endings.ending_of`."""
         return self.ended(*ending_of(error))
+
+    def _waited(self) -> float:
+        """Return how long people took to answer: no time of the decision's own."""
+        return 0.0 if self._reviewing is None else self._reviewing.waited
 
     def _decision(
         self,
@@ -117,9 +214,10 @@ class Recorder:
             plans=tuple(self.plans),
             usage=self.usage,
             steps=self.steps,
-            seconds=perf_counter() - self._began,
+            seconds=perf_counter() - self._waited() - self._began,
             error=problem,
             outage=outage,
             trace=tuple(self.events),
             lost=self.lost,
+            ended_by=self.ended_by,
         )

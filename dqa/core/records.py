@@ -6,14 +6,41 @@ apart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from dqa.core.errors import UsageError
 
+_UNKNOWN = "extra_forbidden"
 _LONGEST = 60
 """Characters that are shown of a value that is wrong."""
+
+
+def _no_flag(value: object) -> object:
+    """Refuse true and false where a number is meant, for Python takes them for 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004  (pydantic's own protocol)
+    return value
+
+
+NUMBER = BeforeValidator(_no_flag)
+"""What a field is annotated with that is a number, and neither true nor false."""
+
+
+def numbers_of(kind: type) -> BeforeValidator:
+    """Return what a field is annotated with that holds a data class: its numbers are `NUMBER`."""
+    flags = {field.name for field in fields(kind) if field.type in {"bool", bool}}
+
+    def check(value: object) -> object:
+        for name, given in value.items() if isinstance(value, Mapping) else ():
+            if isinstance(given, bool) and name not in flags:
+                raise ValueError(f"{name} must be a number, not '{given}'")
+        return value
+
+    return BeforeValidator(check)
 
 
 class Record(BaseModel):
@@ -56,7 +83,9 @@ class Record(BaseModel):
 
 def problem_of(error: ValidationError) -> str:
     """Return what is wrong with data that was read, in one line that names the field."""
-    problems = [_problem(found) for found in error.errors(include_url=False)]
+    # An unknown field first: what is missing besides is often what it was to be called.
+    found = sorted(error.errors(include_url=False), key=lambda one: one["type"] != _UNKNOWN)
+    problems = [_problem(one) for one in found]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"
 
@@ -64,7 +93,7 @@ def problem_of(error: ValidationError) -> str:
 def _problem(found: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
     place = ".".join(str(part) for part in found["loc"])
     said = _said(found)
-    if found["type"] == "extra_forbidden":
+    if found["type"] == _UNKNOWN:
         return f"there is no field '{place}'"
     given = found.get("input")
     if isinstance(given, str | int | float):

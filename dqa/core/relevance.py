@@ -4,8 +4,8 @@ Words are compared in the singular. Each word of the text is worth the more, the
 it, and the more, the more prominently they do (BM25F: Robertson and Zaragoza, 2009, section 3.7);
 a word that is only near (an abbreviation, another form of the same stem) is worth half. Then what
 refers to a part gets some of its worth, the less, the more do (order lines of an order; hardly
-anything of a hub that everything refers to), and what a part refers to gets most of its worth, for
-a join needs it.
+anything of a hub that everything refers to), what a part refers to gets most of its worth, for a
+join needs it, and what refers to the same part, unless that is a hub, gets some, too.
 
 `bm25s` has no fields of different weight, and indexes all words of all tables, where here only
 those of one text are looked up.
@@ -18,11 +18,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from typing import TypeAlias
 
-from dqa.core.schema import EdgeInfo, Field, NodeInfo, TableInfo
-
-Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
+from dqa.core.parts import Part, part_fields, part_name
+from dqa.core.schema import EdgeInfo, NodeInfo, TableInfo
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SHORTEST_PLURAL = 4
@@ -33,6 +31,8 @@ _NEAR = 0.5
 _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _DOWN, _UP = 4.0, 0.8
 """How much of a part's worth goes to all that refers to it, and to each that it refers to."""
+_HUB = 50
+"""What more parts than these refer to is a hub, which says nothing of what they have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +186,20 @@ def _spread(worth: Sequence[float], ups: Sequence[Sequence[int]]) -> list[float]
         for other in others:
             downs.setdefault(other, []).append(place)
     share = {place: _DOWN / (1.0 + log(1.0 + len(found))) for place, found in downs.items()}
+    # Details of one thing tell of it in turn: what only its notes call it, finds its lines too.
+    told = {
+        place: max(worth[other] for other in found)
+        for place, found in downs.items()
+        if len(found) <= _HUB
+    }
     total = [
         own + sum(share[other] * worth[other] for other in ups[place])
         for place, own in enumerate(worth)
     ]
     return [
-        own + _UP * max((total[other] for other in downs.get(place, ())), default=0.0)
+        own
+        + _UP * max((total[other] for other in downs.get(place, ())), default=0.0)
+        + sum(share[other] * told[other] for other in ups[place] if other in told)
         for place, own in enumerate(total)
     ]
 
@@ -209,16 +217,6 @@ def _referred(parts: Sequence[Part]) -> list[list[int]]:
         kept = (other for other in others if other is not None and other != place)
         found.append(list(dict.fromkeys(kept)))
     return found
-
-
-def part_name(part: Part) -> str:
-    """Return what a table, label or relationship type is called."""
-    return part.name if isinstance(part, TableInfo) else part.label
-
-
-def part_fields(part: Part) -> tuple[Field, ...]:
-    """Return its columns or properties."""
-    return part.columns if isinstance(part, TableInfo) else part.properties
 
 
 @lru_cache(maxsize=1 << 16)

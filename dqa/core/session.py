@@ -5,10 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
+
+
+class Probe(NamedTuple):
+    """How to see that a server is there without asking it for anything.
+
+    Attributes
+    ----------
+    host, port
+        Where it listens.
+    greeting
+        What it answers at once, before it knows who asks and whatever its statements do.
+    """
+
+    host: str
+    port: int
+    greeting: bytes
 
 
 class Session(ABC):
@@ -31,6 +48,8 @@ class Session(ABC):
         Where the engine looks for tables that are written without a schema, in order.
     file
         The file that it reads; None where it reads none, or several.
+    probe
+        How to see that its server is there; None where only another session can tell.
     is_broken
         Whether it should be opened anew before another statement runs.
     announce
@@ -46,6 +65,7 @@ class Session(ABC):
     schemas: tuple[str, ...] | None = None
     search_path: tuple[str, ...] = ()
     file: Path | None = None
+    probe: Probe | None = None
     is_broken: bool = False
 
     def __init__(self) -> None:

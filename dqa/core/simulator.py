@@ -91,6 +91,31 @@ class Outcomes:
         behind = self._losses[self._losses > 0.0]
         return float(behind.min()) if behind.size else 0.0
 
+    def best_first(self, chosen: Sequence[Candidate] | None = None) -> list[Candidate]:
+        """Return candidates, the best first: `answer`, then its ties and the rest in table order.
+
+        Parameters
+        ----------
+        chosen
+            Some of the candidates, in table order; None for all.
+        """
+        import numpy as np
+
+        if chosen is not None and len(chosen) < len(self.candidates):
+            return sorted(chosen, key=lambda c: (self.regret(c), c != self.answer))
+        order = np.argsort(self._losses, kind="stable")
+        answer = self._index(self.answer)
+        rest = (self.candidates[place] for place in order if place != answer)
+        return [self.answer, *rest]
+
+    def unmoved(self, chosen: Sequence[Candidate]) -> list[Candidate]:
+        """Return those of the candidates that lead to what deciding nothing does."""
+        if self.baseline is None:
+            return []
+        reach = ROUNDING * abs(self.values).clip(min=abs(self.baseline))
+        still = abs(self.values - self.baseline) <= reach
+        return [candidate for candidate in chosen if still[self._index(candidate)]]
+
     def value(self, candidate: Candidate) -> float:
         """Return the value that `candidate` leads to."""
         return float(self.values[self._index(candidate)])
@@ -118,6 +143,9 @@ class Outcomes:
         """1 for the best; candidates that are equal up to rounding share the better rank."""
         rounding = ROUNDING * abs(self.value(candidate))
         return 1 + int((self._losses < self.regret(candidate) - rounding).sum())
+
+    def __contains__(self, candidate: object) -> bool:
+        return candidate in self._positions
 
     def _index(self, candidate: Candidate) -> int:
         try:

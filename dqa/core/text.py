@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 
+_HALF = re.compile("[\ud800-\udfff]")
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories of what acts on a terminal, or hides in a line: controls, formats (which turn
 the direction of text, or have no width), halves of characters, separators of lines."""
@@ -42,6 +44,11 @@ def shortened(text: str, most: int) -> str:
     """Return a text on one line, cut behind `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most]}..."
+
+
+def well_formed(text: str) -> str:
+    """Return a text in which halves of characters, for which UTF-8 has no form, are replaced."""
+    return text if text.isascii() else _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _escaped(character: str) -> str:

@@ -29,6 +29,7 @@ from dqa.databases.namespaces import (
     tag_of,
 )
 from dqa.databases.opening import Opening, find_named
+from dqa.databases.run_stores import holds_store
 
 if TYPE_CHECKING:
     from dqa.core.database import Database, Isolation, Kind, Limits
@@ -120,7 +121,7 @@ class Backend:
             The server cannot be reached, or another process keeps the file to itself.
         """
         session = self._session(Opening(self.namespaces, location), isolation)
-        return self._guarded(session, policy, audit, limits, checked=True)
+        return self._guarded(session, policy, audit, limits, existing=True)
 
     def load(  # noqa: PLR0913
         self,
@@ -196,7 +197,7 @@ class Backend:
         """
         if location is None:
             made = self._session(Opening(self._in_memory(), content=script), isolation)
-            database = self._guarded(made, policy, audit, limits, checked=True)
+            database = self._guarded(made, policy, audit, limits, existing=True)
             try:
                 yield database
             finally:
@@ -306,12 +307,19 @@ class Backend:
         audit: Audit | None,
         limits: Limits | None,
         *,
-        checked: bool = False,
+        existing: bool = False,
     ) -> GuardedDatabase:
-        """Return a session behind the guard; closed where the policy does not fit it."""
+        """Return a session behind the guard; closed where the policy does not fit it.
+
+        An `existing` database is somebody's own: names of a policy have to be in it, and runs may
+        be kept there.
+        """
         try:
             front: type[GuardedDatabase] = find_named(self.front)
-            return front(session).restrict(policy, audit, limits, checked=checked)
+            database = front(session)
+            if existing and holds_store(session):
+                database.hide_store()
+            return database.restrict(policy, audit, limits, checked=existing)
         except BaseException:
             session.close()
             raise

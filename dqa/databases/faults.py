@@ -212,12 +212,17 @@ class Attempts:
     def _ask_trivially(self, limits: Limits, taken: float) -> None:
         """Raise `DatabaseUnavailableError` where the database does not answer, asked twice."""
         limits = replace(limits, seconds=max(limits.seconds - taken, _ASKING))
+        started = perf_counter()
         try:
             try:
                 self._run_once(self._trivial, limits)
             except UnsettledError:
+                # On a connection that had broken before, that took no time; else nobody is there.
+                left = limits.seconds - (perf_counter() - started)
+                if left <= 0:
+                    raise
                 self._renew()
-                self._run_once(self._trivial, limits)
+                self._run_once(self._trivial, replace(limits, seconds=left))
         except DqaError as error:
             raise DatabaseUnavailableError(str(error)) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError, DqaError, InfrastructureError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.files import make_private_folder
 from dqa.core.paths import told_problem
@@ -42,7 +43,10 @@ def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
     if "://" in location:
         return location.startswith(f"{kind}://")
     path = Path(location)
-    signature = _signature(path) if path.is_file() else None
+    try:
+        signature = _signature(path) if path.is_file() else None
+    except OSError as error:
+        raise _unreadable(path, error) from error
     return signature == kind if signature else path.suffix.lower() in suffixes
 
 
@@ -72,7 +76,7 @@ def existing_file(path: Path, kind: str) -> Path:
     try:
         signature = _signature(path)
     except OSError as error:
-        raise UsageError(f"'{path}' cannot be read: {error.strerror}.") from error
+        raise _unreadable(path, error) from error
     if signature != kind:
         is_what = f"a {signature} database" if signature else "no database file"
         raise DataError(f"'{path}' is {is_what}, where a {kind} database is expected.")
@@ -83,6 +87,16 @@ def require_folder(path: Path) -> None:
     """Raise `UsageError` unless the folder in which a file is to be made exists."""
     if not path.parent.is_dir():
         raise UsageError(f"There is no folder '{path.parent}' to make a database in.")
+
+
+def _unreadable(path: Path, error: OSError) -> DqaError:
+    """Return what is told of a file that cannot be read."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return InfrastructureError(
+            f"'{path}' cannot be opened: {error.strerror}. Close other files and databases, or "
+            "allow more open files (ulimit -n)."
+        )
+    return UsageError(f"'{path}' cannot be read: {error.strerror}.")
 
 
 def _signature(path: Path) -> str | None:

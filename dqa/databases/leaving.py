@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import select
+import selectors
 import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.session import Probe
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+    from sqlalchemy.pool import Pool
 
 GRACE = 0.25
 """Seconds beyond a limit that a server has to stop a statement by itself before it is left."""
 ENDING = 0.6
 """Seconds more in which a server that was left has to answer."""
+_AGAIN = 0.3
+"""Seconds after which a server that says nothing is greeted on one more connection."""
 
 _Result = TypeVar("_Result")
 
@@ -95,6 +104,46 @@ def has_answered(seconds: float, end: Callable[[Callable[[], None]], None]) -> b
         return False
 
 
+def is_there(probe: Probe, seconds: float) -> bool:
+    """Whether a server says anything at all to somebody new.
+
+    One that collects garbage answers in the moments between, on whichever connection it comes to:
+    a greeting needs one of them, where opening a session needs several in a row. One that is
+    stopped answers nobody, although its system goes on taking connections for it.
+
+    Parameters
+    ----------
+    probe
+        Whom to greet.
+    seconds
+        How long; connections that got no answer yet stay, and others are added.
+    """
+    until = monotonic() + seconds
+    with ExitStack() as stack:
+        answers = stack.enter_context(selectors.DefaultSelector())
+        while (left := until - monotonic()) > 0:
+            following = monotonic() + min(_AGAIN, left)
+            with suppress(OSError):
+                where = (probe.host, probe.port)
+                end = stack.enter_context(socket.create_connection(where, timeout=left))
+                end.sendall(probe.greeting)
+                answers.register(end, selectors.EVENT_READ)
+            while (left := following - monotonic()) > 0:
+                for key, _ in answers.select(left):
+                    if _says(key.fileobj):
+                        return True
+                    answers.unregister(key.fileobj)
+    return False
+
+
+def _says(end: Any) -> bool:  # noqa: ANN401
+    """Whether a connection that can be read has something to read, and not its end."""
+    try:
+        return bool(end.recv(1 << 12))
+    except OSError:
+        return False
+
+
 def has_news(descriptor: int) -> bool:
     """Whether an idle connection's socket has something to read: nothing good, as nobody asked."""
     if sys.platform == "win32":
@@ -109,3 +158,24 @@ def shut(descriptor: int) -> None:
     # A copy of the descriptor, for the driver goes on to own its own.
     with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
         copy.shutdown(socket.SHUT_RDWR)
+
+
+def empty_unused(engine: Engine, pool: Pool | None, *, is_closed: bool) -> None:
+    """Close what a pool was given back that nobody takes a connection from any more.
+
+    Another thread may have disposed of the engine meanwhile, whose pool then is a new one: the old
+    one takes a connection back and never closes it.
+
+    Parameters
+    ----------
+    engine
+        Where connections come from.
+    pool
+        The engine's pool before a connection was taken, which has been given back; None for any.
+    is_closed
+        Whether no connection of the engine is of use to anybody.
+    """
+    if is_closed:
+        engine.dispose()
+    if pool is not None and pool is not engine.pool:
+        pool.dispose()

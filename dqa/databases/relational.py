@@ -18,7 +18,7 @@ from sqlalchemy import Engine, Inspector, String, inspect, literal_column, selec
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.pool import Pool, PoolProxiedConnection
 from sqlalchemy.types import NullType
 
 from dqa.core.database import Kind, Limits, Rows
@@ -27,12 +27,13 @@ from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.leaving import OverdueError
+from dqa.databases.leaving import OverdueError, empty_unused
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
 from dqa.databases.tables import REFERENCES, ROW_COLUMN
 from dqa.databases.watchdog import WATCHDOG
 
+_POOL = "pool"
 _AT_ONCE = 0.1
 """Seconds that may pass before what is left of a limit is told to a server anew."""
 
@@ -61,6 +62,7 @@ class PooledSession(Session):
         self.name = name
         self.dialect = dialect
         self._engine = engine
+        self._is_closed = False
         self._shown = namespace
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
         # What broke one connection has most likely broken all.
@@ -101,7 +103,8 @@ class PooledSession(Session):
         return self._shown or self._engine.dialect.default_schema_name
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; those that are in use, when they are given back."""
+        self._is_closed = True
         self._engine.dispose()
 
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -111,7 +114,6 @@ class PooledSession(Session):
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
         connection = self._connect(limits.seconds)
-        pool = self._engine.pool
         is_sent = False
         try:
             with self._limit(connection, _left(limits, started)):
@@ -137,14 +139,13 @@ class PooledSession(Session):
             discard(connection)
             raise
         finally:
-            if self._engine.pool is not pool:
-                # Disposed of meanwhile: the old pool would take it back and never close it.
-                discard(connection)
             self._give_back(connection)
 
     def _give_back(self, connection: PoolProxiedConnection) -> None:
-        """Return a connection to the pool."""
+        """Return a connection to the pool it came from."""
+        pool: Pool | None = connection.info.get(_POOL)
         connection.close()
+        empty_unused(self._engine, pool, is_closed=self._is_closed)
 
     def _late(self, connection: PoolProxiedConnection, limits: Limits) -> DqaError:  # noqa: ARG002
         """Return the error of a statement that was stopped from outside."""
@@ -182,12 +183,15 @@ class PooledSession(Session):
 
     def _checked_out(self, seconds: float) -> PoolProxiedConnection:  # noqa: ARG002
         """Return one of the pool's connections, or a new one within `seconds` and little more."""
+        pool = self._engine.pool
         try:
-            return self._engine.raw_connection()
+            connection = pool.connect()
         except (SQLAlchemyError, self._driver_error) as error:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
+        connection.info[_POOL] = pool
+        return connection
 
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views of the schema that is shown."""
@@ -205,7 +209,11 @@ class PooledSession(Session):
 
     def _described(self) -> DatabaseSchema:
         """Read the schema by as few statements as the dialect allows."""
-        return _reflect(self._engine, self._shown)
+        pool = self._engine.pool
+        try:
+            return _reflect(self._engine, self._shown)
+        finally:
+            empty_unused(self._engine, pool, is_closed=self._is_closed)
 
 
 def _left(limits: Limits, started: float) -> Limits:

@@ -10,7 +10,9 @@ from typing import Any, Protocol, TypeVar
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
+from dqa.core.summaries import Summary
 from dqa.databases.failures import UnreadableError, driver_reads
+from dqa.databases.tallies import Tally
 from dqa.databases.values import CELLS, loaded, plain, readable, repaired
 from dqa.databases.watchdog import WATCHDOG
 
@@ -20,6 +22,8 @@ MOST_COUNTED = 10_000
 """Rows up to which those of a result that was cut are counted."""
 _COUNTING, _MOST_SECONDS = 0.5, 1.0
 """Share of a statement's time within which they are, and the most that it adds, in seconds."""
+_SUMMARY_SHARE = 8
+"""Of the bytes of a result that was cut, its summary has one in so many at most."""
 _LEAST_PART = 40
 """Characters below which no part of a list's or map's item is worth to be shown."""
 
@@ -81,8 +85,8 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
 
-    Where a limit on rows or bytes cuts them, the others are counted as far as that is cheap: up to
-    a fixed number, for a second at most, and within half the statement's time.
+    Where a limit on rows or bytes cuts them, the others are counted and summed up as far as that is
+    cheap: up to a fixed number, for a second at most, and within half the statement's time.
 
     Parameters
     ----------
@@ -111,29 +115,73 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
     cut: Cut | None = None
     shortened = False
     left = _driven(rows)
+    over: tuple[Value, ...] = ()
     for row in left:
+        whole = _plain_row(row, convert)
         if len(kept) >= limits.rows:
-            cut = "rows"
+            cut, over = "rows", whole
             break
-        whole = tuple(
-            value if type(value) in CELLS else plain(convert(value) if convert else value)
-            for value in row
-        )
         cells, is_cut, size = _fitted(whole, limits.cell)
         shortened = shortened or is_cut
-        room -= size
-        if room < 0:
-            cut = "bytes"
+        if size > room:
+            cut, over = "bytes", whole
             break
+        room -= size
         kept.append(cells)
     counted = 0
-    if cut is not None and total is None and stop is not None:
+    summary: Summary | None = None
+    if cut is not None and stop is not None:
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        total, counted = _count(left, len(kept) + 1, until, failures, stop)
+        tally = _tallied(names, [*kept, over], shortened=shortened)
+        rest = (_plain_row(row, convert) for row in left)
+        if total is None or tally is not None:
+            found, seen = _count(rest, len(kept) + 1, until, failures, stop, tally)
+            if total is None:
+                total, counted = found, seen
+            if tally is not None and seen:
+                most = limits.bytes // _SUMMARY_SHARE
+                summary = tally.summary(most, whole=found is not None)
+                kept, fits = _making_room(kept, room, summary)
+                cut = cut if fits else "bytes"
     elif cut is None:
         cut, total = "cells" if shortened else None, None
     seconds = perf_counter() - started
-    return Rows(names, tuple(kept), cut, seconds, total=total, counted=counted)
+    return Rows(names, tuple(kept), cut, seconds, total=total, counted=counted, summary=summary)
+
+
+def _plain_row(row: Sequence[Any], convert: Callable[[Any], Any] | None) -> tuple[Value, ...]:
+    return tuple(
+        value if type(value) in CELLS else plain(convert(value) if convert else value)
+        for value in row
+    )
+
+
+def _making_room(
+    kept: list[tuple[Value, ...]], room: int, summary: Summary
+) -> tuple[list[tuple[Value, ...]], bool]:
+    """Return the first rows that fit beside a summary, and whether all of them do."""
+    room -= len(summary.to_text().encode()) + 1
+    last = len(kept)
+    while room < 0 and last > 1:
+        last -= 1
+        room += len(dump_row(kept[last]).encode()) + 1
+    return kept[:last], last == len(kept)
+
+
+def _tallied(
+    names: Sequence[str], rows: Sequence[Sequence[Value]], *, shortened: bool
+) -> Tally | None:
+    """Return the tally of a result's first rows.
+
+    None where cells were cut, as what is left of one is another value, and where so many rows are
+    wanted that nobody will read them.
+    """
+    if shortened or len(rows) > MOST_COUNTED:
+        return None
+    tally = Tally(names)
+    for row in rows:
+        tally.add(row)
+    return tally
 
 
 def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
@@ -154,14 +202,15 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         return _fitted(tuple(map(repaired, cells)), most)
 
 
-def _count(
-    left: Iterator[object],
+def _count(  # noqa: PLR0913, PLR0917  (each is a question of its own to the caller)
+    left: Iterator[Sequence[Value]],
     seen: int,
     until: float,
     failures: type[Exception] | tuple[type[Exception], ...],
     stop: Callable[[], None],
+    tally: Tally | None,
 ) -> tuple[int | None, int]:
-    """Return how many rows there are, or None and how many at least.
+    """Return how many rows there are, or None and how many at least; `tally` counts their cells.
 
     What "at least" says never hangs on how far a slow database came: it is the bound, or nothing.
     """
@@ -169,10 +218,12 @@ def _count(
         return None, 0
     try:
         with WATCHDOG.after(until - perf_counter(), stop):
-            for _ in left:
+            for row in left:
                 seen += 1
                 if seen > MOST_COUNTED:
                     return None, MOST_COUNTED
+                if tally is not None:
+                    tally.add(row)
                 if perf_counter() > until:
                     return None, 0
     except UnreadableError:

@@ -115,7 +115,7 @@ class ServerSession(PooledSession):
             return super()._checked_out(seconds)
         try:
             connecting = partial(super()._checked_out, seconds)
-            return within(seconds + ENDING, connecting, lambda late: late.close())
+            return within(seconds + ENDING, connecting, self._give_back)
         except TimeoutError:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' cannot be reached within {seconds:.1f} seconds: it does "

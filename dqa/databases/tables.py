@@ -30,6 +30,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.schema import CreateTable, ExecutableDDLElement
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
+from dqa.core.schema import sql_name
 from dqa.core.situation import Schema, StoredType, TableSchema
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 
@@ -80,6 +81,13 @@ def quote(dialect: str, *names: str) -> str:
     """Return names quoted for a dialect and, where there are several, separated by commas."""
     preparer = _DIALECTS[_SPELLED_AS.get(dialect, dialect)].identifier_preparer
     return ", ".join(map(preparer.quote_identifier, names))
+
+
+def quote_if_needed(dialect: str, name: str) -> str:
+    """Return a name as a statement of a dialect has to spell it, quoted where it must be."""
+    preparer = _DIALECTS[_SPELLED_AS.get(dialect, dialect)].identifier_preparer
+    is_plain = sql_name(name) == name and preparer.quote(name) == name
+    return name if is_plain else preparer.quote_identifier(name)
 
 
 def spell(element: ExecutableDDLElement, dialect: str) -> str:

@@ -24,12 +24,16 @@ from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
 from dqa.core.text import shortened
 from dqa.deciders.candidates import nouns_of
+from dqa.deciders.choices import MOST_INDEXED, Choices, mentioned
 
 _LISTED = 20
 """Most candidates that a message lists."""
 _NAMED = 5
 _SHOWN = 80
 """Most characters of an answer that a message says back."""
+
+_MOST_WORDS, _LONGEST_RUN = 40, 8
+"""Words of an answer that are looked up among very many candidates, and of one name among them."""
 
 _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
@@ -54,7 +58,7 @@ _Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 
 
 def choice_of(
-    answer: str, question: Question, candidates: Sequence[Candidate] | None
+    answer: str, question: Question, candidates: Sequence[Candidate] | Choices | None
 ) -> Candidate | None:
     """Return the candidate that an answer names; None where the candidates are not known.
 
@@ -65,13 +69,20 @@ def choice_of(
     question
         What is asked; its scenario's noun may stand around the name.
     candidates
-        What can be chosen, which a query may have listed.
+        What can be chosen, which a query may have listed; of very many the answer's words are
+        looked up.
 
     Raises
     ------
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
+    if isinstance(candidates, Choices):
+        if not candidates.is_large:
+            candidates = candidates.all()
+        else:
+            found = candidates.among(_spellings(answer))
+            return _read_among(answer, found, candidates.total, nouns_of(question))
     return read_answer(answer, candidates, nouns_of(question)) if candidates else None
 
 
@@ -100,6 +111,55 @@ def read_answer(
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
+    if len(candidates) > MOST_INDEXED:
+        found = mentioned(candidates, _spellings(answer))
+        return _read_among(answer, found, len(candidates), nouns, equally_good=equally_good)
+    return _read(answer, candidates, nouns, equally_good=equally_good)
+
+
+def _read_among(
+    answer: str,
+    found: Sequence[Candidate],
+    total: int,
+    nouns: Sequence[str],
+    *,
+    equally_good: bool = False,
+) -> Candidate:
+    """Return the candidate that an answer names, of those of very many that its words spell."""
+    try:
+        return _read(answer, found, nouns, equally_good=equally_good)
+    except InvalidAnswerError as error:
+        problem = error.problem
+        if not found:
+            problem = f"'{shortened(answer, _SHOWN)}' names no {nouns[0]} that can be chosen."
+        advice = (
+            f"Give exactly one {nouns[0]}, spelled as the database does, and nothing else. There "
+            f"are {total:,}, of which a query finds the one that is meant."
+        )
+        raise InvalidAnswerError(problem, advice, error.named) from error
+
+
+def _spellings(answer: str) -> frozenset[str]:
+    """Return what an answer may call a candidate: itself, and the runs of words in it."""
+    said = answer.strip()
+    label = _LABEL.search(said)
+    text = said if label is None else said[label.end() :].strip()
+    words = [(found.start(), found.end()) for found in _WORD.finditer(text)][:_MOST_WORDS]
+    parts = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)][:_MOST_WORDS]
+    runs = {
+        text[start:end]
+        for places in (words, parts)
+        for first, (start, _) in enumerate(places)
+        for _, end in places[first : first + _LONGEST_RUN]
+    }
+    numbers = {_folded(found) for found in _WORD.finditer(text) if found["number"]}
+    bare = {run.strip(" \t\n\"'`*_.,;:()[]{}<>") for run in runs}
+    return frozenset(sorted(run for run in {said, text, *runs, *numbers, *bare} if run))
+
+
+def _read(
+    answer: str, candidates: Sequence[Candidate], nouns: Sequence[str], *, equally_good: bool
+) -> Candidate:
     said = answer.strip()
     names, verbatim = _names_of(tuple(candidates))
     if said in verbatim:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.core.decider import Decider
 from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
 from dqa.deciders.settings import SettingInfo, read_settings, setting_infos
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
@@ -91,6 +93,11 @@ class Settings:
     own
         The same as what its factory's `settings` is made of: the factory makes it of `options` and
         of what the question's scenario has, and a Python caller may give it instead.
+    budget
+        What one decision may cost, before it is made by what has been seen.
+    epoch
+        Which repeat of an evaluation the decider is for, from 1: what it draws at random it draws
+        anew in each, and the same in the same one.
     """
 
     max_steps: int = 20
@@ -104,11 +111,17 @@ class Settings:
     examples: Examples | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     own: BaseModel | None = None
+    budget: DecisionBudget = ENDLESS
+    epoch: int = 1
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could be said."""
         if self.max_steps < 1 or self.max_parse_failures < 1:
             raise UsageError("A run needs at least one reply, and one try at each.")
+
+    def recorder(self) -> Recorder:
+        """Return what keeps what happens in one decision, within its budget."""
+        return Recorder(self.budget, self.calls.clock.monotonic)
 
     def own_as(self, kind: type[_Own]) -> _Own:
         """Return the decider's own settings, as the class that its factory names."""

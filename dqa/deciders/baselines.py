@@ -14,6 +14,7 @@ from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory
 from dqa.deciders.candidates import recorded_outcomes
+from dqa.deciders.choices import Choices, choices_of
 
 
 class Baseline(Decider):
@@ -37,7 +38,8 @@ class Baseline(Decider):
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question without a list of candidates."""
-        _candidates(question)
+        if not question.candidates and question.candidate_query is None:
+            raise _unlisted(question)
 
 
 class Oracle(UpperBound):
@@ -113,22 +115,36 @@ def _decided(
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:
     if not question.candidates:
-        raise UsageError(
-            f"Question '{question.key}' lists no candidates, and a baseline can only pick from a "
-            "list: name them, or ask another decider."
-        )
+        raise _unlisted(question)
     return question.candidates
 
 
+def _unlisted(question: Question) -> UsageError:
+    return UsageError(
+        f"Question '{question.key}' lists no candidates, and a baseline can only pick from a "
+        "list: name them, or ask another decider."
+    )
+
+
+def _choices(question: Question, database: Database) -> Choices:
+    found = choices_of(question, database)
+    if found is None or not found.total:
+        raise _unlisted(question)
+    return found
+
+
 def _first(question: Question, database: Database) -> Candidate:
-    del database
-    return _candidates(question)[0]
+    return _choices(question, database).first[0]
 
 
-def _random(question: Question, database: Database) -> Candidate:
-    """Draw by the question alone, so every database and every run gets the same choice."""
-    del database
-    return random.Random(question.key).choice(_candidates(question))  # noqa: S311
+def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
+    """Draw by question and epoch alone, so every database and every run gets the same choice."""
+
+    def draw(question: Question, database: Database) -> Candidate:
+        seed = question.key if epoch == 1 else f"{question.key} {epoch}"
+        return random.Random(seed).choice(_choices(question, database).all())  # noqa: S311
+
+    return draw
 
 
 FIRST = DeciderFactory(
@@ -140,7 +156,7 @@ FIRST = DeciderFactory(
 RANDOM = DeciderFactory(
     "random",
     "a candidate at random, the same in every run",
-    lambda _model, _settings: Baseline("random", _random),
+    lambda _model, settings: Baseline("random", _random(settings.epoch)),
     needs_model=False,
 )
 ORACLE = DeciderFactory(

@@ -15,6 +15,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.situation import Cell
 from dqa.deciders.base import DeciderFactory
+from dqa.deciders.choices import choices_of
 from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.embedded import embedded
 
@@ -61,7 +62,9 @@ class HeuristicDecider(Decider):
             return recorder.failed(error)
         recorder.add_evidence(Evidence.of(statement, rows))
         cell = cell_of(rows.rows[0][0]) if rows.rows else None
-        return recorder.answered("" if cell is None else str(cell), _choice(cell, question))
+        return recorder.answered(
+            "" if cell is None else str(cell), _choice(cell, question, database)
+        )
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question of another scenario."""
@@ -91,10 +94,10 @@ class HeuristicDecider(Decider):
         return embedded(situation_in(database, self._scenario.schema), kind), kind
 
 
-def _choice(cell: Cell, question: Question) -> Candidate | None:
+def _choice(cell: Cell, question: Question, database: Database) -> Candidate | None:
     """Return the candidate that a cell is; None for none."""
-    by_text = {str(candidate): candidate for candidate in question.candidates or ()}
-    return by_text.get(str(cell))
+    choices = None if cell is None else choices_of(question, database)
+    return None if choices is None else next(iter(choices.among({str(cell)})), None)
 
 
 def heuristic_factory(scenario: Scenario, name: str) -> DeciderFactory:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import isclose
 from threading import Lock
 from time import perf_counter
 from typing import Self
@@ -22,7 +21,7 @@ from dqa.core.display import DEFAULT_DISPLAY, Display, dump_row, round_rows
 from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import ROUNDING, Outcomes, Simulator
+from dqa.core.simulator import Outcomes, Simulator
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.rows import collect
 from dqa.deciders.answers import read_answer
@@ -201,7 +200,7 @@ class Simulation:
             outcomes = self.outcomes()
             candidates = self._question.candidates or outcomes.candidates
             everyone = tool == COMPARE and _means_everyone(names, candidates)
-            chosen = list(candidates) if everyone else self._understood(names, candidates)
+            chosen = [] if everyone else self._understood(names, candidates)
         except QueryError as error:
             return Evidence(
                 statement=statement,
@@ -210,8 +209,9 @@ class Simulation:
                 seconds=perf_counter() - started,
                 tool=tool,
             )
-        best_first = sorted(chosen, key=lambda c: (outcomes.regret(c), c != outcomes.answer))
-        alike = _unmoved(outcomes, best_first) if display.fold else []
+        best_first = outcomes.best_first(None if everyone else chosen)
+        alike = outcomes.unmoved(best_first) if display.fold else []
+        alike = alike if len(alike) > _FEW else []
         closing = "\n".join([*_folded(alike), self._closing(outcomes, display)])
         left_out = set(alike[1:])
         shown = [candidate for candidate in best_first if candidate not in left_out]
@@ -266,23 +266,15 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
     return next(names, column)
 
 
-def _unmoved(outcomes: Outcomes, candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates that change nothing, where there are several."""
-    baseline = outcomes.baseline
-    if baseline is None:
-        return []
-    found = [c for c in candidates if isclose(outcomes.value(c), baseline, rel_tol=ROUNDING)]
-    return found if len(found) > _FEW else []
-
-
 def _folded(alike: list[Candidate]) -> list[str]:
     """Return the line that tells of all candidates but the first that change nothing."""
     if not alike:
         return []
-    first, *others = (dump_row([candidate])[1:-1] for candidate in alike)
-    left = len(others) - _NAMED
-    named = ", ".join(others[:_NAMED]) + (f" and {left} more" if left > 0 else "")
-    return [f"({len(others)} others change nothing, like {first}: {named})"]
+    first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])
+    count = len(alike) - 1
+    left = count - _NAMED
+    named = ", ".join(others) + (f" and {left:,} more" if left > 0 else "")
+    return [f"({count:,} others change nothing, like {first}: {named})"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import re
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import InvalidAnswerError, QueryError, StatementTimeoutError
+from dqa.deciders.reviewing import settle_statement, told_refusal
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(?P<inside>.*?)```", re.DOTALL)
 _LABEL = re.compile(r"\A(?:sql|statement|query)[ \t]*:\s*", re.IGNORECASE)
@@ -49,6 +50,10 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
     advice = f"Answer with one statement in {database.language} that only reads, and nothing else."
     if not statement:
         raise InvalidAnswerError("The answer holds no statement.", advice)
+    settled = settle_statement(statement, database)
+    if settled.text is None:
+        raise InvalidAnswerError(told_refusal(settled), advice)
+    statement = settled.text
     try:
         database.query(statement, Limits(rows=1, bytes=limits.bytes, seconds=limits.seconds))
     except StatementTimeoutError:

@@ -11,28 +11,47 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
-from dqa.core.errors import PluginError, QueryError, StatementTimeoutError, UnparsableReplyError
-from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
+from dqa.core.errors import (
+    NotApprovedError,
+    PluginError,
+    QueryError,
+    StatementTimeoutError,
+    UnparsableReplyError,
+)
+from dqa.core.evidence import COMPARE, LOOKING_UP, QUERY, SIMULATE, SIMULATING, Evidence
+from dqa.core.journal import current_journal
 from dqa.core.question import Candidate, Question
 from dqa.core.secrets import redact
 from dqa.deciders.base import Settings
+from dqa.deciders.reviewing import settle_statement, told_correction, told_refusal
+from dqa.models.unwatched import is_watched
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
 
 _LONGEST_NAME, _NAMES_SHOWN = 40, 8
 """Characters of an argument's name, and names, that are shown of a call."""
+_ASKING = (QUERY, *SIMULATING, *LOOKING_UP)
+_EVIDENCE = TypeAdapter(Evidence)
 _SEPARATED = re.compile(r"[,;\n]")
 
 
@@ -89,12 +108,50 @@ class CompareArguments(Arguments):
     )
 
 
-def observe(
+class EvidenceTool(StructuredTool):
+    """A tool of ours, whose function can be called without LangChain.
+
+    Attributes
+    ----------
+    gather
+        What the tool does with the arguments of its schema; raises `InfrastructureError` where a
+        server failed.
+    """
+
+    gather: Callable[..., Evidence]
+
+    @classmethod
+    def of(
+        cls,
+        gather: Callable[..., Evidence],
+        name: str,
+        description: str,
+        arguments: type[BaseModel],
+    ) -> Self:
+        """Return the tool that gathers evidence, for models and LangChain's own agents."""
+
+        def run(**given: Any) -> tuple[str, Evidence]:  # noqa: ANN401  (what its schema says)
+            evidence = gather(**given)
+            return evidence.observation, evidence
+
+        return cls(
+            func=run,
+            gather=gather,
+            name=name,
+            description=description,
+            args_schema=arguments,
+            response_format="content_and_artifact",
+        )
+
+
+def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: Database,
     statement: str,
     limits: Limits = DEFAULT_LIMITS,
     display: Display = DEFAULT_DISPLAY,
-    candidates: Iterable[Candidate] = (),
+    candidates: Iterable[Candidate | float] = (),
+    *,
+    closing: str = "",
 ) -> Evidence:
     """Run a statement and return what happened as a model is shown it.
 
@@ -109,7 +166,9 @@ def observe(
     display
         What is shown of a number.
     candidates
-        What can be chosen, which is shown as it is.
+        What can be chosen, or the numbers among it, which are shown as they are.
+    closing
+        What else its author has to know, below what came back.
 
     Returns
     -------
@@ -127,12 +186,28 @@ def observe(
     except QueryError as error:
         return Evidence(
             statement=statement,
-            observation=f"Error: {error}",
+            observation="\n".join(filter(None, [f"Error: {error}", closing])),
             error=type(error).__name__,
             cut="seconds" if isinstance(error, StatementTimeoutError) else None,
             seconds=perf_counter() - started,
         )
-    return Evidence.of(statement, rows, display, kept=numbers_in(candidates))
+    return Evidence.of(statement, rows, display, kept=numbers_in(candidates), closing=closing)
+
+
+def _observe_settled(
+    database: Database,
+    statement: str,
+    limits: Limits,
+    display: Display,
+    candidates: Iterable[Candidate | float],
+) -> Evidence:
+    """Run a model's statement as a person lets it run, where one is asked; see `observe`."""
+    settled = settle_statement(statement, database)
+    if settled.text is None:
+        refused = f"Error: {told_refusal(settled)}"
+        return Evidence(statement, refused, error=NotApprovedError.__name__)
+    closing = told_correction(settled) if settled.corrected else ""
+    return observe(database, settled.text, limits, display, candidates, closing=closing)
 
 
 def query_tool(
@@ -140,55 +215,35 @@ def query_tool(
     limits: Limits = DEFAULT_LIMITS,
     display: Display = DEFAULT_DISPLAY,
     candidates: Iterable[Candidate] = (),
-) -> StructuredTool:
+) -> EvidenceTool:
     """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
-    chosen_from = tuple(candidates)
+    numbers = numbers_in(candidates)  # all that `observe` needs of them, which are many
 
-    def run(statement: str) -> tuple[str, Evidence]:
-        evidence = observe(database, statement, limits, display, chosen_from)
-        return evidence.observation, evidence
+    def query(statement: str) -> Evidence:
+        return _observe_settled(database, statement, limits, display, numbers)
 
-    return StructuredTool(
-        func=run,
-        name=QUERY,
-        description=(
-            f"Run one read-only statement in {database.language} on the "
-            f"database. Returns at most {limits.rows} rows, one JSON array a line, the column "
-            "names first; or an error that says what to change."
-        ),
-        args_schema=QueryArguments,
-        response_format="content_and_artifact",
+    description = (
+        f"Run one read-only statement in {database.language} on the database. Returns at most "
+        f"{limits.rows} rows, one JSON array a line, the column names first; or an error that says "
+        "what to change."
     )
+    return EvidenceTool.of(query, QUERY, description, QueryArguments)
 
 
 def simulation_tools(
     simulation: Simulation, limits: Limits = DEFAULT_LIMITS, display: Display = DEFAULT_DISPLAY
-) -> tuple[StructuredTool, StructuredTool]:
+) -> tuple[EvidenceTool, EvidenceTool]:
     """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
 
-    def simulate(decision: str) -> tuple[str, Evidence]:
-        evidence = simulation.simulate(decision, limits, display)
-        return evidence.observation, evidence
+    def simulate(decision: str) -> Evidence:
+        return simulation.simulate(decision, limits, display)
 
-    def compare(candidates: Sequence[str] = ()) -> tuple[str, Evidence]:
-        evidence = simulation.compare(candidates, limits, display)
-        return evidence.observation, evidence
+    def compare(candidates: Sequence[str] = ()) -> Evidence:
+        return simulation.compare(candidates, limits, display)
 
     return (
-        StructuredTool(
-            func=simulate,
-            name=SIMULATE,
-            description=SimulateArguments.__doc__ or "",
-            args_schema=SimulateArguments,
-            response_format="content_and_artifact",
-        ),
-        StructuredTool(
-            func=compare,
-            name=COMPARE,
-            description=CompareArguments.__doc__ or "",
-            args_schema=CompareArguments,
-            response_format="content_and_artifact",
-        ),
+        EvidenceTool.of(simulate, SIMULATE, SimulateArguments.__doc__ or "", SimulateArguments),
+        EvidenceTool.of(compare, COMPARE, CompareArguments.__doc__ or "", CompareArguments),
     )
 
 
@@ -268,7 +323,7 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
 def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
     """Invoke a tool and return what a model is shown, and what the trace keeps.
 
-    LangChain's callbacks see the call.
+    LangChain's callbacks, where any are set, see the call.
 
     Parameters
     ----------
@@ -282,6 +337,20 @@ def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
     InfrastructureError
         A server failed, which says nothing about the call.
     """
+    journal = current_journal()
+    if journal is None or tool.name in _ASKING:  # what they ask the database is kept there
+        return _used(tool, arguments)
+    came = journal.once(
+        "tool",
+        [tool.name, dict(arguments)],
+        lambda: _EVIDENCE.dump_python(_used(tool, arguments), mode="json", fallback=str),
+    )
+    return _EVIDENCE.validate_python(came)
+
+
+def _used(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
+    if isinstance(tool, EvidenceTool) and not is_watched(tool.callbacks, verbose=tool.verbose):
+        return tool.gather(**arguments)
     started = perf_counter()
     asked = json.dumps(arguments, ensure_ascii=False, default=str)
     call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}

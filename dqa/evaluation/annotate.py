@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeAlias, TypeVar
+
 from pydantic import Field
 
 from dqa import plugins
 from dqa.core.errors import UsageError
+from dqa.core.jobs import IN_ORDER, Mapper
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.candidates import recorded_outcomes
+from dqa.evaluation.engines.base import open_engine
+from dqa.evaluation.options import DEFAULT_ENGINE, EngineOptions
 from dqa.evaluation.score import has_record, rules_of, usual_rules
+from dqa.scenarios import registered, scenario_name
+
+_Told = TypeVar("_Told")
+_Tell: TypeAlias = Callable[[LabelledQuestion, Outcomes, str | None], _Told]
+"""Returns what is wanted of a question's outcomes under a rule set."""
 
 
 class Annotation(Record):
@@ -54,6 +67,29 @@ class Annotation(Record):
     decided_by_last_bit: bool
 
 
+class _Simulation(NamedTuple):
+    """All questions of one scenario about one situation, which are simulated together.
+
+    `scenario` is its name, or the folder of one that this process alone was told of.
+    """
+
+    scenario: str
+    situation: Situation
+    labelled: list[LabelledQuestion]
+    rules: str
+
+
+def _simulate(tell: _Tell[_Told], asked: _Simulation) -> list[_Told]:
+    """Simulate, and return what is told of each question; all outcomes may be a lot to send."""
+    simulator = plugins.simulator(scenario_name(asked.scenario))
+    questions = [question for question, _ in asked.labelled]
+    outcomes = simulator.outcomes(asked.situation, questions, asked.rules)
+    return [
+        tell(labelled, found, asked.rules)
+        for labelled, found in zip(asked.labelled, outcomes, strict=True)
+    ]
+
+
 def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list[Outcomes]:
     """Return the outcomes of every question, in order; each situation is simulated once.
 
@@ -67,6 +103,13 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     SituationError
         A situation that breaks what its scenario needs.
     """
+    return _told_of_all(question_set, rule_set, lambda _, outcomes, __: outcomes, IN_ORDER)
+
+
+def _told_of_all(
+    question_set: QuestionSet, rule_set: str | None, tell: _Tell[_Told], mapper: Mapper
+) -> list[_Told]:
+    """Return what is told of every question, in order; errors are those of `simulate_all`."""
     simulated = set(plugins.names("simulator"))
     recorded = {
         position: known
@@ -100,17 +143,29 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
             continue
         key = (question.scenario, id(question_set.situation_of(question)))
         together.setdefault(key, []).append(position)
-    found: dict[int, Outcomes] = recorded
-    for (scenario, _), positions in together.items():
-        questions = [question_set.questions[position] for position in positions]
-        situation = question_set.situation_of(questions[0])
-        rules = rules_of(scenario, rule_set)
-        outcomes = plugins.simulator(scenario).outcomes(situation, questions, rules)
-        found.update(zip(positions, outcomes, strict=True))
-    return [found[position] for position in range(len(question_set.questions))]
+    folders, labelled = registered(), question_set.labelled
+    simulations = (
+        _Simulation(
+            str(folders.get(scenario, scenario)),
+            question_set.situation_of(labelled[positions[0]].question),
+            [labelled[position] for position in positions],
+            rules_of(scenario, rule_set),
+        )
+        for (scenario, _), positions in together.items()
+    )
+    told = {at: tell(labelled[at], known, rule_set) for at, known in recorded.items()}
+    work = partial(_simulate, tell)
+    for positions, found in zip(together.values(), mapper.map(work, simulations), strict=True):
+        told.update(zip(positions, found, strict=True))
+    return [told[position] for position in range(len(labelled))]
 
 
-def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Annotation]:
+def annotate(
+    question_set: QuestionSet,
+    rule_set: str | None = None,
+    *,
+    options: EngineOptions = DEFAULT_ENGINE,
+) -> list[Annotation]:
     """Return the best decisions of every question, in the order of the set.
 
     Parameters
@@ -119,27 +174,27 @@ def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Ann
         Questions of scenarios that have a simulator.
     rule_set
         What is counted by; None for what the set says, or else the first that a simulator has.
+    options
+        Where situations are simulated.
 
     Raises
     ------
     UnknownNameError, SituationError
         As `simulate_all`.
+    InfrastructureError
+        A cluster cannot be reached, or has no room.
     """
     rule_set = rule_set or usual_rules(question_set)
-    return [
-        _annotation(labelled, outcomes, rules_of(labelled.question.scenario, rule_set))
-        for labelled, outcomes in zip(
-            question_set.labelled, simulate_all(question_set, rule_set), strict=True
-        )
-    ]
+    with open_engine(options) as engine:
+        return _told_of_all(question_set, rule_set, _annotation, engine)
 
 
-def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rule_set: str) -> Annotation:
+def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rule_set: str | None) -> Annotation:
     question, official = labelled.question, labelled.truth.official
     return Annotation(
         scenario=question.scenario,
         question=int(question.id) if question.id.isdecimal() else question.id,
-        rule_set=rule_set,
+        rule_set=rules_of(question.scenario, rule_set),
         answer=outcomes.answer,
         ties=outcomes.ties,
         value=outcomes.best,

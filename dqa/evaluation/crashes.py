@@ -8,6 +8,7 @@ crashes in a row.
 from __future__ import annotations
 
 import traceback
+from typing import Protocol
 
 from dqa.core.decision import Decision, Ending
 from dqa.core.endings import ending_of
@@ -41,6 +42,20 @@ def ended_by(error: Exception, seconds: float = 0.0) -> Decision:
     return Decision(ending, seconds=seconds, error=problem, outage=outage, trace=trace)
 
 
+class Ended(Protocol):
+    """What ended: a decision, or its trace."""
+
+    @property
+    def ending(self) -> Ending:
+        """How."""
+        ...
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong."""
+        ...
+
+
 class Crashes:
     """Counts the crashes of a run, and says when it has to stop. Used by one thread at a time.
 
@@ -54,7 +69,7 @@ class Crashes:
         self._most = 1 if fail_fast else MOST_IN_A_ROW
         self._in_a_row = 0
 
-    def count(self, name: str, decision: Decision) -> None:
+    def count(self, name: str, decision: Ended) -> None:
         """Count one decision, made by or about `name`.
 
         Raises

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions, own_version
@@ -24,15 +24,19 @@ from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import parse_json, read_text, whole_lines
 from dqa.core.paths import problem_of_path, require_folder
 from dqa.core.records import Record, problem_of
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.playing.spec import PLAY_VERSION, PlaySpec
+from dqa.evaluation.prompts import Prompts, prompts_from_json
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.spec import SPEC_VERSION, RunSpec
+from dqa.evaluation.spec import SPEC_VERSION, RunSpec, differences
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
 
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces.jsonl"
 SHORTCUTS = "shortcuts.jsonl"
+PROMPTS = "prompts.json"
 ABANDONED = "abandoned.jsonl"
 """Traces of what was decided again, and what else was lost: they count for what they used alone."""
 _LOST = "lost"
@@ -49,6 +53,37 @@ _PACKAGES = (
 _Line = TypeVar("_Line")
 
 
+def _which(spec: object) -> str:
+    """Return which kind of spec is given: one of games names a world."""
+    played = "world" in spec if isinstance(spec, Mapping) else isinstance(spec, PlaySpec)
+    return _GAMES if played else _QUESTIONS
+
+
+_GAMES, _QUESTIONS = "games", "questions"
+AnySpec: TypeAlias = Annotated[
+    Annotated[RunSpec, Tag(_QUESTIONS)] | Annotated[PlaySpec, Tag(_GAMES)], Discriminator(_which)
+]
+"""What was run: questions that were decided, or games that were played."""
+
+
+class GamesRecord(Record):
+    """What a run of games has beside its spec.
+
+    Attributes
+    ----------
+    run
+        By which its history knows the games of this run.
+    history
+        Where that was named to be, without any password; None where the run's place says it.
+    weights
+        Of each player that has learnt, and of the reference, the hash of what was learnt.
+    """
+
+    run: str = ""
+    history: str | None = None
+    weights: dict[str, str] = Field(default_factory=dict)
+
+
 class RunRecord(Record):
     """``run.json``: what was run, on which questions, and by which versions.
 
@@ -57,27 +92,31 @@ class RunRecord(Record):
     version
         Of the folder's form.
     spec
-        What was evaluated; None of a folder of the first form.
+        What was evaluated, or played; None of a folder of the first form.
     content_hash
-        Of the questions and their situations.
+        Of the questions and their situations, or of how games begin.
     planned
-        How many decisions there are to make; None where an older version did not say.
+        How many decisions there are to make, or games to play; None where an older version did not
+        say.
     began
         When it began; None where an older version did not say.
     options, calls
         How it went about its work, and how models were called, when it was last gone on with.
     versions
         Of Python and of the packages that matter.
+    games
+        Of a run of games, what its spec does not say.
     """
 
     version: Literal[1] = 1
-    spec: RunSpec | None
+    spec: AnySpec | None
     content_hash: str = ""
     planned: int | None = Field(ge=0, default=None)
     began: datetime | None = None
     options: RunOptions = RunOptions()
     calls: CallOptions = CallOptions()
     versions: dict[str, str] = Field(default_factory=dict)
+    games: GamesRecord | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -145,7 +184,7 @@ def _checked(written: Mapping[str, Any], path: Path) -> RunRecord:
         raise UsageError(f"{path}: {error}") from error
 
 
-def read_resumable(folder: Path) -> tuple[RunRecord, RunSpec]:
+def read_resumable(folder: Path) -> tuple[RunRecord, AnySpec]:
     """Read what was run, and the spec by which it can go on.
 
     Raises
@@ -155,27 +194,93 @@ def read_resumable(folder: Path) -> tuple[RunRecord, RunSpec]:
     """
     record = read_record(folder)
     written = parse_json(read_text(folder / RUN, home=folder)).get("spec") or {}
+    return require_resumable(record, written.get("version"), str(folder))
+
+
+def require_resumable(
+    record: RunRecord, version: int | None, where: str
+) -> tuple[RunRecord, AnySpec]:
+    """Return a record and its spec, whose `version` was written; `UsageError` of an older form."""
     # What was decided then had other prompts, ties and rule sets, some of them of today's names.
-    if record.spec is None or written.get("version", SPEC_VERSION) < SPEC_VERSION:
+    latest = PLAY_VERSION if isinstance(record.spec, PlaySpec) else SPEC_VERSION
+    if record.spec is None or (latest if version is None else version) < latest:
         raise UsageError(
-            f"{folder} was begun by dqa {record.written_by} in an older form, which can be "
+            f"{where} was begun by dqa {record.written_by} in an older form, which can be "
             "read but not resumed, as agents and rule sets have changed since: name another folder."
         )
     return record, record.spec
 
 
-def register_scenarios(folder: Path) -> None:
+def compare_records(earlier: RunRecord, spec: AnySpec, now: RunRecord, where: str) -> RunRecord:
+    """Return the record of a run that goes on, which began when, and with what, it did.
+
+    Raises
+    ------
+    UsageError
+        It has other settings, or its questions have changed.
+    """
+    if now.spec is None:
+        raise AssertionError("a run that goes on has a spec")
+    if type(spec) is not type(now.spec):
+        held, wanted = (_told_kind(one) for one in (spec, now.spec))
+        raise UsageError(f"{where} holds a run of {held}, not of {wanted}: name another folder.")
+    differing = differences(spec, now.spec)
+    if differing:
+        raise UsageError(
+            f"{where} holds a run with other settings: {'; '.join(differing)}. "
+            "Leave them out to go on as it began, or name another folder."
+        )
+    if earlier.content_hash != now.content_hash and isinstance(now.spec, PlaySpec):
+        raise UsageError(
+            f"The games of {where} begin otherwise than they did ({now.spec.told}): the world, or "
+            "how it deals, was changed. Use the version that began it, or name another folder."
+        )
+    if earlier.content_hash != now.content_hash and isinstance(now.spec, RunSpec):
+        raise UsageError(
+            f"The questions of {where} are others than those it began with "
+            f"({now.spec.questions.told}): they, their databases or what lists their "
+            "candidates were changed. Put back what was there, or name another folder."
+        )
+    games = None if now.games is None else _go_on(earlier.games, now.games, where)
+    return now.changed(began=earlier.began, versions=earlier.versions, games=games)
+
+
+def _go_on(earlier: GamesRecord | None, now: GamesRecord, where: str) -> GamesRecord:
+    """Return what a run of games goes on with; a history that is named now is its history."""
+    if earlier is None:  # as no history of that time says whose its games are
+        return now.changed(run="")
+    for player, learnt in earlier.weights.items():
+        if now.weights.get(player, learnt) != learnt:
+            raise UsageError(
+                f"The player '{player}' of {where} has learnt something else by now: put back the "
+                "trained players that it began with (DQA_CACHE), or the versions that trained "
+                "them, or name another folder."
+            )
+    return now.changed(run=earlier.run, history=now.history or earlier.history)
+
+
+def _told_kind(spec: AnySpec) -> str:
+    return "games" if isinstance(spec, PlaySpec) else "questions"
+
+
+def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:
+    """Return the spec of a run of questions; `UsageError` of a run of games, which says `why`."""
+    if isinstance(spec, PlaySpec):
+        raise UsageError(f"{where} is a run of games ({spec.told}): {why}")
+    return spec
+
+
+def register_scenarios(spec: AnySpec | None) -> None:
     """Make the scenarios known that a run named by their folders, where these still are.
 
     Raises
     ------
     UsageError
-        As `read_record` does, or another scenario has such a name.
+        Another scenario has such a name.
     ParseError
         Such a folder is wrong by now.
     """
-    spec = read_record(folder).spec if (folder / RUN).exists() else None
-    for name in () if spec is None else spec.questions.scenarios or ():
+    for name in spec.questions.scenarios or () if isinstance(spec, RunSpec) else ():
         scenario_name(name)
 
 
@@ -245,6 +350,39 @@ def read_shortcuts(folder: Path) -> tuple[ShortcutChoices, ...]:
     return tuple(_lines(path, "answer of heuristics", ShortcutChoices.model_validate))
 
 
+def read_prompts(folder: Path) -> Prompts:
+    """Read in which words the deciders asked; nothing of a run that did not keep it.
+
+    Raises
+    ------
+    ParseError
+        The file is not what a run writes.
+    """
+    path = folder / PROMPTS
+    if not path.is_file():
+        return {}
+    try:
+        return prompts_from_json(parse_json(read_text(path, home=folder)))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ParseError(path, None, f"these are no prompts of a run: {error!r}") from error
+
+
+def read_abandoned(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the lines of what was used and led to no decision.
+
+    Raises
+    ------
+    ParseError
+        A whole line is damaged.
+    """
+    return _lines(folder / ABANDONED, "trace", _used_line)
+
+
+def _used_line(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    _usage(line)
+    return line
+
+
 def usage_so_far(folder: Path) -> Usage:
     """Return what all decisions of a run have used, those that were made again included.
 
@@ -277,16 +415,19 @@ def usage_abandoned(folder: Path, *, recorded: bool = False) -> Usage:
     """
 
     def counted(line: Mapping[str, Any]) -> Usage:
-        used = _usage(line)
-        return used if not recorded or line.get("kind") == _LOST else Usage()
+        return _usage(line) if not recorded or is_lost(line) else Usage()
 
     return sum(_lines(folder / ABANDONED, "trace", counted), Usage())
 
 
-def lost_line(key: tuple[str, str, str], lost: Usage) -> dict[str, Any]:
+def is_lost(line: Mapping[str, Any]) -> bool:
+    """Whether a line is of what was lost on the way, and not the trace of what was made again."""
+    return line.get("kind") == _LOST
+
+
+def lost_line(key: DecisionKey, lost: Usage) -> dict[str, Any]:
     """Return the line of what was used on the way to a decision and led to nothing."""
-    named = dict(zip(("question", "database", "decider"), key, strict=True))
-    return {"version": _VERSION, "kind": _LOST, **named, "usage": asdict(lost)}
+    return {"version": _VERSION, "kind": _LOST, **key._asdict(), "usage": asdict(lost)}
 
 
 def _usage(line: Mapping[str, Any]) -> Usage:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -24,13 +24,58 @@ def _absolute(path: Path | None) -> Path | None:
     return None if path is None else path.absolute()
 
 
-class RunOptions(Record):
-    """How many decisions are made at once, and what is waited for.
+EngineName: TypeAlias = Literal["local", "ray"]
+
+
+class EngineOptions(Record):
+    """Where work is done: on this machine, or on a cluster.
 
     Attributes
     ----------
+    engine
+        ``"local"``, or ``"ray"`` for the workers of a Ray cluster (extra ``ray``).
+    ray_address
+        The cluster's head, as ``host:6379``, or ``auto`` for the latest that was started on this
+        machine; None for what ``RAY_ADDRESS`` names, or else for an own cluster, which is started
+        here and ends with the work.
+
+    Raises
+    ------
+    UsageError
+        An address is given, and Ray is not the engine.
+    """
+
+    engine: Annotated[
+        EngineName, Field(description="Where work is done: local, or ray for a Ray cluster.")
+    ] = "local"
+    ray_address: Annotated[
+        str | None,
+        Field(description="The Ray cluster's head (host:6379), or auto; else its own is started."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _reaches_somebody(self) -> Self:
+        if self.ray_address is not None and self.engine != "ray":
+            raise UsageError(
+                "ray_address (--ray-address) says where a Ray cluster is: give engine='ray' "
+                "(--engine ray) with it."
+            )
+        return self
+
+
+class RunOptions(EngineOptions):
+    """How many decisions are made at once, where, and what is waited for.
+
+    Attributes
+    ----------
+    engine, ray_address
+        As in `EngineOptions`.
     workers
-        Threads that decide.
+        Threads that decide, over all processes; on a cluster those of each of its workers.
+    processes
+        Processes of this machine that share these threads, as many as have one. Threads share the
+        interpreter of their process, so more than one helps where deciding, and not the model,
+        keeps a processor busy.
     patience
         Seconds to wait for a database that went away before its questions are given up.
     fail_fast
@@ -43,6 +88,9 @@ class RunOptions(Record):
     """
 
     workers: Annotated[int, Field(ge=1, description="Threads that decide.")] = 4
+    processes: Annotated[
+        int, Field(ge=1, description="Processes of this machine that share these threads.")
+    ] = 1
     patience: Annotated[
         float, Field(ge=0.0, description="How long to wait for a database that went away.")
     ] = 60.0
@@ -56,6 +104,16 @@ class RunOptions(Record):
         Isolation,
         Field(description="Where statements run: in worker processes, or none: in this one."),
     ] = "process"
+
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> Self:
+        if self.processes > 1 and self.engine != "local":
+            raise UsageError(
+                f"processes={self.processes} (--processes) are processes of this machine, and "
+                f"engine='{self.engine}' (--engine) decides elsewhere: leave one of them out "
+                "(--processes 1, --engine local)."
+            )
+        return self
 
 
 class CallOptions(Record):
@@ -150,8 +208,8 @@ class CallOptions(Record):
             return Cassette.record(self.record, models, resume=resume)
         return None if self.replay is None else Cassette.replay(self.replay, models)
 
-    def policy(self, seed: int, spent: Usage) -> CallPolicy:
-        """Return retries, limits and budget, for a run that has `spent` something already."""
+    def policy(self, seed: int, spent: Callable[[], Usage]) -> CallPolicy:
+        """Return retries, limits and budget, for a run that has `spent` something elsewhere."""
         from dqa.models.budget import Budget
         from dqa.models.limits import Limiter
         from dqa.models.policy import CallPolicy, Retry
@@ -169,5 +227,6 @@ class CallOptions(Record):
         )
 
 
+DEFAULT_ENGINE = EngineOptions()
 DEFAULT_RUN = RunOptions()
 DEFAULT_CALLS = CallOptions()

@@ -9,7 +9,11 @@ from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.targets import Place, Target
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.targets import Located, Place, Target
+
+_HASH = 16
+"""Digits of a content's hash that tell it from all others of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Setup:
         The deciders, by name.
     models
         What answers behind each decider, for the results: a model's name, or ``"none"``.
+    repeats
+        The deciders of the second epoch, of the third, ...: the same ones with other seeds.
     scenarios
         By decider the scenarios that it decides, where it does not decide all.
     places
@@ -36,13 +42,30 @@ class Setup:
     targets: Mapping[str, Target]
     deciders: Mapping[str, Decider]
     models: Mapping[str, str]
+    repeats: tuple[Mapping[str, Decider], ...] = ()
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
 
     @property
+    def epochs(self) -> int:
+        """How often each question is asked."""
+        return 1 + len(self.repeats)
+
+    @property
+    def locations(self) -> tuple[str, ...]:
+        """Where the databases are that lie in files or servers, with their passwords."""
+        located = (one for one in self.targets.values() if isinstance(one, Located))
+        loaded = (one.location for one in located if one.location is not None)
+        return (*loaded, *(place.location for place in self.places.values()))
+
+    def decider_of(self, task: Task) -> Decider:
+        """Return who decides a task."""
+        return (self.deciders, *self.repeats)[task.epoch - 1][task.decider]
+
+    @property
     def size(self) -> int:
         """How many decisions there are to make."""
-        return sum(
+        return self.epochs * sum(
             len(self.deciders_of(question.scenario)) * len(self.databases_of(question))
             for question in self.questions.questions
         )
@@ -74,38 +97,51 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One decision to be made: who is asked what, on which database."""
+    """One decision to be made: who is asked what, on which database, and which repeat it is.
+
+    Attributes
+    ----------
+    situation
+        Which data the question is about: the beginning of their hash, or the name of their place.
+    """
 
     question: Question
     database: str
     decider: str
-    group: str
-    """Tasks of one group share an open database."""
+    situation: str
+    epoch: int = 1
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Question, database and decider: unique in a plan."""
-        return self.question.key, self.database, self.decider
+    def group(self) -> tuple[str, str]:
+        """Situation and database: tasks of one group share an open database."""
+        return self.situation, self.database
+
+    @property
+    def key(self) -> DecisionKey:
+        """Question, database, decider and epoch: unique in a plan."""
+        return DecisionKey(self.question.key, self.database, self.decider, self.epoch)
 
 
 def plan(setup: Setup) -> tuple[Task, ...]:
     """Return every task of an evaluation, grouped by situation and database.
 
     Situations stand in the order of their first question, and within a group tasks are ordered by
-    question and then by decider, in the setup's order: the same setup gives the same plan.
+    question, then by epoch and then by decider, in the setup's order: the same setup gives the same
+    plan.
     """
     by_situation: dict[str, list[Question]] = {}
     for question in setup.questions.questions:
         about = (
-            f"in {question.situation}"
+            question.situation
             if setup.questions.is_in_place(question)
-            else setup.questions.situation_of(question).content_hash
+            else setup.questions.situation_of(question).content_hash[:_HASH]
         )
         by_situation.setdefault(about, []).append(question)
     return tuple(
-        Task(question, database, decider, f"{about} {database}")
+        Task(question, database, decider, about, epoch)
         for about, asked in by_situation.items()
         for database in setup.databases_of(asked[0])
         for question in asked
+        for epoch in range(1, setup.epochs + 1)
         for decider in setup.deciders_of(question.scenario)
     )

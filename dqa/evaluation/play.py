@@ -1,16 +1,71 @@
-"""Playing an episode of a world: every move is decided like any question."""
+"""Playing an episode of a world: every move is decided like any question.
+
+What becomes of a decision that names no legal action is said here, once: the position's fallback
+counts, and is counted. What a failing server, a spent budget, a person or a bug ended is no move,
+so the episode ends without returns: nobody knows how it would have gone on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+from time import monotonic
 
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import UnknownNameError
-from dqa.core.world import Move, World
+from dqa.core.events import Event
+from dqa.core.question import Candidate
+from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
+from dqa.core.review import current_reviewing
+from dqa.core.world import Episode, Move, World
 from dqa.evaluation.crashes import ended_by
 from dqa.models.attempts import attempt_by
+from dqa.worlds.base import PolicyDecider
+
+UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
+"""Endings of a decision after which the position's fallback counts."""
+
+_LENIENCE = 2.0
+"""How much longer a decision may take than its budget before nobody waits for it: one that keeps to
+its budget by itself is never cut off."""
+
+LONGEST_SILENCE = 600.0
+"""Seconds without a request or an event after which nobody waits for a decider without a bound of
+its own: a slow model goes on, and a call that never comes back is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMove:
+    """A move that was decided.
+
+    Attributes
+    ----------
+    player
+        Who moved.
+    actions
+        What was legal.
+    decision
+        How it was decided.
+    choice
+        What was carried out; None where the episode ended here.
+    fallback
+        Whether that is the position's fallback, as the decision named no legal action.
+    reference
+        What the reference does in the same position; None where nobody asked.
+    shown
+        What the player knew beside the events.
+    """
+
+    player: str
+    actions: tuple[Candidate, ...]
+    decision: Decision
+    choice: Candidate | None
+    fallback: bool = False
+    reference: Candidate | None = None
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +74,44 @@ class Played:
 
     Attributes
     ----------
-    decisions
-        Every decision in order, each with its player.
+    moves
+        Every move in order.
     returns
-        By player, what the episode brought; None where a decision ended without a choice, for
-        then nobody knows how the episode would have gone on.
+        By player, what the episode brought; None where a decision was not made, for then nobody
+        knows how the episode would have gone on.
+    facts
+        What else the world tells of it; see `dqa.core.world.Episode.facts`.
     """
 
-    decisions: tuple[tuple[str, Decision], ...]
+    moves: tuple[PlayedMove, ...]
     returns: Mapping[str, float] | None
+    facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
+
+    @property
+    def decisions(self) -> tuple[tuple[str, Decision], ...]:
+        """Every decision in order, each with its player."""
+        return tuple((move.player, move.decision) for move in self.moves)
+
+    def fallbacks(self, player: str) -> int:
+        """Return how many of a player's moves were the position's fallback."""
+        return sum(move.fallback for move in self.moves if move.player == player)
 
 
-def play_episode(world: World, deciders: Mapping[str, Decider], seed: int) -> Played:
-    """Play one episode to its end, or to the first decision without a choice.
+Reference = Callable[[Move], Candidate | None]
+"""Says what a reference does where a move is to be decided; None where it is not asked."""
+
+
+def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: World,
+    deciders: Mapping[str, Decider],
+    seed: int,
+    *,
+    mirrored: bool = False,
+    names: tuple[str, ...] | None = None,
+    seconds: float | None = None,
+    reference: Reference | None = None,
+) -> Played:
+    """Play one episode to its end, or to the first decision that was not made.
 
     Parameters
     ----------
@@ -41,6 +121,18 @@ def play_episode(world: World, deciders: Mapping[str, Decider], seed: int) -> Pl
         Who decides, by player.
     seed
         Of the episode.
+    mirrored
+        Whether the players have each other's hidden things.
+    names
+        In whose names models are asked, so that a recording keeps two episodes apart; None for
+        the world and the seed.
+    seconds
+        How long one decision may take. One that takes far longer, whatever it waits for, counts as
+        no decision; nobody waits for it any more. With None that is so of a decider of which
+        nothing is recorded for `LONGEST_SILENCE` seconds; programs, and who asks a person, are
+        waited for.
+    reference
+        What is asked besides, before each move.
 
     Raises
     ------
@@ -50,24 +142,148 @@ def play_episode(world: World, deciders: Mapping[str, Decider], seed: int) -> Pl
     for player in world.players:
         if player not in deciders:
             raise UnknownNameError("decider of the player", player, deciders)
-    episode = world.start(seed)
-    made: list[tuple[str, Decision]] = []
+    named = (world.name, str(seed)) if names is None else names
+    episode = world.start(seed, mirrored=mirrored)
+    made: list[PlayedMove] = []
     try:
         while (move := episode.next_move()) is not None:
-            decision = _decided(world, deciders[move.player], move, seed, len(made))
-            made.append((move.player, decision))
-            if decision.ending is not Ending.ANSWERED or decision.choice is None:
+            decider = deciders[move.player]
+            # Two moves may be asked in the same words: a recording keeps them apart by place.
+            with attempt_by(*named, str(len(made)), move.player, decider.name):
+                expected = None if reference is None else reference(move)
+                decision = _Deciding(decider, move, len(made), named).within(seconds)
+            made.append(_carried_out(episode, move, decision, expected))
+            if made[-1].choice is None:
                 return Played(tuple(made), None)
-            episode.choose(decision.choice)
-        return Played(tuple(made), episode.returns())
+        return Played(tuple(made), episode.returns(), episode.facts())
     finally:
         episode.close()
 
 
-def _decided(world: World, decider: Decider, move: Move, seed: int, number: int) -> Decision:
-    # Two moves may be asked in the same words: a recording keeps them apart by their place.
-    with attempt_by(world.name, str(seed), str(number), move.player, decider.name):
+def _carried_out(
+    episode: Episode, move: Move, decision: Decision, expected: Candidate | None
+) -> PlayedMove:
+    """Carry a decision out, or the fallback where it names nothing that is legal."""
+    actions = move.position.actions
+    choice = decision.choice if decision.ending is Ending.ANSWERED else None
+    is_fallback = choice is None or choice not in actions
+    if is_fallback:
+        is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
+        choice = move.position.fallback if is_move else None
+    if choice is not None:
+        episode.choose(choice)
+    return PlayedMove(
+        *(move.player, actions, decision, choice),
+        fallback=is_fallback and choice is not None,
+        reference=expected,
+        shown=move.position.describe(),
+    )
+
+
+class _Kept(DecisionWatcher):
+    """Keeps what happened in a decision, and tells another watcher, until nobody waits for it."""
+
+    def __init__(self, watcher: DecisionWatcher) -> None:
+        self._watcher = watcher
+        self._waiting = Lock()
+        self._has_ended = False
+        self._events: list[Event] = []
+        self._usage = Usage()
+        self._steps = 0
+        self.heard = monotonic()
+
+    def asking(self, step: int) -> None:
+        """Take note that a model is asked."""
+        with self._waiting:
+            if not self._has_ended:
+                self.heard, self._steps = monotonic(), step - 1
+                self._watcher.asking(step)
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Keep an event."""
+        with self._waiting:
+            if not self._has_ended:
+                self.heard, self._usage = monotonic(), usage
+                self._events.append(event)
+                self._watcher.happened(event, usage)
+
+    def cut_off(self, problem: str, seconds: float) -> Decision:
+        """Return the decision that was not made; nothing that comes later is kept."""
+        with self._waiting:
+            self._has_ended = True
+            return Decision(
+                Ending.NO_DECISION,
+                usage=self._usage,
+                steps=self._steps,
+                seconds=seconds,
+                error=problem,
+                trace=tuple(self._events),
+                ended_by="budget: seconds",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Deciding:
+    """Has a move decided: the move `number` of an episode, in whose `names` models are asked."""
+
+    decider: Decider
+    move: Move
+    number: int
+    names: tuple[str, ...]
+
+    def within(self, seconds: float | None) -> Decision:
+        """Return a decision, or that there is none where it does not come in time."""
+        is_program = isinstance(self.decider, PolicyDecider)
+        if seconds is None and (is_program or current_reviewing() is not None):
+            return self._decide()
         try:
+            if not is_program:
+                # Here, so that it takes none of the player's time, and who is late opens nothing.
+                _ = self.move.database
+        except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+            return self._ended_by(error)
+        found: list[Decision | BaseException] = []
+        kept = _Kept(current_watcher())
+
+        def decide() -> None:
+            try:
+                with watched_by(kept):
+                    found.append(self._decide())
+            except BaseException as error:  # noqa: BLE001  (raised again by who waits)
+                found.append(error)
+
+        # A thread of its own: nothing else ends the wait for code that does not come back.
+        asked = Thread(target=copy_context().run, args=(decide,), daemon=True)
+        began = monotonic()
+        asked.start()
+        problem = _wait_for(asked, kept, seconds)
+        if not found:
+            return kept.cut_off(f"{self.decider.name} {problem}", monotonic() - began)
+        if isinstance(found[0], BaseException):
+            raise found[0]
+        return found[0]
+
+    def _decide(self) -> Decision:
+        decider, move = self.decider, self.move
+        try:
+            if isinstance(decider, PolicyDecider):
+                # No session is opened for a program, which knows the position already.
+                drawn_from = (*self.names, str(self.number))
+                return decider.decide_at(move.question, move.position, drawn_from, move.reveal)
             return decider.decide(move.question, move.database)
         except Exception as error:  # noqa: BLE001  (one bug ends one decision)
-            return ended_by(error)
+            return self._ended_by(error)
+
+    def _ended_by(self, error: Exception) -> Decision:
+        error.add_note(f"It was raised at move {self.number + 1} of {' '.join(self.names)}.")
+        return ended_by(error)
+
+
+def _wait_for(asked: Thread, kept: _Kept, seconds: float | None) -> str:
+    """Wait for a decision as long as somebody does; return what is wrong where it did not come."""
+    if seconds is not None:
+        asked.join(_LENIENCE * seconds)
+        return f"did not decide within {_LENIENCE * seconds:g} s"
+    while asked.is_alive() and (left := kept.heard + LONGEST_SILENCE - monotonic()) > 0:
+        asked.join(left)
+    return f"did not decide, and nothing was heard of it for {LONGEST_SILENCE:g} s"

@@ -22,15 +22,15 @@ from dqa.core.errors import ParseError
 from dqa.core.files import open_private, parse_json, whole_lines
 from dqa.evaluation.folders import (
     ABANDONED,
+    PROMPTS,
     RESULTS,
     RUN,
     SHORTCUTS,
     TRACES,
     cut_half_line,
 )
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
-
-_Key = tuple[str, str, str]
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -71,18 +71,18 @@ def settle(folder: Path) -> None:
     ParseError
         A whole line is damaged; nothing was changed but a half-written last line.
     """
-    for name in (RUN, RESULTS, TRACES, SHORTCUTS, ABANDONED):
+    for name in (RUN, RESULTS, TRACES, SHORTCUTS, PROMPTS, ABANDONED):
         (folder / unfinished_name(name)).unlink(missing_ok=True)
     cut_half_line(folder / RESULTS)
     cut_half_line(folder / TRACES)
     results = list(_lines(folder / RESULTS, "result"))
     # Of a decision that an earlier version kept twice, the later lines hold.
-    latest = {_key(written): (line, written) for line, written in results}
+    latest = {DecisionKey.of_line(written): (line, written) for line, written in results}
     made = {k: line for k, (line, w) in latest.items() if not Outcome(w["outcome"]).repeated}
     last = {
-        _key(written): number
+        DecisionKey.of_line(written): number
         for number, (_, written) in enumerate(_lines(folder / TRACES, "trace"))
-        if _key(written) in made
+        if DecisionKey.of_line(written) in made
     }
     kept, dropped = _parted(folder / TRACES, set(last.values()))
     # In this order: a trace that is taken out is in the other file before, and what has a result
@@ -116,11 +116,7 @@ def _lines(path: Path, what: str) -> Iterator[tuple[bytes, Any]]:
     for number, line in enumerate(whole_lines(path, home=path.parent), start=1):
         try:
             written = parse_json(line)
-            _key(written)
+            DecisionKey.of_line(written)
         except (KeyError, TypeError, ValueError) as error:
             raise ParseError(path, number, f"this is no {what}: {error!r}") from error
         yield line, written
-
-
-def _key(written: Any) -> _Key:  # noqa: ANN401  (any JSON value)
-    return written["question"], written["database"], written["decider"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -14,6 +16,8 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
 from dqa.core.truth import MatchRule
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.playing.records import PlayedGame
 
 if TYPE_CHECKING:
     from dqa.evaluation.plan import Task
@@ -38,7 +42,11 @@ class Outcome(StrEnum):
     UNPARSABLE = "unparsable"
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
+    STOPPED = "stopped"
     CRASHED = "crashed"
+    NO_DECISION = "no_decision"
+    PLAYED = "played"
+    """A game that came to its end: what it brought is its value, and nothing is right or wrong."""
     UNLABELLED = "unlabelled"
     """Nothing tells what is right: nobody gave an answer, and there is no simulator.
 
@@ -48,12 +56,25 @@ class Outcome(StrEnum):
     @property
     def repeated(self) -> bool:
         """Whether the decision was not made, so that a resumed run asks again."""
-        return self in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.CRASHED}
+        return self in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.STOPPED, Outcome.CRASHED}
 
     @property
     def judged(self) -> bool:
         """Whether it says anything about the decider."""
-        return not self.repeated and self is not Outcome.UNLABELLED
+        return not self.repeated and self not in {Outcome.UNLABELLED, Outcome.PLAYED}
+
+
+OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
+"""What may become of a question; games alone are played."""
+
+_TIES = 1_000
+"""The most best decisions that a line holds."""
+
+
+def _some(ties: tuple[Candidate, ...], choice: Candidate | None) -> tuple[Candidate, ...]:
+    if len(ties) <= _TIES:
+        return ties
+    return (*ties[:_TIES], *([choice] if choice in ties[_TIES:] and choice is not None else ()))
 
 
 class Result(Record):
@@ -67,13 +88,21 @@ class Result(Record):
     scenario: str
     database: str
     kind: Kind
-    decider: str
+    decider: str = Field(description="who decided; of several models as 'decider@model'")
     model: str = Field(description="what answered: several joined by ' + ', or 'none'")
+    epoch: int = Field(ge=1, default=1, description="which repeat this is, from 1")
+    situation: str | None = Field(
+        default=None,
+        description="which data the question is about: questions that share it are no independent "
+        "sample; null of a line that an earlier version wrote",
+    )
     outcome: Outcome
     answer: str = Field(description="the decider's last words")
     choice: Candidate | None = Field(description="the candidate that they name")
     official: Candidate | None = Field(description="the official answer, where there is one")
-    ties: tuple[Candidate, ...] = Field(description="every best decision")
+    ties: tuple[Candidate, ...] = Field(
+        description="every best decision; of more than 1,000 some, and the choice where it is one"
+    )
     regret: float | None = Field(
         ge=0, description="value given away against the best, in the scenario's unit"
     )
@@ -97,6 +126,13 @@ class Result(Record):
         default=None,
         description="how rows were compared, where a statement is the answer; else null",
     )
+    ended_by: str | None = Field(
+        default=None,
+        description="what ended the run before its decider did, such as 'budget: 3 statements'",
+    )
+    game: PlayedGame | None = Field(
+        default=None, description="the game that was played; null of a decision"
+    )
 
     @classmethod
     def of(
@@ -110,11 +146,13 @@ class Result(Record):
             kind=kind,
             decider=task.decider,
             model=model,
+            epoch=task.epoch,
+            situation=task.situation,
             outcome=assessed.outcome,
             answer=decision.answer,
             choice=assessed.choice,
             official=assessed.official,
-            ties=assessed.ties,
+            ties=_some(assessed.ties, assessed.choice),
             regret=assessed.regret,
             relative_regret=assessed.relative_regret,
             rank=assessed.rank,
@@ -131,12 +169,13 @@ class Result(Record):
             calls=decision.usage.calls,
             tags=task.question.tags,
             match=assessed.match,
+            ended_by=decision.ended_by,
         )
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Question, database and decider: unique in a run."""
-        return self.question, self.database, self.decider
+    def key(self) -> DecisionKey:
+        """Question, database, decider and epoch: unique in a run."""
+        return DecisionKey(self.question, self.database, self.decider, self.epoch)
 
     @property
     def usage(self) -> Usage:
@@ -149,10 +188,27 @@ class Result(Record):
         The choice stays as it is: a candidate that looks like a secret is still that candidate.
         """
         line = super().to_json()
+        if self.game is None:  # so lines, and hashes, of decisions are what they were before games
+            del line["game"]
         said: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
         return line | said
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a line, which has a game where one was played."""
+        schema = super().json_schema()
+        schema["required"].remove("game")
+        return schema
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
         """Read a line's object back; `ValueError` where it is none."""
         return cls.model_validate(dict(line))
+
+
+def hash_results(results: Iterable[Result]) -> str:
+    """Return the hash of results in their order; they hold no times."""
+    digest = hashlib.sha256()
+    for result in results:
+        digest.update(json.dumps(result.to_json(), sort_keys=True).encode("ascii") + b"\n")
+    return digest.hexdigest()

@@ -8,8 +8,8 @@ written takes it from the variable of that database (``DQA_MYSQL_URL`` for a MyS
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack, cast
 
@@ -23,13 +23,16 @@ from pydantic import (
     model_validator,
 )
 
+from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.database import Limits
+from dqa.core.decision import Usage
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
-from dqa.core.files import parse_json, read_text, write_private
+from dqa.core.files import write_private
 from dqa.core.paths import problem_of_path
-from dqa.core.records import Record
+from dqa.core.records import NUMBER, Record, numbers_of
 from dqa.core.secrets import redact, redacted
+from dqa.evaluation.spec_files import policy_lists, read_document
 from dqa.loaders.sources import QuestionSource, Source
 
 if TYPE_CHECKING:
@@ -56,49 +59,37 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _policy_lists(value: object) -> object:
-    """Return a policy, or a file of one, as the lists of names that it is written as."""
-    if value is None:
-        return None
-    from dqa.guard import DEFAULT, Policy
-
-    try:
-        if isinstance(value, Path | str):
-            value = Policy.read(Path(value))
-        elif isinstance(value, Mapping):
-            known = [item.name for item in fields(Policy) if item.name not in _NO_LISTS]
-            for name in value:
-                if name not in known:
-                    raise UsageError(
-                        f"RunSpec: policy: there is no list '{name}'; there are {', '.join(known)}."
-                    )
-            value = Policy(**value)
-    except TypeError as error:
-        raise UsageError(f"RunSpec: policy: give lists of names: {error}.") from error
-    if not isinstance(value, Policy):
-        return value
-    given = {item.name: getattr(value, item.name) for item in fields(Policy)}
-    return {
-        name: dict(sorted(listed.items())) if isinstance(listed, Mapping) else sorted(listed)
-        for name, listed in given.items()
-        if name not in _NO_LISTS and listed != getattr(DEFAULT, name)
-    }
-
-
-_NO_LISTS = frozenset({"schema", "walls", "protection"})
-"""What of a policy whoever opens a database sets."""
-
-
 def _usual_databases(questions: Source | None) -> tuple[str, ...]:
     in_place = questions is not None and questions.asks_in_place
     return () if in_place else ("sqlite", "ladybug")
 
 
 class ModelSpec(Record):
-    """A chat model by its name, and where it is; servers often give theirs the same name."""
+    """A chat model by its name, and where it is.
+
+    Attributes
+    ----------
+    name
+        As ``provider:model``.
+    base_url
+        Where its server is; None for the provider's own.
+    label
+        What results call it, for servers often give theirs the same name; None for its name.
+    """
 
     name: str
     base_url: str | None = None
+    label: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What results call it where there are several."""
+        return self.label or self.name
+
+    @property
+    def told(self) -> str:
+        """Its label with its name, or its name alone."""
+        return f"{self.label} ({self.name})" if self.label else self.name
 
 
 def _one_alone(value: object) -> object:
@@ -118,15 +109,20 @@ class DecidingFields(TypedDict, total=False):
     settings: Mapping[str, str | int | float]
     rule_set: str | None
     seed: int
+    temperature: float
+    reply_tokens: int | None
     max_steps: int
     max_parse_failures: int
     limits: Limits
     display: Display
+    budget: DecisionBudget
 
 
 class RunFields(DecidingFields, total=False):
     """The fields of a `RunSpec` beside questions and deciders, as keyword arguments."""
 
+    models: Sequence[str | ModelSpec | BaseChatModel]
+    epochs: int
     databases: str | Sequence[str]
     strict_official: bool
     policy: Policy | Path | Mapping[str, Sequence[str] | Mapping[str, object]] | None
@@ -155,7 +151,12 @@ class Deciding(Record):
     rule_set
         What simulators count by; None for the usual one.
     seed
-        Of scripted models.
+        Of scripted models, and of any other whose temperature is not 0.
+    temperature
+        Of models that have one; 0 for the likeliest reply.
+    reply_tokens
+        Most tokens of one reply, of a model that is called by its name; None for its server's own
+        bound, which may be none.
     max_steps
         Most model replies for one question.
     max_parse_failures
@@ -164,6 +165,8 @@ class Deciding(Record):
         What each statement may cost.
     display
         What models are shown of values: digits of numbers, samples of columns.
+    budget
+        What one decision may cost, before it is made by what has been seen.
     """
 
     model: _Model = ModelSpec(name="scripted:analyst")
@@ -171,11 +174,14 @@ class Deciding(Record):
     protocol: ProtocolName = "react"
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
     rule_set: str | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
-    max_steps: Annotated[int, Field(ge=1)] = 20
-    max_parse_failures: Annotated[int, Field(ge=1)] = 3
-    limits: Limits = Limits()
-    display: Display = Display()
+    seed: Annotated[int, Field(ge=0), NUMBER] = 0
+    temperature: Annotated[float, Field(ge=0.0, le=2.0), NUMBER] = 0.0
+    reply_tokens: Annotated[int, Field(ge=1), NUMBER] | None = None
+    max_steps: Annotated[int, Field(ge=1), NUMBER] = 20
+    max_parse_failures: Annotated[int, Field(ge=1), NUMBER] = 3
+    limits: Annotated[Limits, numbers_of(Limits)] = Limits()
+    display: Annotated[Display, numbers_of(Display)] = Display()
+    budget: Annotated[DecisionBudget, numbers_of(DecisionBudget)] = ENDLESS
 
     if TYPE_CHECKING:
 
@@ -217,7 +223,12 @@ class RunSpec(Deciding):
     questions
         Where the questions come from.
     deciders
-        By name.
+        By name; one that is named twice is there once, as is a database.
+    models
+        Several models, each of which every decider asks; results call these contestants
+        ``decider@model``. The first is `model`; () for that alone.
+    epochs
+        How often each question is asked: the first time with `seed`, then with the next ones.
     databases
         Where situations are loaded: embedded ones by name, servers by URL, or by name with the URL
         in ``DQA_NAME_URL``. None of questions that name their own databases.
@@ -235,6 +246,8 @@ class RunSpec(Deciding):
     version: Literal[2] = 2
     questions: QuestionSource
     deciders: _Names
+    models: tuple[_Model, ...] = ()
+    epochs: Annotated[int, Field(ge=1), NUMBER] = 1
     databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
         default_factory=lambda given: _usual_databases(given.get("questions")),
         validate_default=True,
@@ -242,7 +255,7 @@ class RunSpec(Deciding):
     strict_official: bool = False
     policy: Annotated[
         dict[str, tuple[str, ...] | dict[str, str | bool | int | float | None]] | None,
-        BeforeValidator(_policy_lists),
+        BeforeValidator(policy_lists),
     ] = None
 
     if TYPE_CHECKING:
@@ -264,6 +277,35 @@ class RunSpec(Deciding):
             )
         return given
 
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_several(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        """Let the first of several models be the one that deciders ask where only one is meant."""
+        models = given.get("models") if isinstance(given, Mapping) else None
+        if not isinstance(models, list | tuple) or not models:
+            return given
+        for one in models:
+            _check_model(one)
+        model = given.get("model")
+        if model is not None and _called(model) not in map(_called, models):
+            raise UsageError(
+                f"RunSpec: models: {_called(model)} is not among them: give model (--model) or "
+                "models (--models), not both."
+            )
+        several = len(models) > 1
+        return {**given, "model": models[0], "models": tuple(models) if several else ()}
+
+    @field_validator("models")
+    @classmethod
+    def _told_apart(cls, models: tuple[ModelSpec, ...]) -> tuple[ModelSpec, ...]:
+        for name, times in Counter(model.called for model in models).items():
+            if times > 1:
+                raise UsageError(
+                    f"RunSpec: models: {times} of them are called {name}: name it once, or give "
+                    "each a label (a field of a model, beside its name)."
+                )
+        return models
+
     @field_validator("deciders", "databases")
     @classmethod
     def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -284,6 +326,15 @@ class RunSpec(Deciding):
             raise UsageError("RunSpec: databases: must not be empty: name one, such as sqlite.")
         return names
 
+    def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
+        """Return the spec with some fields changed; a model replaces several, and these it."""
+        models = fields.get("models")
+        if isinstance(models, list | tuple) and models:
+            fields.setdefault("model", models[0])
+        elif "model" in fields:
+            fields.setdefault("models", ())
+        return super().changed(**fields)
+
     @classmethod
     def from_json(cls, written: object) -> Self:
         """Read what `to_json` returned; `UsageError` names the field that is wrong."""
@@ -293,13 +344,16 @@ class RunSpec(Deciding):
 
     @classmethod
     def read(cls, file: Path | str) -> Self:
-        """Read a spec from a file; `UsageError` where it is none."""
-        try:
-            written = parse_json(read_text(file))
-        except OSError as error:
-            raise UsageError(f"{problem_of_path(file, error)}.") from error
-        except ValueError as error:
-            raise UsageError(f"{file} is no JSON: {error}.") from error
+        """Read a spec from a file of JSON, or of YAML (``.yaml``, ``.yml``).
+
+        Folders and files that it names are looked for from where the command runs.
+
+        Raises
+        ------
+        UsageError
+            It cannot be read, or is no spec; the field that is wrong is named.
+        """
+        written = read_document(file)
         try:
             return cls.from_json(written)
         except UsageError as error:
@@ -317,16 +371,16 @@ class RunSpec(Deciding):
         *,
         calls: CallOptions | None = None,
         options: RunOptions | None = None,
-        resumed: Path | None = None,
+        resumed: Callable[[], Usage] | None = None,
         questions: QuestionSet | None = None,
         deciders: Mapping[str, Decider | DeciderFactory] | None = None,
         chats: Mapping[str, BaseChatModel] | None = None,
     ) -> BuiltRun:
         """Look every name up, connect the models and read the questions.
 
-        `resumed` is the folder of a run that goes on; `questions` are those of a spec whose
-        questions a caller made, `deciders` those that no entry point names, and `chats` models
-        that no provider's name makes. Errors are those of `dqa.evaluate`.
+        `resumed` returns what a run that goes on has spent elsewhere; `questions` are those of a
+        spec whose questions a caller made, `deciders` those that no entry point names, and `chats`
+        models that no provider's name makes. Errors are those of `dqa.evaluate`.
         """
         from dqa.evaluation.build import build
         from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN
@@ -342,11 +396,32 @@ class RunSpec(Deciding):
         )
 
 
+def _check_model(model: object) -> None:
+    """Refuse one of several models whose fields are not those of a model; the first is `model`."""
+    if not isinstance(model, Mapping):
+        return
+    known = tuple(ModelSpec.model_fields)
+    unknown = [str(name) for name in model if name not in known]
+    if unknown:
+        raise UsageError(
+            f"RunSpec: models: there is no field '{unknown[0]}'; there are {', '.join(known)}."
+        )
+    if "name" not in model:
+        raise UsageError("RunSpec: models: each needs a name, such as 'openai:gpt-5'.")
+
+
+def _called(model: object) -> str:
+    """Return what a model that is given in any way is called."""
+    if isinstance(model, Mapping):
+        return str(model.get("label") or model.get("name"))
+    return model.called if isinstance(model, ModelSpec) else str(model)
+
+
 _NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
 """Where questions lie says nothing: their content is compared."""
 
 
-def differences(earlier: RunSpec, now: RunSpec) -> list[str]:
+def differences(earlier: Deciding, now: Deciding) -> list[str]:
     """Return, field by field, what is not the same in two specs."""
     return list(_differing(earlier.to_json(), now.to_json()))
 

@@ -13,51 +13,142 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from dqa.core.decision import Usage
+from dqa.core.distribution import shell_command
 from dqa.core.errors import UsageError
 from dqa.core.files import add_line, make_private_folder, open_to_add
 from dqa.core.paths import problem_of_path
 from dqa.evaluation.folders import (
     ABANDONED,
+    PROMPTS,
     RESULTS,
     RUN,
     SHORTCUTS,
     TRACES,
     RunRecord,
+    compare_records,
     lost_line,
     read_results,
     read_resumable,
 )
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.plan import Task
+from dqa.evaluation.prompts import Prompts, prompts_to_json
 from dqa.evaluation.recovery import settle, unfinished_name, write_whole
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.spec import differences
+from dqa.evaluation.stores.places import FolderPlace, RunPlace
 from dqa.evaluation.traces import Trace
 
 
 class RunStore:
-    """The folder of one run, or, without a folder, its results in memory.
+    """The results of a run, in memory; its subclasses keep them, too.
+
+    Attributes
+    ----------
+    place
+        Where the run is kept; None for nowhere.
+    record
+        What is run, as the place has it; None where it is kept nowhere.
+    lost
+        What was used on the way to the decisions of this process and led to none of them.
+    added
+        How many decisions this process has added.
+    on_elsewhere
+        Called with how many decisions other processes have made since this one began, whenever that
+        was looked up and there are any; by any thread.
+    """
+
+    def __init__(self) -> None:
+        self.place: RunPlace | None = None
+        self.record: RunRecord | None = None
+        self.lost = Usage()
+        self.added = 0
+        self.on_elsewhere: Callable[[int], object] = id
+        self._results: dict[DecisionKey, Result] = {}
+        self._crashed: dict[DecisionKey, Trace] = {}
+        self._unclaimed: list[Task] = []
+
+    @property
+    def results(self) -> Mapping[DecisionKey, Result]:
+        """What has been decided, by who decided what."""
+        return self._results
+
+    @property
+    def crashed(self) -> tuple[Trace, ...]:
+        """The traces of the decisions that crashed, with their tracebacks."""
+        return tuple(self._crashed.values())
+
+    @property
+    def used_elsewhere(self) -> Usage:
+        """What the run has used outside of this process, where several may write it."""
+        return Usage()
+
+    def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
+        """Keep what the heuristics answer to the run's questions."""
+
+    def keep_prompts(self, prompts: Prompts) -> None:
+        """Keep in which words the deciders ask."""
+
+    def begin(self, tasks: Sequence[Task]) -> int:
+        """Take down the plan, before the first claim, and return how much of it is left."""
+        self._unclaimed = [task for task in tasks if task.key not in self._results]
+        return len(self._unclaimed)
+
+    def claim(self, most: int) -> Sequence[Task]:
+        """Return decisions that the caller is to make and add, and nobody else will.
+
+        Parameters
+        ----------
+        most
+            How many, where other processes could make the others.
+        """
+        del most
+        claimed, self._unclaimed = self._unclaimed, []
+        return claimed
+
+    def is_finished(self) -> bool:
+        """Whether nothing can be claimed any more, not even what other processes still make."""
+        return not self._unclaimed
+
+    def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
+        """Keep one decision, and what was `lost` on the way to it."""
+        self._results[result.key] = result
+        if result.outcome is Outcome.CRASHED:
+            self._crashed[result.key] = trace
+        self.lost += lost
+        self.added += 1
+
+    def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
+        """Return the results in the order of the plan."""
+        self.close()
+        return tuple(self._results[t.key] for t in tasks if t.key in self._results)
+
+    def discard(self) -> None:
+        """Leave nothing of a new run in which nothing was decided; the command can be repeated."""
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open; what was added stays."""
+
+
+class FolderStore(RunStore):
+    """The folder of one run, which one process at a time writes.
 
     Parameters
     ----------
     folder
-        Where to write; made where it is missing. None keeps results in memory only.
+        Where to write; made where it is missing.
     record
-        What is run; see `RunRecord`. None where there is no folder.
+        What is run.
     resume
         Whether to go on with what the folder holds. What crashed, or was ended by a failing server
         or a spent budget, is asked again, and what is left of it is taken out at once.
-
-    Attributes
-    ----------
-    lost
-        What was used on the way to the decisions of this process and led to none of them.
 
     Raises
     ------
@@ -68,29 +159,21 @@ class RunStore:
         A line that is not the last one is damaged.
     """
 
-    def __init__(
-        self, folder: Path | None = None, record: RunRecord | None = None, resume: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, record: RunRecord, resume: bool = False) -> None:
+        super().__init__()
         self.folder = folder
-        self.lost = Usage()
-        self._results: dict[tuple[str, str, str], Result] = {}
-        self._crashed: dict[tuple[str, str, str], Trace] = {}
+        self.place = FolderPlace(folder)
         self._files: tuple[FileIO, FileIO] | None = None
         self._lock: int | None = None
-        self._fresh = folder is not None and not _is_used(folder)
-        if folder is None:
-            return
-        if record is None:
-            raise AssertionError("a run in a folder says what it is")
+        self._fresh = not is_used(folder)
         if self._fresh:
             _make(folder)
         elif not resume:
-            raise UsageError(
-                f"{folder} is not empty: name another folder, or go on with the run that it holds "
-                f"by resume (dqa eval --resume {folder})."
-            )
+            raise UsageError(_not_empty(folder))
         else:
-            record = _compared(folder, record)
+            earlier, spec = read_resumable(folder)
+            record = compare_records(earlier, spec, record, str(folder))
+        self.record = record
         self._lock = _lock(folder)
         try:
             if not self._fresh:
@@ -107,29 +190,21 @@ class RunStore:
         settle(folder)
         self._results = {result.key: result for result in results if not result.outcome.repeated}
 
-    @property
-    def results(self) -> Mapping[tuple[str, str, str], Result]:
-        """What has been decided, by question, database and decider."""
-        return self._results
-
-    @property
-    def crashed(self) -> tuple[Trace, ...]:
-        """The traces of the decisions that crashed, with their tracebacks."""
-        return tuple(self._crashed.values())
-
     def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
         """Keep what the heuristics answer to the run's questions."""
-        if self.folder is not None:
-            lines = "".join(f"{_line(found.to_json())}\n" for found in choices)
-            write_whole(self.folder / SHORTCUTS, lines.encode())
+        lines = "".join(f"{_line(found.to_json())}\n" for found in choices)
+        write_whole(self.folder / SHORTCUTS, lines.encode())
+
+    def keep_prompts(self, prompts: Prompts) -> None:
+        """Keep in which words the deciders ask."""
+        if prompts:
+            written = json.dumps(prompts_to_json(prompts), indent=2, ensure_ascii=False)
+            write_whole(self.folder / PROMPTS, f"{written}\n".encode())
 
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Keep one decision, and what was `lost` on the way to it."""
-        self._results[result.key] = result
-        if result.outcome is Outcome.CRASHED:
-            self._crashed[result.key] = trace
-        self.lost += lost
-        if self.folder is not None and lost != Usage():
+        super().add(result, trace, lost)
+        if lost != Usage():
             with open_to_add(self.folder / ABANDONED) as file:
                 add_line(file, _line(lost_line(result.key, lost)))
         if self._files is not None:
@@ -138,18 +213,16 @@ class RunStore:
 
     def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
         """Write the results in the order of the plan and return them."""
-        ordered = tuple(self._results[t.key] for t in tasks if t.key in self._results)
-        self.close()
-        if self.folder is not None:
-            lines = "".join(f"{_line(result.to_json())}\n" for result in ordered)
-            write_whole(self.folder / RESULTS, lines.encode())
+        ordered = super().finish(tasks)
+        lines = "".join(f"{_line(result.to_json())}\n" for result in ordered)
+        write_whole(self.folder / RESULTS, lines.encode())
         return ordered
 
     def discard(self) -> None:
         """Empty a new folder in which nothing was decided, so that the command can be repeated."""
         self.close()
-        if self.folder is not None and self._fresh and not self._results:
-            for name in (RUN, TRACES, RESULTS, SHORTCUTS, ABANDONED):
+        if self._fresh and not self._results:
+            for name in (RUN, TRACES, RESULTS, SHORTCUTS, PROMPTS, ABANDONED):
                 (self.folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -161,26 +234,6 @@ class RunStore:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-
-def _compared(folder: Path, record: RunRecord) -> RunRecord:
-    """Return the record of a run that goes on, which began when, and with what, it did."""
-    earlier, spec = read_resumable(folder)
-    if record.spec is None:
-        raise AssertionError("a run that goes on has a spec")
-    differing = differences(spec, record.spec)
-    if differing:
-        raise UsageError(
-            f"{folder} holds a run with other settings: {'; '.join(differing)}. "
-            "Leave them out to go on as it began, or name another folder."
-        )
-    if earlier.content_hash != record.content_hash:
-        raise UsageError(
-            f"The questions of {folder} are others than those it began with "
-            f"({record.spec.questions.told}): they, their databases or what lists their "
-            "candidates were changed. Put back what was there, or name another folder."
-        )
-    return record.changed(began=earlier.began, versions=earlier.versions)
 
 
 def _lock(folder: Path) -> int | None:
@@ -207,10 +260,39 @@ def _lock(folder: Path) -> int | None:
 
 
 def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half a character, which JSON can only escape
+        return json.dumps(value)
+    return line
 
 
-def _is_used(folder: Path) -> bool:
+def require_resumable_or_new(folder: Path) -> None:
+    """Raise `UsageError` where a folder holds something, and that is no run."""
+    if is_used(folder) and not (folder / RUN).exists():
+        raise UsageError(_not_empty(folder))
+
+
+def _not_empty(folder: Path) -> str:
+    return f"{folder} is not empty: {_instead(folder)}"
+
+
+def _instead(folder: Path) -> str:
+    if not (folder / RUN).exists():
+        return f"name a new folder, such as one within it ({folder / 'NAME'})."
+    how = shell_command("eval", "--resume", str(folder))
+    return f"name another folder, or go on with the run that it holds by resume ({how})."
+
+
+def is_used(folder: Path) -> bool:
+    """Whether something is in a folder, which no new run may be written into.
+
+    Raises
+    ------
+    UsageError
+        It is a file.
+    """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file: name a folder.")
     # All that a process leaves behind which was killed before the run began.

@@ -10,13 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from dqa import plugins
 from dqa.core.database import Database, Isolation, Kind
 from dqa.core.errors import UsageError
+from dqa.core.question_set import QuestionSet
 from dqa.core.secrets import redact
-from dqa.core.situation import Situation
+from dqa.core.situation import Schema, Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
 from dqa.loaders.places import variable_of, whole_url
@@ -83,6 +85,8 @@ class Place:
         Where it is, with its password.
     policy, audit, isolation
         As in `Located`.
+    described
+        What the questions' scenarios say of its tables.
     """
 
     backend: Backend
@@ -90,6 +94,7 @@ class Place:
     policy: Policy | None = None
     audit: Audit | None = None
     isolation: Isolation = "process"
+    described: tuple[Schema, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -98,9 +103,10 @@ class Place:
 
     def open(self) -> Database:
         """Open what is there, read-only and behind the guard; nothing is loaded."""
-        return self.backend.open(
+        opened = self.backend.open(
             self.location, policy=self.policy, audit=self.audit, isolation=self.isolation
         )
+        return opened.described(*self.described)
 
 
 def configured() -> dict[str, str]:
@@ -173,10 +179,12 @@ def places_of(
     policy: Policy | None = None,
     audit: Audit | None = None,
     isolation: Isolation = "process",
+    described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
 ) -> dict[str, Place]:
     """Return the databases that questions are asked about where they are, by name.
 
-    Each is opened once, so that one that cannot be asked costs no decision.
+    Each is opened once, so that one that cannot be asked costs no decision. `described` is what
+    scenarios say of their tables, by the databases' names.
 
     Raises
     ------
@@ -188,9 +196,20 @@ def places_of(
     places: dict[str, Place] = {}
     for name, location in locations.items():
         where = whole_url(location, name)
-        places[name] = Place(plugins.backend_for(where), where, policy, audit, isolation)
+        said = described.get(name, ())
+        places[name] = Place(plugins.backend_for(where), where, policy, audit, isolation, said)
         places[name].open().close()
     return places
+
+
+def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
+    """Return what the scenarios of questions say of the databases that are asked where they are."""
+    said: dict[str, dict[str, Schema]] = {}
+    for question in questions.questions:
+        scenario = plugins.scenario_of(question)
+        if scenario is not None and questions.is_in_place(question):
+            said.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
+    return {place: tuple(schemas.values()) for place, schemas in said.items()}
 
 
 def _unnamed(database: str) -> str:

@@ -16,6 +16,7 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
 from dqa.core.simulator import Goal
+from dqa.evaluation.keys import DecisionKey
 
 _SAID = ("answer", "error", "plans", "evidence", "trace")
 """What models, servers and databases said, where a secret may have slipped in."""
@@ -35,6 +36,29 @@ class Alternative(Record):
     rank: int | None = Field(default=None, ge=1)
 
 
+class Spread(Record):
+    """How the outcomes of all candidates are spread, where not all of these are kept.
+
+    Attributes
+    ----------
+    best, worst, mean
+        Of all.
+    quartiles
+        The outcomes that a quarter, half and three quarters of the candidates do not exceed.
+    ties
+        How many are as good as the best.
+    unmoved
+        How many lead to what deciding nothing does; None where nothing tells that.
+    """
+
+    best: float
+    worst: float
+    mean: float
+    quartiles: tuple[float, float, float]
+    ties: int = Field(ge=1)
+    unmoved: int | None = Field(default=None, ge=0)
+
+
 class AskedRecord(Record):
     """What was asked, and what could be chosen.
 
@@ -45,8 +69,10 @@ class AskedRecord(Record):
     total
         How many candidates there are; None where nobody lists them.
     alternatives
-        The candidates, the best first where outcomes are known; of very many the first, and always
-        the one that was chosen.
+        The candidates, the best first where outcomes are known; of very many the best and the worst
+        (or, without outcomes, the first), and always the one that was chosen.
+    spread
+        How the outcomes of all are spread, where not all alternatives are kept.
     unit, goal, baseline
         What outcomes are, which are better, and that of deciding nothing; None without outcomes.
     statement
@@ -61,6 +87,7 @@ class AskedRecord(Record):
     target: dict[str, str] = Field(default_factory=dict)
     total: int | None = Field(default=None, ge=0)
     alternatives: tuple[Alternative, ...] = ()
+    spread: Spread | None = None
     unit: str | None = None
     goal: Goal | None = None
     baseline: float | None = None
@@ -73,9 +100,9 @@ class Trace(Record):
 
     Attributes
     ----------
-    question, database, kind, decider, model
-        Who was asked what, and on which database.
-    ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence
+    question, database, kind, decider, model, epoch
+        Who was asked what, on which database, and which repeat it is.
+    ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         As in `dqa.core.decision.Decision`.
     warnings
         What the decision did not take into account: candidates that were not compared, tables that
@@ -95,6 +122,7 @@ class Trace(Record):
     kind: Kind
     decider: str
     model: str
+    epoch: int = Field(ge=1, default=1)
     ending: Ending
     answer: str
     choice: Candidate | None
@@ -106,6 +134,7 @@ class Trace(Record):
     plans: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     warnings: tuple[str, ...] = ()
+    ended_by: str | None = None
     asked: AskedRecord | None = None
     cost: float | None = Field(default=None, ge=0)
     events: tuple[SerializeAsAny[Event], ...] = Field(
@@ -124,15 +153,15 @@ class Trace(Record):
         )
 
     @classmethod
-    def of(cls, key: tuple[str, str, str], kind: Kind, model: str, decision: Decision) -> Self:
-        """Return everything about one decision; `key` is question, database and decider."""
-        question, database, decider = key
+    def of(cls, key: DecisionKey, kind: Kind, model: str, decision: Decision) -> Self:
+        """Return everything about one decision."""
         return cls(
-            question=question,
-            database=database,
+            question=key.question,
+            database=key.database,
             kind=kind,
-            decider=decider,
+            decider=key.decider,
             model=model,
+            epoch=key.epoch,
             ending=decision.ending,
             answer=decision.answer,
             choice=decision.choice,
@@ -144,6 +173,7 @@ class Trace(Record):
             plans=decision.plans,
             evidence=decision.evidence,
             warnings=decision.warnings,
+            ended_by=decision.ended_by,
             events=decision.trace,
         )
 
@@ -163,9 +193,9 @@ class Trace(Record):
         return described.model_json_schema(mode="serialization")
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Question, database and decider: unique in a run."""
-        return self.question, self.database, self.decider
+    def key(self) -> DecisionKey:
+        """Question, database, decider and epoch: unique in a run."""
+        return DecisionKey(self.question, self.database, self.decider, self.epoch)
 
     def to_json(self) -> dict[str, Any]:
         """Return the line's object, without secrets in what was said.

@@ -6,8 +6,10 @@ run within its limits, and written down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import replace
+from functools import reduce
 from time import perf_counter
 from typing import Any, Self
 
@@ -20,19 +22,31 @@ from dqa.core.errors import (
     StatementError,
     UnknownReferenceError,
 )
+from dqa.core.journal import current_journal
+from dqa.core.parts import add_descriptions
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
+from dqa.core.situation import Schema
+from dqa.core.spans import Span, start_span
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.hints import with_hints
+from dqa.guard.once import query_once
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.protecting import protected
+from dqa.guard.protecting import filtered_otherwise, protected
 from dqa.guard.rewriting import run_rewritten
 from dqa.guard.translation import translations
 from dqa.guard.unknown import unknown_name
 from dqa.guard.verdict import ALLOWED, GuardVerdict, not_run
 from dqa.guard.visible import visible_schema
 from dqa.guard.walls import Walls
+
+_SYSTEMS: Mapping[str, str] = {
+    "oracle": "oracle.db",
+    "postgres": "postgresql",
+    "tsql": "microsoft.sql_server",
+}
+"""What OpenTelemetry calls a database system, where its dialect has another name."""
 
 
 class GuardedDatabase:
@@ -65,15 +79,20 @@ class GuardedDatabase:
         self.kind, self.dialect = session.kind, session.dialect
         self.language, self.name = session.language, session.name
         self._session = session
+        self._holds_store = False
         self.policy = self._walled(DEFAULT)
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
         self._whole: DatabaseSchema | None = None
+        self._told: tuple[Schema, ...] = ()
+        self._as_described: dict[tuple[Schema, ...], Self] = {}
         self._closed = False
+        self._closes_session = True
 
     def _walled(self, policy: Policy) -> Policy:
         """Return a policy within the walls of the session, where statements can name others."""
+        policy = replace(policy, holds_store=self._holds_store)
         own = self._session.schemas
         if own is None:
             return policy
@@ -82,6 +101,13 @@ class GuardedDatabase:
     def _confined(self, statement: str) -> str:
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
         return statement
+
+    def hide_store(self) -> None:
+        """Let no policy show the tables of a run store that lies here, unless it names them.
+
+        For whoever opens it, before `restrict`.
+        """
+        self._holds_store = True
 
     @property
     def namespace(self) -> str | None:
@@ -127,17 +153,60 @@ class GuardedDatabase:
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
+        self._as_described = {}
         if self.policy.needs_schema and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
         if self.policy.hides:
             self.policy = protected(self.policy, self._session)
         return self
 
+    def with_rows(self, row_filters: Mapping[str, str]) -> Self:
+        """Return this database as another reader sees it, who may read other rows of its tables.
+
+        It has the same connections, and what was found when the database was opened; closing it
+        closes nothing but itself.
+
+        Parameters
+        ----------
+        row_filters
+            In place of the policy's: a condition for each of the same tables.
+
+        Raises
+        ------
+        UsageError
+            They are for other tables, or one is no condition that can be used.
+        """
+        other = copy(self)
+        other.policy = filtered_otherwise(self.policy, row_filters, self.dialect)
+        other._as_described, other._closes_session = {}, False  # noqa: SLF001  (its own)
+        return other
+
+    def described(self, *told: Schema) -> Self:
+        """Return this database as it reads with what scenarios say, where it has no comment.
+
+        It is the same one, with the same connections, and closed with it: what is said for one
+        question is not read by another.
+
+        Parameters
+        ----------
+        told
+            Scenarios' tables; where several describe one, the first does.
+        """
+        if told == self._told:
+            return self
+        found = self._as_described.get(told)
+        if found is None:
+            made = copy(self)
+            made._told, made._schema, made._as_described = told, None, {}  # noqa: SLF001  (its own)
+            found = self._as_described.setdefault(told, made)
+        return found
+
     def schema(self) -> DatabaseSchema:
         """Return what may be read, as the database describes itself; read once."""
         if self._schema is None:
             self._refuse_if_closed()
-            self._schema = visible_schema(self._read_schema(), self.dialect, self.policy)
+            whole = reduce(add_descriptions, self._told, self._read_schema())
+            self._schema = visible_schema(whole, self.dialect, self.policy)
         return self._schema
 
     def _read_schema(self) -> DatabaseSchema:
@@ -160,11 +229,44 @@ class GuardedDatabase:
         of MySQL's or has functions of other dialects. Without `limits`, those hold with
         which the database was opened.
         """
+        allowed = limits or self.limits
+        journal = current_journal()
+        if journal is None:
+            return self._watched(statement, allowed)
+        return query_once(journal, self.name, statement, allowed, self._watched)
+
+    def note_not_run(self, statement: str, reason: str) -> None:
+        """Write down a statement that the guard allows, and that a person did not let run."""
+        self._record(statement, perf_counter(), allowed=False, reason=reason)
+
+    def _watched(self, statement: str, limits: Limits) -> Rows:
+        """Run a statement, measured and written down where somebody wants that."""
+        with self._span(statement) as span:
+            rows = self._audited(statement, limits)
+            if span:
+                span.set({"db.response.returned_rows": len(rows.rows), "dqa.cut": rows.cut})
+        return rows
+
+    def _span(self, statement: str) -> Span:
+        """Return the span of a statement, by OpenTelemetry's conventions for databases."""
+        span = start_span(
+            f"query {self.name}",
+            {
+                "db.operation.name": "query",
+                "db.system.name": _SYSTEMS.get(self.dialect, self.dialect),
+                "db.namespace": self.namespace or self.name,
+            },
+            "client",
+        )
+        span.when_entered("db.query.text", lambda: statement)
+        return span
+
+    def _audited(self, statement: str, limits: Limits) -> Rows:
         if self.audit is None:
-            return self._answered(statement, limits or self.limits)
+            return self._answered(statement, limits)
         started = perf_counter()
         try:
-            rows = self._answered(statement, limits or self.limits)
+            rows = self._answered(statement, limits)
         except RefusedStatementError as error:
             self._record(statement, started, allowed=False, reason=str(error))
             raise
@@ -185,7 +287,8 @@ class GuardedDatabase:
         """Release connections; the database cannot be used afterwards."""
         if not self._closed:
             self._closed = True
-            self._session.close()
+            if self._closes_session:
+                self._session.close()
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
         verdict = check(statement, self.dialect, self.policy)

@@ -11,6 +11,7 @@ from pathlib import Path
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
+from dqa.core.run_stores import is_store_table
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 from dqa.guard.hidden import Mask, Protection, masks_of, row_filters_of
 from dqa.guard.walls import Walls
@@ -73,6 +74,9 @@ class Policy:
     protection
         What the database was found to have that masks and row filters must know of; set by whoever
         opens it.
+    holds_store
+        Whether a store of runs lies there, whose tables may only be read where `tables` names them;
+        set by whoever opens it.
 
     Raises
     ------
@@ -97,6 +101,7 @@ class Policy:
     schema: DatabaseSchema | None = field(default=None, repr=False)
     walls: Walls | None = field(default=None, repr=False)
     protection: Protection | None = field(default=None, repr=False)
+    holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in _LISTS:
@@ -121,7 +126,9 @@ class Policy:
     @cached_property
     def limits_tables(self) -> bool:
         """Whether there are tables that may not be read, other than by `walls`."""
-        return self.tables is not None or (self.walls is None and self._limits_schemas)
+        if self.tables is not None or self.holds_store:
+            return True
+        return self.walls is None and self._limits_schemas
 
     @cached_property
     def _limits_schemas(self) -> bool:
@@ -270,7 +277,7 @@ class Policy:
         if is_limited and schema not in (self.schemas or ()):
             return False
         if self.tables is None:
-            return True
+            return not (self.holds_store and is_store_table(name))
         own = None if self.walls is None else self.walls.folded
         if schema:
             is_meant = own is None or schema in own
@@ -335,7 +342,7 @@ class Policy:
 
 _OF_BOTH = ("masks", "row_filters")
 """What has a value for each name, of tables or of a graph."""
-_SET_BY_OPENER = frozenset({"schema", "walls", "protection"})
+_SET_BY_OPENER = frozenset({"schema", "walls", "protection", "holds_store"})
 _LISTS = tuple(
     item.name for item in fields(Policy) if item.name not in _SET_BY_OPENER.union(_OF_BOTH)
 )

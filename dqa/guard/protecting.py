@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dqa.core.database import Limits
@@ -47,6 +48,29 @@ def protected(policy: Policy, session: Session) -> Policy:
     found = _rows(session, views.views_statement(dialect))
     telling = views.telling_views(found, dialect, names)
     return replace(policy, protection=Protection(telling, session.namespace))
+
+
+def filtered_otherwise(policy: Policy, row_filters: Mapping[str, str], dialect: str) -> Policy:
+    """Return a policy that `protected` made, with other row filters for the same tables.
+
+    What the database was found to have holds for these as well, so only the conditions are looked
+    at.
+
+    Raises
+    ------
+    UsageError
+        They are for other tables, or one is no condition that can be used.
+    """
+    if set(row_filters) != set(policy.row_filters):
+        raise UsageError(
+            f"The policy has row filters of {', '.join(sorted(policy.row_filters)) or 'no table'}: "
+            f"give others for these, not for {', '.join(sorted(row_filters)) or 'none'}."
+        )
+    changed = replace(policy, row_filters=row_filters)
+    for table in policy.schema.tables if policy.schema is not None else ():
+        if table.name in row_filters:
+            conditions.require_condition(table, row_filters[table.name], dialect, changed)
+    return changed
 
 
 def _require_tables(policy: Policy, names: frozenset[str], session: Session) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dqa.core.errors import StatementError
 from dqa.core.fitting import rank_parts
-from dqa.core.relevance import Part, part_fields, part_name
+from dqa.core.parts import Part, part_fields, part_name
 from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo, cypher_name, sql_name
 from dqa.guard.names import closest
 from dqa.guard.sql import sources

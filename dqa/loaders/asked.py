@@ -7,25 +7,26 @@ statement in the database's own language is asked as it is. No table is read who
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dqa.core.database import Database, Limits
 from dqa.core.display import cell_of
 from dqa.core.errors import DataError, QueryError, UnknownNameError, UsageError
-from dqa.core.question import Question
+from dqa.core.question import Candidate, Question
 from dqa.core.situation import Cell, Situation
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.document import Listing, Parameter
-from dqa.scenarios.embedded import first_column
+from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
 from dqa.scenarios.tables import LiveTable, live_table, order_of
 
-_MOST = Limits(rows=100_000, bytes=20_000_000, seconds=60.0, cell=20_000_000)
-"""The most that may be listed: of what can be chosen, and of what a question may be about."""
 _KNOWN = 10_000
 """Values among which a near one is looked for, where a column has no such value."""
+_NARROWED = 10_000
+"""Candidates beyond which a question names the statement that lists them: for a model, which has to
+narrow them down."""
 _START = 3
 """Characters at the beginning of a name by which others like it are found, where there are more."""
 
@@ -66,7 +67,34 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
             f"{database.name} does not hold the scenario '{scenario.name}' as "
             f"{scenario.folder}/scenario.toml describes it: {error}"
         ) from error
-    return scenario.asked(database.name, "1", whole, candidates)
+    asked = scenario.asked(database.name, "1", whole, candidates)
+    if len(candidates) <= _NARROWED or scenario.listing.listed_in or scenario.listing.except_:
+        return asked
+    return replace(asked, candidate_query=held.listing_statement(scenario.listing, whole))
+
+
+def require_candidates(question: Question) -> None:
+    """Refuse a scenario's question that lists nothing to choose from, by a `UsageError`."""
+    if question.candidates == ():
+        about = ", ".join(f"{key}={value}" for key, value in question.target.items())
+        raise UsageError(
+            f"The scenario '{question.scenario}' lists nothing that can be chosen"
+            f"{f' for {about}' if about else ''}: mend its candidates, or take another target "
+            "('dqa doctor --scenario DIR --database URL' says where)."
+        )
+
+
+def list_candidates(
+    scenario: Scenario, database: Database, target: Mapping[str, str]
+) -> tuple[Candidate, ...]:
+    """Return what can be chosen by a target, asked of the database itself.
+
+    Raises
+    ------
+    QueryError, DataError, InfrastructureError
+        The candidates cannot be listed.
+    """
+    return scenario.candidates_by(_Held(scenario, database).listed, target)
 
 
 def list_values(
@@ -151,7 +179,7 @@ class _Values:
 
     def _column(self, table: LiveTable, conditions: Sequence[str], most: int) -> tuple[str, ...]:
         statement = table.listing(self.listing.column or "", conditions, most)
-        limits = Limits(most, _MOST.bytes, _MOST.seconds)
+        limits = Limits(most, LISTING.bytes, LISTING.seconds)
         rows = self.held.database.query(statement, limits).rows
         return self._texts([cell_of(row[0]) for row in rows if row[0] is not None])
 
@@ -209,8 +237,16 @@ class _Held:
             return self._column(written, self.scenario.called(listing, self.database.kind))
         return self.scenario.lister(self._situation)(listing, target)
 
+    def listing_statement(self, listing: Listing, target: Mapping[str, str]) -> str | None:
+        """Return the statement that lists what a listing does; None where none of its own does."""
+        table = self.table(listing)
+        if table is None:
+            return self.scenario.statement(listing, self.database.kind, target)
+        conditions = self.conditions(table, listing, target)
+        return None if conditions is None else table.listing(listing.column or "", conditions)
+
     def _column(self, statement: str, called: str) -> tuple[Cell, ...]:
-        return first_column(self.database, statement, _MOST, called)
+        return first_column(self.database, statement, LISTING, called)
 
     @cached_property
     def _situation(self) -> Situation:

@@ -9,54 +9,41 @@ only a simulator in Python has the data read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from dqa import plugins
-from dqa.core.database import Database, Limits
+from dqa.core.database import Database
 from dqa.core.errors import (
     DataError,
-    DqaError,
-    ParseError,
     QueryError,
     UnknownNameError,
     UsageError,
 )
-from dqa.core.files import parse_json, read_text
-from dqa.core.paths import problem_of_path
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.guard import Audit, Policy
-from dqa.loaders.asked import ask_scenario
-from dqa.loaders.own_question import OwnQuestion, RulesFile
-from dqa.loaders.places import name_of, whole_url
+from dqa.loaders.asked import ask_scenario, require_candidates
+from dqa.loaders.opened import OpenedDatabases
+from dqa.loaders.own_lines import (
+    WrittenLine,
+    answers_of,
+    lines_of_file,
+    lines_of_list,
+    refuse_twice,
+    rules_of,
+)
+from dqa.loaders.own_question import OwnQuestion
+from dqa.loaders.places import name_of
 from dqa.loaders.readback import read_situation
 from dqa.scenarios import scenario_name
-from dqa.scenarios.embedded import first_column
+from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.outcomes import StatedOutcomes
 from dqa.scenarios.reading import DOCUMENT
-
-_MOST = Limits(rows=100_000, bytes=20_000_000, cell=20_000_000)
-"""The most that a statement of candidates may list."""
-
-
-class _Line(NamedTuple):
-    """A question as it was written, and where.
-
-    `wrong` makes the error that says where something is wrong; `folder` is that of the file, None
-    of a list.
-    """
-
-    told: OwnQuestion
-    id: str
-    wrong: Callable[[str], DqaError]
-    folder: Path | None
 
 
 def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -94,7 +81,7 @@ def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
         A database failed.
     """
     reading = _Reading(name_of(str(file)), places, policy, audit)
-    return reading.read(list(_lines_of(file, scenario)), str(file), scenarios, limit)
+    return reading.read(list(lines_of_file(file, scenario)), str(file), scenarios, limit)
 
 
 def read_list(  # noqa: PLR0913  (as above)
@@ -110,61 +97,8 @@ def read_list(  # noqa: PLR0913  (as above)
 
     The parameters are those of `read_file`; `name` is what the set is called.
     """
-    lines = list(_lines_in(given, scenario))
+    lines = list(lines_of_list(given, scenario))
     return _Reading(name, places, policy, audit).read(lines, "The list of questions", None, None)
-
-
-def _lines_of(file: Path, scenario: str | None) -> Iterator[_Line]:
-    try:
-        text = read_text(file)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
-    except UnicodeDecodeError as error:
-        raise ParseError(file, None, f"this is no UTF-8 text: {error}") from error
-    # Not splitlines(): other line separators may stand inside a JSON string.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-
-        def wrong(problem: str, number: int = number) -> DqaError:
-            return ParseError(file, number, problem)
-
-        try:
-            written = parse_json(line)
-        except ValueError as error:
-            raise wrong(f"this is no JSON: {error}. Write one object a line, whole") from error
-        yield _line(_of(written, scenario), str(number), wrong, file.parent)
-
-
-def _of(written: object, scenario: str | None) -> object:
-    """Return a line with the scenario that all those ask which name none."""
-    if scenario is None or not isinstance(written, dict):
-        return written
-    return {"scenario": scenario, **written}
-
-
-def _lines_in(
-    given: Iterable[Mapping[str, Any] | OwnQuestion], scenario: str | None
-) -> Iterator[_Line]:
-    for number, one in enumerate(given, start=1):
-
-        def wrong(problem: str, number: int = number) -> DqaError:
-            return UsageError(f"Question {number} of the list: {problem}")
-
-        if isinstance(one, OwnQuestion):
-            yield _Line(one, one.id or str(number), wrong, None)
-        else:
-            yield _line(_of(dict(one), scenario), str(number), wrong, None)
-
-
-def _line(
-    written: object, number: str, wrong: Callable[[str], DqaError], folder: Path | None
-) -> _Line:
-    try:
-        told = OwnQuestion.checked(written)
-    except ValueError as error:
-        raise wrong(str(error)) from error
-    return _Line(told, told.id or number, wrong, folder)
 
 
 class _Reading:
@@ -191,10 +125,11 @@ class _Reading:
         self._places = places
         self._guarding = policy, audit
         self._situations: dict[str, Situation] = {}
+        self._lists: dict[tuple[Candidate, ...], tuple[Candidate, ...]] = {}
 
     def read(
         self,
-        lines: Sequence[_Line],
+        lines: Sequence[WrittenLine],
         called: str,
         scenarios: Sequence[str] | None,
         limit: int | None,
@@ -204,10 +139,10 @@ class _Reading:
             raise UsageError(f"{called} holds no question.")
         if not self._places:
             raise UsageError(f"{called} is about a database: name it (--database URL).")
-        _refuse_twice(lines)
+        refuse_twice(lines)
         found: list[LabelledQuestion] = []
         counts: dict[str, int] = {}
-        with _Opened(self._places, *self._guarding) as opened:
+        with OpenedDatabases(self._places, *self._guarding) as opened:
             for line in lines:
                 scenario = self._scenario_of(line)
                 if scenarios is not None and scenario not in scenarios:
@@ -221,7 +156,7 @@ class _Reading:
             made, places={name: where for name, where in self._places.items() if name in used}
         )
 
-    def _scenario_of(self, line: _Line) -> str:
+    def _scenario_of(self, line: WrittenLine) -> str:
         """Return the scenario that a question stands under: its own, or the name of the set."""
         named = line.told.scenario
         if named is None:
@@ -240,29 +175,40 @@ class _Reading:
         except UsageError as error:
             raise line.wrong(f"scenario: {error}") from error
 
-    def _labelled(self, line: _Line, scenario: str, opened: _Opened) -> LabelledQuestion:
+    def _labelled(
+        self, line: WrittenLine, scenario: str, opened: OpenedDatabases
+    ) -> LabelledQuestion:
         told = line.told
         place = self._place_of(line)
         if told.scenario is None:
-            asked = Question(scenario, line.id, told.question or "", _rules(line))
+            asked = Question(scenario, line.id, told.question or "", rules_of(line))
         else:
             asked = self._scenarios_own(line, scenario, opened.of(place))
         candidates = self._candidates(line, place, opened)
+        if candidates is None:
+            try:
+                require_candidates(asked)
+            except UsageError as error:
+                raise line.wrong(f"target: {error}") from error
+            candidates = asked.candidates
+        if candidates is not None:
+            # Questions that choose from the same, which may be very many, hold them together.
+            candidates = self._lists.setdefault(candidates, candidates)
         asked = replace(
             asked,
             id=line.id,
             situation=place,
-            candidates=asked.candidates if candidates is None else candidates,
-            candidate_query=told.candidates if isinstance(told.candidates, str) else None,
+            candidates=candidates,
+            candidate_query=_statement_of(told, asked),
             context_queries=told.context,
             tags=told.tags,
         )
-        truth = Truth(_answers(line, asked.candidates))
+        truth = Truth(answers_of(line, asked.candidates))
         if told.scenario is not None:
             truth = self._with_outcomes(line, asked, truth, opened.of(place))
         return LabelledQuestion(asked, truth)
 
-    def _place_of(self, line: _Line) -> str:
+    def _place_of(self, line: WrittenLine) -> str:
         named = line.told.database
         if named is None:
             if len(self._places) > 1:
@@ -274,7 +220,7 @@ class _Reading:
             raise line.wrong(f"database: {UnknownNameError('database', named, self._places)}")
         return named
 
-    def _scenarios_own(self, line: _Line, scenario: str, database: Database) -> Question:
+    def _scenarios_own(self, line: WrittenLine, scenario: str, database: Database) -> Question:
         """Return a scenario's question about what a database holds."""
         try:
             return ask_scenario(plugins.scenario(scenario), database, line.told.target)
@@ -282,7 +228,7 @@ class _Reading:
             raise line.wrong(f"scenario: {error}") from error
 
     def _with_outcomes(
-        self, line: _Line, asked: Question, truth: Truth, database: Database
+        self, line: WrittenLine, asked: Question, truth: Truth, database: Database
     ) -> Truth:
         """Return what is right with the outcomes that the scenario states.
 
@@ -301,7 +247,7 @@ class _Reading:
             raise line.wrong(f"scenario: {error}") from error
         return truth
 
-    def _read(self, line: _Line, asked: Question, database: Database) -> None:
+    def _read(self, line: WrittenLine, asked: Question, database: Database) -> None:
         """Read what a database holds, once for all questions of a scenario about it."""
         held = self._situations.get(asked.situation)
         if held is None:
@@ -313,13 +259,15 @@ class _Reading:
                 f"'{held.schema.scenario}' before: give each scenario a database of its own"
             )
 
-    def _candidates(self, line: _Line, place: str, opened: _Opened) -> tuple[Candidate, ...] | None:
+    def _candidates(
+        self, line: WrittenLine, place: str, opened: OpenedDatabases
+    ) -> tuple[Candidate, ...] | None:
         """Return what can be chosen; a statement is run, once and through the guard."""
         told = line.told.candidates
         if not isinstance(told, str):
             return None if told is None else tuple(dict.fromkeys(told))
         try:
-            cells = first_column(opened.of(place), told, _MOST, "The statement")
+            cells = first_column(opened.of(place), told, LISTING, "The statement")
         except DataError as error:
             raise line.wrong(
                 f"candidates: {error} It is run on '{place}'; candidates that are known are a list"
@@ -331,84 +279,8 @@ class _Reading:
         )
 
 
-class _Opened:
-    """Databases that are opened when they are first asked, and closed together."""
-
-    def __init__(
-        self, places: Mapping[str, str], policy: Policy | None, audit: Audit | None
-    ) -> None:
-        self._places = places
-        self._policy = policy
-        self._audit = audit
-        self._open: dict[str, Database] = {}
-        self._closing = ExitStack()
-
-    def of(self, place: str) -> Database:
-        """Return the database that is called `place`, read-only and behind the guard."""
-        if place not in self._open:
-            where = whole_url(self._places[place], place)
-            backend = plugins.backend_for(where)
-            self._open[place] = backend.open(where, policy=self._policy, audit=self._audit)
-            self._closing.callback(self._open[place].close)
-        return self._open[place]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._closing.close()
-
-
-def _refuse_twice(lines: Sequence[_Line]) -> None:
-    first: dict[str, str] = {}
-    for position, line in enumerate(lines, start=1):
-        if line.id in first:
-            raise line.wrong(
-                f"id: '{line.id}' is that of question {first[line.id]}, too (a line without an id "
-                "has its number): give each another"
-            )
-        first[line.id] = str(position)
-
-
-def _rules(line: _Line) -> str:
-    rules = line.told.rules
-    if not isinstance(rules, RulesFile):
-        return rules
-    if line.folder is None:
-        raise line.wrong("rules: a list of questions lies in no folder: give the rules as a text")
-    home = line.folder.resolve()
-    file = (home / rules.file).resolve()
-    if not file.is_relative_to(home):
-        raise line.wrong(
-            f"rules: {rules.file} lies outside the folder of the questions, {home}: put it there"
-        )
-    try:
-        return read_text(file, home=home)
-    except FileNotFoundError as error:
-        raise line.wrong(
-            f"rules: there is no {file}; a path is read from the folder of the questions"
-        ) from error
-    except OSError as error:
-        raise line.wrong(f"rules: {problem_of_path(file, error)}") from error
-    except UnicodeDecodeError as error:
-        raise line.wrong(f"rules: {file} cannot be read as UTF-8 text: {error}") from error
-
-
-def _answers(line: _Line, candidates: tuple[Candidate, ...] | None) -> tuple[Candidate, ...]:
-    """Return what is right, spelled as the candidates are."""
-    if candidates is None:
-        return line.told.answer
-    spelled = {str(candidate).strip(): candidate for candidate in candidates}
-    found: list[Candidate] = []
-    for answer in line.told.answer:
-        if answer not in candidates and str(answer).strip() not in spelled:
-            raise line.wrong(
-                f"answer: {UnknownNameError('candidate', str(answer), map(str, candidates))}"
-            )
-        found.append(answer if answer in candidates else spelled[str(answer).strip()])
-    return tuple(dict.fromkeys(found))
+def _statement_of(told: OwnQuestion, asked: Question) -> str | None:
+    """Return what lists the candidates: the line's own statement, or else its scenario's."""
+    if told.candidates is None:
+        return asked.candidate_query
+    return told.candidates if isinstance(told.candidates, str) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dqa.core.decision import Usage
@@ -38,7 +39,8 @@ class Budget:
     prices
         What tokens cost.
     spent
-        What an earlier part of the run has spent.
+        What an earlier part of the run has spent; or what returns that, with what other processes
+        spend meanwhile.
 
     Raises
     ------
@@ -51,7 +53,7 @@ class Budget:
         tokens: int | None = None,
         cost: float | None = None,
         prices: Prices | None = None,
-        spent: Usage = Usage(),  # noqa: B008  (frozen)
+        spent: Usage | Callable[[], Usage] = Usage,
     ) -> None:
         if cost is not None and prices is None:
             raise UsageError(
@@ -61,18 +63,20 @@ class Budget:
         self._tokens = tokens
         self._cost = cost
         self._prices = prices or Prices()
-        self._spent = spent
+        self._before = spent if isinstance(spent, Usage) else Usage()
+        self._elsewhere: Callable[[], Usage] = Usage if isinstance(spent, Usage) else spent
+        self._spent = Usage()
         self._lock = threading.Lock()
 
     @property
     def spent(self) -> Usage:
         """What has been spent so far."""
-        return self._spent
+        return self._before + self._elsewhere() + self._spent
 
     def check(self) -> None:
         """Raise `BudgetSpentError` where nothing is left."""
-        spent = self._spent
-        tokens, cost = spent.input_tokens + spent.output_tokens, self._prices.cost(spent)
+        spent = self.spent
+        tokens, cost = _tokens(spent), self._prices.cost(spent)
         if self._tokens is not None and tokens >= self._tokens:
             raise BudgetSpentError(
                 f"The budget of {self._tokens:,} tokens is spent ({tokens:,} used)."
@@ -84,3 +88,13 @@ class Budget:
         """Take down what one call has used."""
         with self._lock:
             self._spent += usage
+
+    def learn(self, spent: Usage) -> None:
+        """Take note of what a whole run has spent, of which this process knows a part."""
+        with self._lock:
+            if _tokens(spent) > _tokens(self._spent):
+                self._spent = spent
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens

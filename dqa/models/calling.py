@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from langchain_core.language_models import LanguageModelInput
@@ -20,6 +21,7 @@ from dqa.core.errors import (
     UnparsableReplyError,
     UsageError,
 )
+from dqa.core.journal import current_journal
 from dqa.models.bounds import is_count, require_bounded
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import (
@@ -32,9 +34,12 @@ from dqa.models.faults import (
     words_of,
 )
 from dqa.models.layers import layer_of, layers
+from dqa.models.model_spans import call_span, tell_fault, tell_reply
+from dqa.models.once import reply_once
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.recorded import RecordedModel
 from dqa.models.scripted import ProgramModel
+from dqa.models.unwatched import invoke_model
 
 ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
 """A chat model, with tools bound to it or not."""
@@ -42,6 +47,11 @@ ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
 _CUT = {"length", "max_tokens", "max_output_tokens"}
 _WITHHELD = {"content_filter", "refusal", "safety"}
 _CHARACTERS_PER_TOKEN = 4
+_HINTS = {
+    FaultKind.MALFORMED: " Check --base-url.",
+    FaultKind.TIMEOUT: " Wait longer (--timeout), or ask for shorter replies (--reply-tokens).",
+}
+"""What may help where a kind of fault keeps coming."""
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
@@ -111,6 +121,45 @@ def call_model(
     BudgetSpentError
         Nothing is left to spend.
     """
+    ask = partial(_measured, model, messages, stop, policy)
+    journal = current_journal()
+    if journal is None:
+        return ask(on_fault)
+    reply, faults = reply_once(journal, messages, stop, lambda note: ask(note).reply, on_fault)
+    if faults is not None and policy.budget is not None:  # which begins anew, as the decision does
+        for fault in faults:
+            policy.budget.spend(fault.usage)
+        _PendingCall(model, list(messages), None, policy, set()).charge(reply)
+    return ModelReply(reply, usage_of(reply), _incomplete(reply), _is_miscounted(reply))
+
+
+def _measured(
+    model: ChatRunnable,
+    messages: Sequence[BaseMessage],
+    stop: Sequence[str],
+    policy: CallPolicy,
+    on_fault: Callable[[Fault], object],
+) -> ModelReply:
+    """Ask for a reply, in a span of its own where somebody wants that; see `call_model`."""
+    with call_span(model, messages, stop) as span:
+
+        def noted(fault: Fault) -> None:
+            tell_fault(span, fault)
+            on_fault(fault)
+
+        reply = _called(model, messages, stop, policy, noted)
+        tell_reply(span, reply.reply, reply.usage)
+    return reply
+
+
+def _called(
+    model: ChatRunnable,
+    messages: Sequence[BaseMessage],
+    stop: Sequence[str],
+    policy: CallPolicy,
+    on_fault: Callable[[Fault], object],
+) -> ModelReply:
+    """Ask for a reply; see `call_model`."""
     call = _PendingCall(model, list(messages), list(stop) or None, policy, set())
     clock, attempt = policy.clock, 1
     began = clock.monotonic()
@@ -163,33 +212,40 @@ class _PendingCall:
 
     def _reply(self) -> AIMessage:
         if self.policy.limiter is None:
-            return self.model.invoke(self.messages, stop=self.stop)
-        with self.policy.limiter.place(_estimate(self.messages)) as settle:
-            reply = self.model.invoke(self.messages, stop=self.stop)
+            return invoke_model(self.model, self.messages, self.stop)
+        with self.policy.limiter.place(estimate_tokens(self.messages)) as settle:
+            reply = invoke_model(self.model, self.messages, self.stop)
             counted = usage_of(reply)
             if counted.input_tokens:
                 settle(counted.input_tokens + counted.output_tokens)
             else:
-                settle(_estimate([*self.messages, reply]))
+                settle(estimate_tokens([*self.messages, reply]))
         return reply
 
     def finish(
         self, reply: AIMessage, attempt: int, on_fault: Callable[[Fault], object]
     ) -> ModelReply:
         """Take the reply's tokens off the budget, and see whether it is whole and ends in time."""
-        usage, budget = usage_of(reply), self.policy.budget
-        if budget is not None:
-            if usage.input_tokens or self.asks_a_program:
-                budget.spend(usage)
-            else:
-                # A server that counts nothing must not make a budget endless.
-                budget.spend(Usage(_estimate(self.messages), _estimate([reply]), calls=1))
+        usage = self.charge(reply)
         reply = without_halves(reply)
         ended = _ended(reply, self.stop or ())
         if ended is not reply:
             words = "The reply went on after a stop sequence; what followed it was cut off."
             on_fault(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, attempt, None))
         return ModelReply(ended, usage, _incomplete(ended), _is_miscounted(ended))
+
+    def charge(self, reply: AIMessage) -> Usage:
+        """Take a reply's tokens off the budget, and return what its provider counted."""
+        usage, budget = usage_of(reply), self.policy.budget
+        if budget is not None:
+            if usage.input_tokens or self.asks_a_program:
+                budget.spend(usage)
+            else:
+                # A server that counts nothing must not make a budget endless.
+                budget.spend(
+                    Usage(estimate_tokens(self.messages), estimate_tokens([reply]), calls=1)
+                )
+        return usage
 
     def yields(self, error: Exception) -> bool:
         """Leave out a setting that the model refuses, unless that has not helped before.
@@ -223,7 +279,7 @@ class _PendingCall:
         lost = kind in {FaultKind.MALFORMED, FaultKind.TIMEOUT, FaultKind.CONNECTION}
         if self.asks_a_program or not lost or unreached(error) is not None:
             return Usage()
-        usage = Usage(_estimate(self.messages), calls=1)
+        usage = Usage(estimate_tokens(self.messages), calls=1)
         if self.policy.budget is not None:
             self.policy.budget.spend(usage)
         return usage
@@ -233,7 +289,7 @@ class _PendingCall:
         if not fault.kind.retryable:
             error = fault.kind.to_error(fault.message)
         else:
-            hint = " Check --base-url." if fault.kind is FaultKind.MALFORMED else ""
+            hint = _HINTS.get(fault.kind, "")
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
             error = ModelUnavailableError(
                 f"The model failed {times}, the last time with {fault.message.rstrip('.')}.{hint}"
@@ -283,8 +339,8 @@ def _told_by_us(error: BaseException) -> DqaError | None:
     return seen
 
 
-def _estimate(messages: Sequence[BaseMessage]) -> int:
-    """Return about how many tokens messages are."""
+def estimate_tokens(messages: Sequence[BaseMessage]) -> int:
+    """Return about how many tokens messages are, where nobody counted them."""
     return sum(len(message.text) for message in messages) // _CHARACTERS_PER_TOKEN + 1
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from langchain_core.messages import AIMessage, message_to_dict, messages_from_dict
 
-_HALF = re.compile("[\ud800-\udfff]")
-_REPLACEMENT = "\ufffd"
+from dqa.core.text import well_formed
 
 
 def without_halves(reply: AIMessage) -> AIMessage:
@@ -27,7 +25,7 @@ def without_halves(reply: AIMessage) -> AIMessage:
 
 def _has_half(value: Any) -> bool:  # noqa: ANN401  (any JSON value)
     if isinstance(value, str):
-        return not value.isascii() and _HALF.search(value) is not None
+        return well_formed(value) != value
     if isinstance(value, dict):
         return any(_has_half(key) or _has_half(item) for key, item in value.items())
     return isinstance(value, list) and any(_has_half(item) for item in value)
@@ -35,7 +33,7 @@ def _has_half(value: Any) -> bool:  # noqa: ANN401  (any JSON value)
 
 def _replaced(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
     if isinstance(value, str):
-        return _HALF.sub(_REPLACEMENT, value)
+        return well_formed(value)
     if isinstance(value, dict):
         return {_replaced(key): _replaced(item) for key, item in value.items()}
     return [_replaced(item) for item in value] if isinstance(value, list) else value

@@ -16,7 +16,7 @@ from typing import TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.decision import Usage
-from dqa.core.errors import UnparsableReplyError
+from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import (
     FaultEvent,
     ParseFailureEvent,
@@ -26,7 +26,7 @@ from dqa.core.events import (
     WarningEvent,
 )
 from dqa.core.recorder import Recorder
-from dqa.models.calling import ChatRunnable, call_model
+from dqa.models.calling import ChatRunnable, call_model, estimate_tokens
 from dqa.models.faults import Fault
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
@@ -109,6 +109,9 @@ def take_turn(
 
     called = call_model(model, messages, stop, calls, note)
     recorder.usage += called.usage
+    if not called.usage.input_tokens:
+        # Who counts nothing, such as a scripted model, must not make a budget endless.
+        recorder.uncounted += Usage(estimate_tokens(messages), estimate_tokens([called.reply]))
     if called.miscounted:
         recorder.warn_once(_miscounted(recorder))
     thought, text = split_thinking(called.reply.text)
@@ -194,11 +197,15 @@ class Conversation:
         ------
         UnparsableReplyError
             No reply could be read.
+        OutOfBudgetError
+            What the decision may cost is spent, but for a last request once the run is closed.
         InfrastructureError, BudgetSpentError, UsageError
             As `dqa.models.calling.call_model` raises them.
         """
         messages: list[BaseMessage] = [HumanMessage(prompt)]
         record = self.recorder
+        if record.ended_by is None and record.over_budget(reads=False) is not None:
+            raise OutOfBudgetError(f"The budget of {record.spent} is spent.")
         record.note(
             PromptEvent(
                 step=record.steps, messages=(("human", prompt),), role=role, purpose=purpose

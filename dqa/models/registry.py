@@ -45,6 +45,8 @@ class Connection:
         Records every reply, or plays those it holds in the models' place; None for neither.
     reply_limit
         Most bytes of one reply, unpacked.
+    reply_tokens
+        Most tokens of one reply, which a server is asked to keep to; None for its own bound.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class Connection:
     timeout: float = 120.0
     cassette: Cassette | None = None
     reply_limit: int = REPLY_LIMIT
+    reply_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse an address that no request could be made to."""
@@ -79,8 +82,10 @@ def _is_http(url: str) -> bool:
 _DIRECT = Connection()
 
 
-def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> BaseChatModel:
-    """Return the chat model called `name`, at temperature 0 where it has one to set.
+def chat_model(
+    name: str, connection: Connection = _DIRECT, seed: int = 0, temperature: float = 0.0
+) -> BaseChatModel:
+    """Return the chat model called `name`.
 
     Its own package makes no second attempt at a request: `dqa.models.calling` does, and says so in
     the trace.
@@ -93,7 +98,10 @@ def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> Ba
     connection
         How it is reached. A model that a cassette plays needs no key and no package.
     seed
-        Of a scripted model that draws at random.
+        Of a scripted model that draws at random, and of any other whose temperature is not 0 and
+        whose provider takes one.
+    temperature
+        Of models that have one; 0 for the likeliest reply. Scripted ones have none.
 
     Raises
     ------
@@ -113,11 +121,14 @@ def chat_model(name: str, connection: Connection = _DIRECT, seed: int = 0) -> Ba
         raise UsageError(f"'{name}' is a program, not a server: omit --base-url.")
     cassette = connection.cassette
     if cassette is None:
-        return _asked(provider, model, connection, seed)
+        return _asked(provider, model, connection, seed, temperature)
     from dqa.models.recorded import recorded
 
-    inner = None if cassette.replays else _asked(provider, model, connection, seed)
-    parameters = {"seed": seed} if provider == SCRIPTED else {"temperature": 0}
+    inner = None if cassette.replays else _asked(provider, model, connection, seed, temperature)
+    drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
+    if connection.reply_tokens is not None:
+        drawn["max_tokens"] = connection.reply_tokens
+    parameters = {"seed": seed} if provider == SCRIPTED else drawn
     return recorded(name, cassette, inner, parameters, connection.reply_limit)
 
 
@@ -132,17 +143,28 @@ def given_model(name: str, model: BaseChatModel, connection: Connection) -> Base
     return recorded(name, cassette, inner, {}, connection.reply_limit)
 
 
-def _asked(provider: str, model: str, connection: Connection, seed: int) -> BaseChatModel:
+def _asked(
+    provider: str, model: str, connection: Connection, seed: int, temperature: float
+) -> BaseChatModel:
     """Return a model that is really asked."""
     if provider == SCRIPTED:
         from dqa.models.scripted import scripted_model
 
         return scripted_model(model, seed)
-    shared: dict[str, Any] = {"temperature": 0, "max_retries": 0, "timeout": connection.timeout}
+    shared: dict[str, Any] = {"max_retries": 0, "timeout": connection.timeout}
+    shared["temperature"] = temperature or 0
+    most = connection.reply_tokens
+    if most is not None:
+        shared["max_tokens"] = most
     if connection.base_url is not None:
         shared["base_url"] = connection.base_url
     if provider != "openai":
         return _other(provider, model, shared)
+    if temperature:
+        shared["seed"] = seed
+    if most is not None and connection.base_url is not None:
+        # OpenAI's own has another word for it by now, which LangChain uses and some servers ignore.
+        shared["extra_body"] = {"max_tokens": most}
     return _openai(model, {**shared, "reply_limit": connection.reply_limit})
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dqa.core.text import counted, visible
+from dqa.core.text import counted
 from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
 from dqa.evaluation.analysis.cases import Share
 from dqa.evaluation.analysis.critical_values import Found
 from dqa.evaluation.analysis.retrievals import QuestionType
+from dqa.report.columns import columns_table
+from dqa.report.shares import interval_text, share_text
 from dqa.report.tables import model_line
 
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ def _types(analysis: Analysis) -> Table:
     rows: dict[str, list[str]] = {}
     for row in analysis.accuracy:
         rows.setdefault(row.decider, []).append(_with_interval(row.correct))
-    return _table(["Decider"], titles, ([decider, *cells] for decider, cells in rows.items()))
+    return columns_table(
+        ["Decider"], titles, ([decider, *cells] for decider, cells in rows.items())
+    )
 
 
 def _replannings(analysis: Analysis) -> Table:
@@ -111,7 +114,7 @@ def _replannings(analysis: Analysis) -> Table:
         [row.scenario, row.decider, *map(_with_accuracy, (*row.correct, row.total))]
         for row in analysis.replannings
     )
-    return _table(["Scenario", "Decider"], titles, rows)
+    return columns_table(["Scenario", "Decider"], titles, rows)
 
 
 def _kinds(analysis: Analysis) -> Table:
@@ -126,7 +129,9 @@ def _kinds(analysis: Analysis) -> Table:
         ]
         for row in analysis.kinds
     )
-    return _table(["Scenario", "Decider", "Steps", "Kind"], ["Questions", "Re-plannings"], rows)
+    return columns_table(
+        ["Scenario", "Decider", "Steps", "Kind"], ["Questions", "Re-plannings"], rows
+    )
 
 
 def _missed(analysis: Analysis) -> Table:
@@ -134,7 +139,7 @@ def _missed(analysis: Analysis) -> Table:
     for row in analysis.missed:
         missed = ",\n".join(f"{name} {by[Found.MISSED]}" for name, by in row.values.items())
         rows.append([row.scenario, row.decider, _percent(row.missed), missed])
-    return _table(["Scenario", "Decider"], ["Missed any", "Missed each"], rows)
+    return columns_table(["Scenario", "Decider"], ["Missed any", "Missed each"], rows)
 
 
 def _failures(analysis: Analysis) -> Table:
@@ -143,33 +148,19 @@ def _failures(analysis: Analysis) -> Table:
         shares = (row.can, row.mis, row.deep, row.qur, row.oth, row.failed)
         rows.append([row.scenario, row.decider, *map(_percent, shares)])
     titles = ["CAN", "MIS", "DEEP", "QUR", "OTH", "Failed"]
-    return _table(["Scenario", "Decider"], titles, rows)
-
-
-def _table(left: Sequence[str], right: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    for title in left:
-        table.add_column(title, no_wrap=True)
-    for title in right:
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text("\n".join(map(visible, cell.split("\n")))) for cell in row))
-    return table
+    return columns_table(["Scenario", "Decider"], titles, rows)
 
 
 def _percent(share: Share) -> str:
     if share.rate is None:
         return "-"
-    return f"{100 * share.rate:.1f} ({share.count}/{share.of})"
+    return share_text(share.count, share.of)
 
 
 def _with_interval(share: Share) -> str:
     if share.low is None or share.high is None:
         return "-"
-    return f"{_percent(share)}\n[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return f"{_percent(share)}\n{interval_text(share.low, share.high)}"
 
 
 def _with_accuracy(share: Share) -> str:

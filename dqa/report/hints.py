@@ -5,29 +5,28 @@ They begin as this user starts the command (`own_command`), so that they can be 
 
 from __future__ import annotations
 
-import shlex
-from pathlib import Path
-
-from dqa.core.distribution import own_command
+from dqa.core.distribution import shell_command
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.stores.places import RunPlace
 
 
 def command(*words: str) -> str:
     """Return a command of ours as it can be pasted into a shell."""
-    return f"{own_command()} {shlex.join(words)}"
+    return shell_command(*words)
 
 
-def trace_command(folder: Path, key: tuple[str, str, str]) -> str:
-    """Return the command that shows one decision; `key` is question, database and decider."""
-    question, database, decider = key
-    named = ("--decider", decider, "--database", database)
-    return command("trace", str(folder), question, *named)
+def trace_command(place: RunPlace, key: DecisionKey, *, repeated: bool = False) -> str:
+    """Return the command that shows one decision; `repeated` where its run has several epochs."""
+    named = ["--decider", key.decider, "--database", key.database]
+    named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]
+    return command("trace", str(place), key.question, *named)
 
 
-def results_command(folder: Path, *options: str) -> str:
+def results_command(place: RunPlace, *options: str) -> str:
     """Return the command that shows a run's results."""
-    return command("results", str(folder), *options)
+    return command("results", str(place), *options)
 
 
-def resume_command(folder: Path) -> str:
-    """Return the command that goes on with a run."""
-    return command("eval", "--resume", str(folder))
+def resume_command(place: RunPlace | str, *, games: bool = False) -> str:
+    """Return the command that goes on with a run, of questions or of games."""
+    return command("play" if games else "eval", "--resume", str(place))

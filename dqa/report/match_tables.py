@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from dqa.core.text import spelt_out, visible
 from dqa.core.truth import MatchRule
-from dqa.evaluation.stats import Summary, Total, total_matches
+from dqa.evaluation.statistics import Summary, Total, total_matches
+from dqa.report.shares import interval_text, share_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,5 +61,4 @@ def _of(total: Total) -> str:
 def _cell(correct: int, judged: int, low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "-"
-    share = f"{100 * correct / judged:.1f} ({correct}/{judged})"
-    return f"{share} [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{share_text(correct, judged)} {interval_text(low, high)}"

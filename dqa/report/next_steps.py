@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
+from dqa.evaluation.stores.places import RunPlace
 from dqa.models.registry import is_scripted
 from dqa.report.hints import command, results_command, trace_command
 
 _MODEL = "openai:gpt-5"
 
 
-def next_steps(folder: Path, results: Sequence[Result]) -> list[str]:
+def next_steps(place: RunPlace, results: Sequence[Result]) -> list[str]:
     """Return what can be done next, each thing with its command below it.
 
     Parameters
     ----------
-    folder
+    place
         Where the run is kept.
     results
         Its results, at least one. A wrong one is shown as the example, where there is one.
@@ -26,23 +26,26 @@ def next_steps(folder: Path, results: Sequence[Result]) -> list[str]:
     steps = [
         (
             "The wrong answers; without --wrong the table again",
-            results_command(folder, "--wrong"),
+            results_command(place, "--wrong"),
         ),
-        ("All runs beside this one", command("runs", str(folder.parent))),
-        ("One decision, step by step", trace_command(folder, shown.key)),
-        ("Retrievals, re-plannings and classes of failures", command("analyse", str(folder))),
+        ("All runs beside this one", command("runs", place.around)),
+        (
+            "One decision, step by step",
+            trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results)),
+        ),
+        ("Retrievals, re-plannings and classes of failures", command("analyse", str(place))),
     ]
     if all(is_scripted(result.model) or result.model == NO_MODEL for result in results):
-        steps += _first_steps(folder.with_name(f"{folder.name}-model"))
+        steps += _first_steps(place.beside("-model"))
     return [
         "What next?",
         *(line for what, how in steps for line in (f"  {what}:", f"    {how}")),
     ]
 
 
-def _first_steps(folder: Path) -> list[tuple[str, str]]:
+def _first_steps(place: RunPlace) -> list[tuple[str, str]]:
     """Return what those can do next who have asked no language model yet."""
-    evaluate = ("eval", "--generate", "2", "--model", _MODEL, "--out", str(folder))
+    evaluate = ("eval", "--generate", "2", "--model", _MODEL, "--out", str(place))
     ask = ("ask", "--database", "sales.db", "--model", _MODEL)
     question = ("--question", "Which warehouse should we close?")
     candidates = ("--candidates", "SELECT name FROM warehouse")

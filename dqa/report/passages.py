@@ -17,13 +17,14 @@ from dqa.evaluation.results import Goal
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Who was asked what, and on which database."""
+    """Who was asked what, on which database, and for which time; None where all were asked once."""
 
     kind: ClassVar[str] = "heading"
     question: str
     database: str
     decider: str
     model: str
+    epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from dqa.core.decision import Ending
 from dqa.core.events import ENDING_KINDS, Event
 from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
+from dqa.report.moves import game_told, move_told
 from dqa.report.passages import (
     Called,
     Crash,
@@ -36,9 +37,12 @@ from dqa.report.passages import (
     Unjudged,
     WholeReply,
 )
+from dqa.report.reviews import review_lines, review_title
 
 
-def read(trace: Trace, result: Result | None = None, unit: str = "value") -> list[Passage]:
+def read(
+    trace: Trace, result: Result | None = None, unit: str = "value", *, repeated: bool = False
+) -> list[Passage]:
     """Return a run as passages.
 
     Parameters
@@ -49,18 +53,25 @@ def read(trace: Trace, result: Result | None = None, unit: str = "value") -> lis
         What its decision is worth; None where nobody judged it.
     unit
         What the scenario's values are, e.g. "profit".
+    repeated
+        Whether it is of several epochs, so that it says of which.
     """
+    epoch = trace.epoch if repeated else None
     passages: list[Passage] = [
-        Heading(trace.question, trace.database, trace.decider, trace.model),
+        Heading(trace.question, trace.database, trace.decider, trace.model, epoch),
         *_Events().read(trace.events),
     ]
     if not any(isinstance(passage, Called) for passage in passages):
         # A decider without a model tells of no events, but has its evidence.
         passages += [_called(None, asdict(evidence)) for evidence in trace.evidence]
     choice = trace.choice if result is None else result.choice
+    played = result is not None and result.outcome is Outcome.PLAYED
     if trace.answer:
-        passages.append(FinalAnswer(trace.answer, choice, compared=result is not None))
+        compared = result is not None and not played
+        passages.append(FinalAnswer(trace.answer, choice, compared=compared))
     passages.append(_spent(trace))
+    if result is not None and played:
+        return [*passages, Noted(0, "outcome", game_told(result))]
     if result is None and trace.ending is Ending.ANSWERED:
         return passages  # as of 'dqa ask': nobody was to judge it
     return [*passages, _worth(trace, result, unit)]
@@ -87,6 +98,9 @@ class _Events:
             "fault": self._fault,
             "parse_failure": self._failure,
             "warning": self._warning,
+            "review": self._review,
+            "move": self._move,
+            "budget_spent": self._budget,
             "infrastructure": self._outage,
             "crashed": self._crash,
         }
@@ -156,6 +170,22 @@ class _Events:
     @staticmethod
     def _warning(event: Event) -> Iterator[Passage]:
         yield Noted(event.step, "warning", (_words(event, "text"),))
+
+    @staticmethod
+    def _budget(event: Event) -> Iterator[Passage]:
+        asked = "the model is asked to decide by what it has seen"
+        then = asked if event.data["asked"] else "the last candidate that it stated counts"
+        yield Noted(event.step, "budget", (f"spent: {_words(event, 'spent')}; {then}",))
+
+    @staticmethod
+    def _move(event: Event) -> Iterator[Passage]:
+        title, lines = move_told(event.data)
+        yield Noted(event.step, title, lines)
+
+    @staticmethod
+    def _review(event: Event) -> Iterator[Passage]:
+        data = event.data
+        yield Noted(event.step, review_title(data), tuple(review_lines(data)))
 
     def _outage(self, event: Event) -> Iterator[Passage]:
         """Show the call that a database failed on; its provider's own failures are faults."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from dqa.core.decision import Usage
@@ -12,11 +11,18 @@ from dqa.core.records import Record
 from dqa.core.text import counted, spelt_out, visible
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.stats import KindMean, Summary, TagCount, kind_means
+from dqa.evaluation.statistics import (
+    KindMean,
+    Summary,
+    TagCount,
+    kind_means,
+)
+from dqa.evaluation.stores.places import RunPlace
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.hints import trace_command
 from dqa.report.match_tables import MATCHES, are_matches, match_lines, match_table
+from dqa.report.shares import interval_text, share_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +42,9 @@ _NOTED = {
     Outcome.UNPARSABLE: ("run", "whose replies could not be read"),
     Outcome.INFRASTRUCTURE: ("run", "that a failing server ended (not judged)"),
     Outcome.BUDGET: ("run", "that the spent budget ended (not judged)"),
+    Outcome.STOPPED: ("run", "that a person ended (not judged)"),
     Outcome.CRASHED: ("run", "that crashed (a bug, not judged)"),
+    Outcome.NO_DECISION: ("run", "whose own budget ended it before it stated a decision"),
     Outcome.UNLABELLED: ("decision", "on questions without a known answer (not judged)"),
 }
 
@@ -79,7 +87,7 @@ def accuracy_table(
     columns = _distinct((s.scenario, s.kind, s.database) for s in summaries)
     cells = {(s.decider, s.scenario, s.database): s for s in summaries}
     deciders = [name for (name,) in _distinct((s.decider,) for s in summaries)]
-    return _table(
+    return decider_table(
         [
             f"{scenario.capitalize()}\n{_KINDS.get(kind, kind)} ({base})"
             for scenario, kind, base in columns
@@ -98,7 +106,7 @@ def accuracy_table(
 def _mean_table(means: Sequence[KindMean], below: Mapping[str, Mapping[str, str]]) -> Table:
     scenarios = [scenario for (scenario,) in _distinct((mean.scenario,) for mean in means)]
     cells = {(mean.decider, mean.scenario): f"{100 * mean.accuracy:.1f}" for mean in means}
-    return _table(
+    return decider_table(
         [scenario.capitalize() for scenario in scenarios],
         {
             name: [cells.get((name, scenario), "-") for scenario in scenarios]
@@ -108,7 +116,7 @@ def _mean_table(means: Sequence[KindMean], below: Mapping[str, Mapping[str, str]
     )
 
 
-def _table(
+def decider_table(
     titles: Sequence[str], rows: Mapping[str, Sequence[str]], below: Mapping[str, Sequence[str]]
 ) -> Table:
     """Return a table of a row a decider, and more rows below a line."""
@@ -128,12 +136,8 @@ def _table(
     return table
 
 
-def _share(right: int, questions: int) -> str:
-    return f"{100 * right / questions:.1f} ({right}/{questions})"
-
-
 def _percent(right: int, questions: int) -> str:
-    return _share(right, questions).replace(" ", " % ", 1)
+    return share_text(right, questions).replace(" ", " % ", 1)
 
 
 def _otherwise(found: Summary | Shortcut, *, strict_official: bool) -> int:
@@ -146,7 +150,7 @@ def _references(
 ) -> dict[str, dict[str, str]]:
     """Return the rows of the best shortcut and of chance: a cell a scenario."""
     best = {
-        scenario: _share(found.right, found.questions)
+        scenario: share_text(found.right, found.questions)
         for scenario, found in best_shortcuts(shortcuts).items()
     }
     by_chance = {found.scenario: f"{100 * found.share:.1f}" for found in chance}
@@ -176,14 +180,14 @@ def scoring_lines(
     counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
     others = [(s, _otherwise(s, strict_official=strict_official)) for s in summaries]
     told = [
-        f"{s.decider} {s.scenario}/{s.database} {_share(count, s.judged)}"
+        f"{s.decider} {s.scenario}/{s.database} {share_text(count, s.judged)}"
         for s, count in others
         if count != s.correct
     ]
     told += _other_means(summaries, strict_official=strict_official)
     best = best_shortcuts(shortcuts)
     told += [
-        f"{BEST.lower()} {scenario} {_share(count, found.questions)}"
+        f"{BEST.lower()} {scenario} {share_text(count, found.questions)}"
         for scenario, found in best.items()
         if (count := _otherwise(found, strict_official=strict_official)) != found.right
     ]
@@ -209,12 +213,38 @@ def _other_means(summaries: Sequence[Summary], *, strict_official: bool) -> list
 
 
 def _cell(summary: Summary | None) -> str:
-    if summary is None or summary.accuracy is None or summary.low is None or summary.high is None:
+    if summary is None or summary.accuracy is None or summary.interval is None:
         return "-"
-    return (
-        f"{100 * summary.accuracy:.1f} ({summary.correct}/{summary.judged})\n"
-        f"[{100 * summary.low:.1f}, {100 * summary.high:.1f}]"
-    )
+    low, high = summary.interval
+    return f"{share_text(summary.correct, summary.judged)}\n{interval_text(low, high)}"
+
+
+def interval_lines(summaries: Sequence[Summary]) -> list[str]:
+    """Return what the intervals of a table allow for, where that is more than chance."""
+    clustered = [summary for summary in summaries if summary.is_clustered]
+    lines = []
+    if clustered:
+        told = {s.scenario: s.situations for s in clustered if s.situations is not None}
+        of = ", ".join(f"{scenario} {count}" for scenario, count in told.items())
+        of = f" ({of})" if of else ""
+        shared = "situations that questions share" if told else "questions asked several times"
+        rough = [s for s in clustered if (s.degrees_of_freedom or _SOLID) < _SOLID]
+        few = ", roughly where these are few" if rough else ""
+        lines.append(
+            f"Intervals allow for the {shared}{of}{few}; those that take questions for "
+            "independent are in --json."
+        )
+    alone = dict.fromkeys(s.scenario for s in summaries if s.situations == 1 and s.judged > 1)
+    if alone:
+        lines.append(
+            f"All questions of {', '.join(alone)} stand on one situation: their intervals "
+            "count each question once, however often it was asked, and say nothing of others."
+        )
+    return lines
+
+
+_SOLID = 4.0
+"""Fewer degrees of freedom make an interval rough (Pustejovsky & Tipton, 2018, section 2.3)."""
 
 
 def notes(summaries: Sequence[Summary]) -> list[str]:
@@ -229,6 +259,10 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
         if found:
             where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in found)
             lines.append(f"{counted(sum(n for _, n in found), what)} {words}: {where}.")
+    ended = [(s, s.ended_by_budget) for s in summaries if s.ended_by_budget]
+    if ended:
+        where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in ended)
+        lines.append(f"{counted(sum(n for _, n in ended), 'run')} ended by the budget: {where}.")
     shares = [(s, s.normalised_utility) for s in summaries if s.normalised_utility is not None]
     if shares:
         told = ", ".join(
@@ -242,9 +276,9 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
     """Return how every decider did on the questions of each tag, a line a tag."""
     by_tag: dict[str, list[str]] = {}
     for count in counts:
-        told = _share(count.correct, count.judged) if count.judged else "not judged"
+        told = share_text(count.correct, count.judged) if count.judged else "not judged"
         if count.low is not None and count.high is not None:
-            told += f" [{100 * count.low:.1f}, {100 * count.high:.1f}]"
+            told += f" {interval_text(count.low, count.high)}"
         by_tag.setdefault(count.tag, []).append(f"{count.decider} {told}")
     return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
 
@@ -320,14 +354,14 @@ def model_line(model: str) -> str:
 
 def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
     """Return what a run says below its table: who answered, what is not in it, what it took."""
-    lines = []
-    for model in dict.fromkeys(summary.model for summary in summaries):
-        lines.append(model_line(model))
-        if is_scripted(model):
-            lines.append(
-                "The script sets how far each decider searches; differences say nothing about "
-                "language models."
-            )
+    lines: list[str] = []
+    models = tuple(dict.fromkeys(summary.model for summary in summaries))
+    lines += map(model_line, models)
+    if any(map(is_scripted, models)):
+        lines.append(
+            "The script sets how far each decider searches; differences say nothing about "
+            "language models."
+        )
     return [*lines, *notes(summaries), str(spent)]
 
 
@@ -342,27 +376,31 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
     )
 
 
-def crash_lines(crashed: Sequence[Trace], folder: Path | None) -> list[str]:
+def crash_lines(
+    crashed: Sequence[Trace], place: RunPlace | None, *, repeated: bool = False
+) -> list[str]:
     """Return what crashed, most frequent first, a line each with where, and how to report it."""
     said: dict[tuple[str, str], list[Trace]] = {}
     for trace in crashed:
         said.setdefault((trace.decider, trace.error or ""), []).append(trace)
     lines = [
-        f"{decider} at {first.question} on {first.database}{_more(len(rest))}: {error}"
+        f"{decider} at {first.question} on {first.database}"
+        f"{f', epoch {first.epoch}' if repeated else ''}{_more(len(rest))}: {error}"
         for (decider, error), (first, *rest) in sorted(said.items(), key=lambda one: -len(one[1]))
     ]
-    return [*lines, how_to_report(crashed[0], folder)] if crashed else []
+    return [*lines, how_to_report(crashed[0], place, repeated=repeated)] if crashed else []
 
 
 def _more(others: int) -> str:
     return f" and {others} more decision{'s' if others > 1 else ''}" if others else ""
 
 
-def how_to_report(crashed: Trace, folder: Path | None) -> str:
-    """Return what to do about a bug."""
+def how_to_report(crashed: Trace, place: RunPlace | None, *, repeated: bool = False) -> str:
+    """Return what to do about a bug; `repeated` where its run has several epochs."""
     where = "run again with a folder as out (--out), which keeps its traceback"
-    if folder is not None:
-        where = f"'{trace_command(folder, crashed.key)}' shows its traceback"
+    if place is not None:
+        how = trace_command(place, crashed.key, repeated=repeated)
+        where = f"'{how}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
         f"{crashed.decider}, with the versions in run.json; resume (--resume RUN) asks again."

@@ -130,7 +130,8 @@ class _Showing:
             yield from show(passage)
 
     def _heading(self, heading: Heading) -> Iterator[_Block]:
-        parts = (heading.question, heading.database, heading.decider)
+        repeat = () if heading.epoch is None else (f"epoch {heading.epoch}",)
+        parts = (heading.question, heading.database, heading.decider, *repeat)
         title = self._short(" | ".join(parts))
         yield _Block(title, "blue", [_Line(self._short(model_line(heading.model)))])
 

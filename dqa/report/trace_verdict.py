@@ -75,6 +75,8 @@ def _why_not(unjudged: Unjudged) -> str:
         return f"A failure of {failed or 'a server'} ended the run, which says nothing.{problem}"
     if unjudged.ending == "budget":
         return f"The budget was spent before the run could end.{problem}"
+    if unjudged.ending == "stopped":
+        return f"A person ended the run.{problem}"
     if unjudged.ending == "crashed":
         return f"A bug ended the run, which says nothing of the decision.{problem}"
     if unjudged.decided:

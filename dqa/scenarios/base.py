@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from string import Template
-from typing import TypeAlias, cast
+from typing import cast
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Goal
-from dqa.core.situation import Cell, ColumnType, Schema, Situation, Table
+from dqa.core.situation import Cell, ColumnType, Schema, Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.document import (
     CandidatesPart,
@@ -27,6 +27,7 @@ from dqa.scenarios.document import (
     ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
+from dqa.scenarios.listing import PLAIN_TYPES, Lister, candidate_of, column_values, listed_in
 from dqa.scenarios.parameters import (
     LIST_SEPARATOR,
     Scalar,
@@ -44,9 +45,6 @@ __all__ = [
     "column_values",
     "listed_in",
 ]
-
-Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
-"""Gives what a listing lists for a target, wherever the data are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +269,10 @@ class Scenario:
         listing = self.listing
         cells = lister(listing, target)
         found: Sequence[Candidate]
-        if {*map(type, cells)} in _PLAIN.get(listing.type, ()):
+        if {*map(type, cells)} in PLAIN_TYPES.get(listing.type, ()):
             found = cast("Sequence[Candidate]", cells)
         else:
-            found = [self._candidate(cell) for cell in cells]
+            found = [candidate_of(cell, listing.type, self.name) for cell in cells]
         if listing.except_ is not None:
             if listing.except_ not in target:
                 raise self._untold(KeyError(listing.except_), target, "what can be chosen")
@@ -282,18 +280,6 @@ class Scenario:
         if listing.listed_in is not None:
             found = listed_in(found, target, listing.listed_in)
         return tuple(found)
-
-    def _candidate(self, cell: Cell) -> Candidate:
-        """Return what was listed as a candidate is: text, or a whole number."""
-        if self.listing.type == "text" and cell is not None:
-            return str(cell)
-        is_whole = isinstance(cell, int) and not isinstance(cell, bool)
-        if is_whole or (isinstance(cell, str) and self.listing.type is None):
-            return cast("Candidate", cell)
-        wanted = "a whole number" if self.listing.type == "integer" else "text or a whole number"
-        raise DataError(
-            f"The candidates of scenario '{self.name}' hold {cell!r}, which is not {wanted}."
-        )
 
     def lister(self, situation: Situation) -> Lister:
         """Return what lists values of a situation in memory."""
@@ -412,61 +398,3 @@ def _filled(template: Template, kind: Kind, values: Values, question: Question) 
             f"Question '{question.key}' does not tell {error}, which a statement of its scenario "
             f"asks about; it tells {', '.join(values) or 'nothing'}."
         ) from error
-
-
-def listed_in(
-    names: Sequence[Candidate], target: Mapping[str, str], key: str
-) -> tuple[Candidate, ...]:
-    """Return the names that ``target[key]`` lists, in table order; all where it lists none.
-
-    Parameters
-    ----------
-    names
-        The names there are.
-    target, key
-        Of a question, and which of its values is the list.
-
-    Raises
-    ------
-    DataError
-        The target lists a name that is not there.
-    """
-    if key not in target:
-        return tuple(names)
-    wanted = target[key].split(LIST_SEPARATOR)
-    there = {str(name) for name in names}
-    unknown = [name for name in wanted if name not in there]
-    if unknown:
-        raise DataError(
-            f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
-        )
-    return tuple(name for name in names if str(name) in set(wanted))
-
-
-_PLAIN: Mapping[ColumnType | None, Sequence[set[type]]] = {
-    None: ({str}, {int}),
-    "text": ({str},),
-    "integer": ({int},),
-}
-"""By the declared type, the Python types of a list whose cells are candidates as they are."""
-
-
-def column_values(listing: Listing, table: Table, target: Mapping[str, str]) -> Sequence[Cell]:
-    """Return the values of a listing's column in the rows that it keeps, in the table's order.
-
-    Raises
-    ------
-    DataError
-        The target does not tell what the rows are chosen by.
-    """
-    values: list[Cell] = table[listing.column or ""].tolist()
-    for column, parameter in listing.where.items():
-        if parameter not in target:
-            raise DataError(
-                f"The target does not tell '{parameter}', by which rows of '{table.schema.name}' "
-                f"are chosen; it tells {', '.join(target) or 'nothing'}."
-            )
-        # A target is text whatever the column holds.
-        kept = [str(cell) == target[parameter] for cell in table[column].tolist()]
-        values = [value for value, keeps in zip(values, kept, strict=True) if keeps]
-    return values

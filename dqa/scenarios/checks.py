@@ -62,8 +62,10 @@ def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
     return f"there is no {kind} '{word}' (there are: {', '.join(names) or 'none'}){hint}"
 
 
-def unknown_places(template: Template, known: Iterable[str]) -> str | None:
-    """Return what to say of a ``$name`` in a template that nothing fills in; None for a good one.
+def unknown_places(template: Template, known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each ``$name`` in a template that nothing fills in, and what to say of it.
+
+    The name is empty for a sign that stands before none.
 
     Parameters
     ----------
@@ -73,12 +75,12 @@ def unknown_places(template: Template, known: Iterable[str]) -> str | None:
         What fills it in.
     """
     if not template.is_valid():
-        return "a '$' stands before no name; write '$$' for the sign itself"
+        yield "", "a '$' stands before no name; write '$$' for the sign itself"
+        return
     names = list(known)
     for place in template.get_identifiers():
         if place not in names:
-            return unknown_word("parameter", place, names)
-    return None
+            yield place, unknown_word("parameter", place, names)
 
 
 def unstated_rule(rules: str, counting: CountingRules) -> str | None:
@@ -300,8 +302,7 @@ class _Whole:
             yield from self._all_columns(place, listing.table or "", (column,))
             yield from self._parameter(place, parameter)
         for key, text in (("sql", listing.sql), ("cypher", listing.cypher)):
-            wrong = text and unknown_places(Template(text), self._document.parameters)
-            if wrong:
+            for _, wrong in unknown_places(Template(text or ""), self._document.parameters):
                 yield (*here, key), wrong
 
     def _formula(self, table: str, key: str, formula: str) -> Iterator[Problem]:

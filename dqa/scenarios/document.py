@@ -7,12 +7,22 @@ says where it stands and how to mend it.
 from __future__ import annotations
 
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from dqa.core.simulator import Goal
 from dqa.core.situation import ColumnType
+from dqa.scenarios.json_schemas import describe_fields
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 PlainName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -30,6 +40,20 @@ class Part(BaseModel):
     """What all parts of the document have in common."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a file that holds this, which editors complete and check by."""
+        return cls.model_json_schema(mode="validation", by_alias=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe each field by the class's docstring."""
+        found = handler(core_schema)
+        describe_fields(cls, handler.resolve_ref_schema(found))
+        return found
 
 
 class ColumnPart(Part):
@@ -301,14 +325,87 @@ class ReleasePart(Part):
     constants: dict[str, str] = {}
 
 
+class HiddenPart(Part):
+    """Something that the other side knows, and that its history lets one infer.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    description
+        What it means.
+    states
+        What it can be, in their order.
+    """
+
+    name: Name
+    description: str = ""
+    states: tuple[Name, ...] = Field(min_length=2)
+
+
+class EventsPart(Part):
+    """A history of two sides that act in turn, for deciders that look back and ahead.
+
+    A question is then a move: its candidates are what one's own side can do next.
+
+    Attributes
+    ----------
+    sql, cypher
+        Statements, as templates over the parameters, whose rows are the events so far, in order:
+        who acted, what was done and, where there is a third column, what it consisted of. A column
+        ``number`` besides, wherever it stands, has their places from 1, so that gaps are noticed.
+    player, opponent
+        How the first column calls one's own side, and the other.
+    replies
+        What the other side can do; by default all that it did so far.
+    hidden
+        What is to be inferred of the other side.
+    """
+
+    sql: str | None = None
+    cypher: str | None = None
+    player: Name
+    opponent: Name
+    replies: tuple[Name, ...] = ()
+    hidden: tuple[HiddenPart, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_asked_for(self) -> Self:
+        if self.sql is None and self.cypher is None:
+            raise ValueError("say by which statement events are read: sql = ... or cypher = ...")
+        if self.player == self.opponent:
+            raise ValueError(f"player and opponent are both '{self.player}': they are two sides")
+        return self
+
+
 class GeneratorPart(Part):
     """Where the scenario's generator is (`dqa.scenarios.generation.Generator`)."""
 
     python: EntryPointText
 
 
-class ScenarioDocument(Part):
-    """The whole of ``scenario.toml``.
+class SharedParts(Part):
+    """What a file may hold that several scenarios include, such as ``tables.toml``.
+
+    Attributes
+    ----------
+    tables, nodes, edges
+        The data, and how they read as a graph.
+    parameters
+        What questions are about, by key of their targets.
+    settings
+        Of deciders, by name as ``--set`` has them, where they differ from what is usual.
+    """
+
+    tables: tuple[TablePart, ...] = ()
+    nodes: tuple[NodePart, ...] = ()
+    edges: tuple[EdgePart, ...] = ()
+    parameters: dict[str, Parameter] = {}
+    settings: dict[str, str | int | float | bool] = {}
+
+
+class ScenarioFile(SharedParts):
+    """What a ``scenario.toml`` may hold, as it is written.
 
     Attributes
     ----------
@@ -319,12 +416,10 @@ class ScenarioDocument(Part):
         (`dqa.scenarios.including`), whose parts stand beneath those of this one.
     order
         Where it stands among others; scenarios without a number come last, by name.
-    tables, nodes, edges
-        Its data, and how they read as a graph.
-    parameters
-        What a question is about, by key of its target.
     candidates, outcomes
         What can be chosen, and what it leads to.
+    events
+        The history of two sides that act in turn, where a question is a move; else None.
     critical_values
         What the analysis of a run looks for.
     matters
@@ -337,23 +432,29 @@ class ScenarioDocument(Part):
         None where no questions are generated.
     scripts
         Scripted analysts by name.
-    settings
-        Of deciders, by name as ``--set`` has them, where they differ from what is usual.
     """
 
     name: PlainName
     include: tuple[str, ...] = ()
     order: int | None = None
-    tables: tuple[TablePart, ...] = Field(min_length=1)
-    nodes: tuple[NodePart, ...] = ()
-    edges: tuple[EdgePart, ...] = ()
-    parameters: dict[str, Parameter] = {}
     candidates: CandidatesPart
     outcomes: OutcomesPart
+    events: EventsPart | None = None
     critical_values: tuple[CriticalValue, ...] = ()
     matters: MattersPart | None = None
     heuristics: tuple[HeuristicPart, ...] = ()
     release: ReleasePart | None = None
     generator: GeneratorPart | None = None
     scripts: dict[str, EntryPointText] = {}
-    settings: dict[str, str | int | float | bool] = {}
+
+
+class ScenarioDocument(ScenarioFile):
+    """A ``scenario.toml`` with what it includes: the whole of what is data.
+
+    Attributes
+    ----------
+    tables
+        At least one: its own, or one that it includes.
+    """
+
+    tables: tuple[TablePart, ...] = Field(min_length=1)

@@ -8,9 +8,12 @@ import weakref
 from dqa.core.database import Database, Kind, Limits, Rows
 from dqa.core.display import cell_of
 from dqa.core.errors import DataError, QueryError
+from dqa.core.question import MOST_CANDIDATES
 from dqa.core.situation import Cell, Situation
 
 _MOST = Limits(rows=1_000_000, bytes=200_000_000, seconds=600.0, cell=20_000_000)
+LISTING = Limits(rows=MOST_CANDIDATES, bytes=64_000_000, seconds=60.0, cell=20_000_000)
+"""The most that may be listed: of what can be chosen, and of what a question may be about."""
 _CALLED = "The statement of the scenario"
 
 
@@ -82,7 +85,7 @@ def whole_rows(
     except QueryError as error:
         raise DataError(f"{called} cannot run: {error}") from error
     if rows.cut is not None:
-        raise DataError(f"{called} returns more than {len(rows.rows)} rows: narrow it.")
+        raise DataError(f"{called} returns more than {len(rows.rows):,} rows: narrow it.")
     return rows
 
 

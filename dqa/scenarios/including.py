@@ -7,6 +7,7 @@ scenario's own of a name goes first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
@@ -16,11 +17,12 @@ from typing import Any
 from dqa.core.errors import ParseError
 from dqa.core.files import parse_toml, read_text
 from dqa.core.paths import problem_of_path
+from dqa.scenarios.document import SharedParts
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 
 INCLUDE = "include"
-LISTED = ("tables", "nodes", "edges")
 NAMED = ("parameters", "settings")
+LISTED = tuple(name for name in SharedParts.model_fields if name not in NAMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,15 @@ class MergedDocument:
     ----------
     values
         As one document.
+    problems
+        What could not be included, so that it is missing from the values.
     """
 
     values: Mapping[str, Any]
     _own: _Written
     _listed: Mapping[str, tuple[tuple[_Written, int], ...]] = field(default_factory=dict)
     _named: Mapping[tuple[str, str], _Written] = field(default_factory=dict)
+    problems: tuple[ParseError, ...] = ()
 
     def wrong(self, place: Place, problem: str) -> ParseError:
         """Return the error that tells of a field with the file and line in which it stands."""
@@ -64,7 +69,7 @@ class MergedDocument:
 
 
 def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
-    """Read a document and what it includes; `ParseError` says what cannot be read.
+    """Read a document and what it includes.
 
     Parameters
     ----------
@@ -72,11 +77,17 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
         The scenario's, from which paths are read.
     file, text
         The document.
+
+    Raises
+    ------
+    ParseError
+        The document cannot be read, or what it and its files share is no list or table.
     """
     own = _Written(file, text, _values(file, text))
-    parts = [*_included(folder, own), own]
+    problems: list[ParseError] = []
+    parts = [*_included(folder, own, problems), own]
     if len(parts) == 1:
-        return MergedDocument(own.values, own)
+        return MergedDocument(own.values, own, problems=tuple(problems))
     merged = dict(own.values)
     listed: dict[str, tuple[tuple[_Written, int], ...]] = {}
     named: dict[tuple[str, str], _Written] = {}
@@ -97,7 +108,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
             named |= dict.fromkeys(((key, name) for name in values), part)
         if whole:
             merged[key] = whole
-    return MergedDocument(merged, own, listed, named)
+    return MergedDocument(merged, own, listed, named, tuple(problems))
 
 
 def _of_type(part: _Written, key: str, kind: type[Any]) -> Any:  # noqa: ANN401  (a list or a map)
@@ -107,23 +118,32 @@ def _of_type(part: _Written, key: str, kind: type[Any]) -> Any:  # noqa: ANN401 
     return value
 
 
-def _included(folder: Traversable, own: _Written) -> Iterator[_Written]:
+def _included(folder: Traversable, own: _Written, problems: list[ParseError]) -> Iterator[_Written]:
+    """Yield the files that can be included; of the others, add what is wrong with them."""
     names = own.values.get(INCLUDE, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise own.wrong((INCLUDE,), 'it has to be a list of files, such as ["../tables.toml"]')
+        wrong = own.wrong((INCLUDE,), 'it has to be a list of files, such as ["../tables.toml"]')
+        problems.append(wrong)
+        return
     for index, name in enumerate(names):
+        try:
+            yield _read(folder, name, own, index)
+        except ParseError as error:
+            problems.append(error)
 
-        def wrong(problem: str, index: int = index) -> ParseError:
-            return own.wrong((INCLUDE, index), problem)
 
-        file = _file(folder, name, wrong)
-        text = _text(file, folder, wrong)
-        written = _Written(str(file), text, _values(str(file), text))
-        for key in written.values:
-            if key not in (*LISTED, *NAMED):
-                parts = ", ".join((*LISTED, *NAMED))
-                raise written.wrong((key,), f"an included file holds {parts} and nothing else")
-        yield written
+def _read(folder: Traversable, name: str, own: _Written, index: int) -> _Written:
+    def wrong(problem: str) -> ParseError:
+        return own.wrong((INCLUDE, index), problem)
+
+    file = _file(folder, name, wrong)
+    text = _text(file, folder, wrong)
+    written = _Written(str(file), text, _values(str(file), text))
+    for key in written.values:
+        if key not in (*LISTED, *NAMED):
+            parts = ", ".join((*LISTED, *NAMED))
+            raise written.wrong((key,), f"an included file holds {parts} and nothing else")
+    return written
 
 
 def _file(folder: Traversable, name: str, wrong: Callable[[str], ParseError]) -> Path:
@@ -154,4 +174,11 @@ def _values(file: str, text: str) -> dict[str, Any]:
     try:
         return parse_toml(text)
     except ValueError as error:
-        raise ParseError(file, None, f"it is not TOML: {error}") from error
+        told = _LINE.search(str(error))
+        raise ParseError(
+            file, int(told[1]) if told else None, f"it is not TOML: {error}"
+        ) from error
+
+
+_LINE = re.compile(r"at line (\d+)")
+"""Where `tomllib` says that a text is none."""

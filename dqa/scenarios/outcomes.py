@@ -235,10 +235,11 @@ class FormulaOutcomes(StatedOutcomes):
         live = live_table(self._scenario.schema, self._table.name, database)
         key, value = live.column(self._key), self._formula.expression(live)
         candidates = question.candidates or ()
-        literals = [live.literal(self._key, str(candidate)) for candidate in candidates]
+        few = candidates if len(candidates) <= _NAMED else ()
+        literals = [live.literal(self._key, str(candidate)) for candidate in few]
         listed = ", ".join(literal for literal in literals if literal is not None)
         where = ""
-        if listed and len(candidates) <= _NAMED:
+        if listed:
             where = f" WHERE {key} IN {f'[{listed}]' if live.is_graph else f'({listed})'}"
         if live.is_graph:
             return f"{live.source}{where} RETURN {key} AS candidate, {value} AS outcome"

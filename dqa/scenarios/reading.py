@@ -27,11 +27,13 @@ candidates, outcomes and a heuristic one language is enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
 from string import Template
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -55,6 +57,27 @@ from dqa.scenarios.toml_lines import Place
 
 DOCUMENT = "scenario.toml"
 """The file by which a scenario's folder is known."""
+_REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
+_ByKind: TypeAlias = Mapping[Kind, tuple[Template, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFolder:
+    """What a scenario's folder holds, and everything that is wrong with it.
+
+    Attributes
+    ----------
+    scenario
+        None where its document cannot be read. With problems it may not be whole.
+    problems
+        In the order in which they were found; () for a good one.
+    document
+        Where each of its fields is written; None where it is no TOML.
+    """
+
+    scenario: Scenario | None
+    problems: tuple[ParseError, ...]
+    document: MergedDocument | None = None
 
 
 def read_scenario(folder: Traversable | Path | str) -> Scenario:
@@ -65,31 +88,127 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
     ParseError
         A file is missing or wrong; names the file, its line and field, and how to mend it.
     """
-    place: Traversable = Path(folder) if isinstance(folder, str) else folder
-    document, merged = _document(place)
-    stems = ("context", "candidates", "outcomes", *_heuristic_files(place, document))
-    files = {stem: _statements(place, stem) for stem in stems}
-    _check(place, document, merged, files)
-    asked, _, answer_form = _text(place, "question.txt").partition("\n\n")
-    candidates = _listing(document.candidates, files["candidates"])
-    return Scenario(
-        document=document.model_copy(update={"candidates": candidates}),
-        schema=_schema(document),
-        rules=_text(place, "rules.md").strip(),
-        template=Template(asked.strip()),
-        answer_form=answer_form.strip(),
-        contexts=files["context"],
-        outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
-        heuristics=tuple(
-            Heuristic(
-                part.name,
-                part.description,
-                {kind: found[0] for kind, found in files[heuristic_file(part.name)].items()},
-            )
-            for part in document.heuristics
-        ),
-        folder=str(place),
-    )
+    found = read_folder(folder)
+    if found.scenario is not None and not found.problems:
+        return found.scenario
+    first, *others = found.problems
+    more = f" (and {len(others)} more to mend)" if others else ""
+    raise ParseError(first.file, first.line, f"{first.problem}{more}") from first
+
+
+def read_folder(folder: Traversable | Path | str) -> ReadFolder:
+    """Read a scenario's folder as far as it can be, with all that is wrong with it."""
+    return _Reading(Path(folder) if isinstance(folder, str) else folder).read()
+
+
+class _Reading:
+    """Reads one folder; what is wrong is kept, and reading goes on with the rest."""
+
+    def __init__(self, folder: Traversable) -> None:
+        self._folder = folder
+        self._problems: list[ParseError] = []
+
+    def read(self) -> ReadFolder:
+        document, merged = self._document()
+        texts = {name: self._text(name) for name in ("question.txt", "rules.md")}
+        scenario = None
+        if document is not None and merged is not None:
+            stems = ("context", "candidates", "outcomes", *_heuristic_files(self._folder, document))
+            files = {stem: self._statements(stem) for stem in stems}
+            self._check(document, merged, files, texts["question.txt"])
+            scenario = self._scenario(document, files, texts)
+        return ReadFolder(scenario, tuple(self._problems), merged)
+
+    def _scenario(
+        self, document: ScenarioDocument, files: Mapping[str, _ByKind], texts: Mapping[str, str]
+    ) -> Scenario:
+        asked, _, answer_form = texts["question.txt"].partition("\n\n")
+        candidates = _listing(document.candidates, files["candidates"])
+        return Scenario(
+            document=document.model_copy(update={"candidates": candidates}),
+            schema=_schema(document),
+            rules=_REMARK.sub("", texts["rules.md"]).strip(),
+            template=Template(asked.strip()),
+            answer_form=answer_form.strip(),
+            contexts=files["context"],
+            outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
+            heuristics=tuple(
+                Heuristic(
+                    part.name,
+                    part.description,
+                    {kind: found[0] for kind, found in files[heuristic_file(part.name)].items()},
+                )
+                for part in document.heuristics
+            ),
+            folder=str(self._folder),
+        )
+
+    def _document(self) -> tuple[ScenarioDocument | None, MergedDocument | None]:
+        try:
+            text = _text(self._folder, DOCUMENT)
+            merged = merge_included(self._folder, str(self._folder / DOCUMENT), text)
+        except ParseError as error:
+            self._problems.append(error)
+            return None, None
+        self._problems += merged.problems
+        try:
+            return ScenarioDocument.model_validate(merged.values), merged
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+            for detail in found:
+                # What was not included is not missing here.
+                if not (merged.problems and detail["loc"] == ("tables",)):
+                    self._problems.append(merged.wrong(detail["loc"], _problem(detail)))
+            return None, merged
+
+    def _text(self, name: str) -> str:
+        try:
+            return _text(self._folder, name)
+        except ParseError as error:
+            self._problems.append(error)
+            return ""
+
+    def _statements(self, stem: str) -> dict[Kind, tuple[Template, ...]]:
+        found: dict[Kind, tuple[Template, ...]] = {}
+        for kind, suffix in SUFFIXES.items():
+            if not (self._folder / f"{stem}{suffix}").is_file():
+                continue
+            try:
+                found[kind] = _read_statements(self._folder, f"{stem}{suffix}", stem)
+            except ParseError as error:
+                self._problems.append(error)
+        return found
+
+    def _check(
+        self,
+        document: ScenarioDocument,
+        merged: MergedDocument,
+        files: Mapping[str, _ByKind],
+        question: str,
+    ) -> None:
+        """Hold the parts of a scenario against one another."""
+        if not merged.problems:  # else what they name may be in what is missing
+            there = {stem: _is_there(self._folder, stem) for stem in files}
+            for place, problem in problems(document, there):
+                self._problems.append(merged.wrong(place, problem))
+        known = [*document.parameters]
+        self._check_template("question.txt", Template(question), known)
+        for stem, by_kind in files.items():
+            allowed = known if stem == "candidates" else [*known, "candidates"]
+            for kind, templates in by_kind.items():
+                for template in templates:
+                    self._check_template(f"{stem}{SUFFIXES[kind]}", template, allowed)
+
+    def _check_template(self, name: str, template: Template, known: Sequence[str]) -> None:
+        for place, problem in unknown_places(template, known):
+            lines = _text(self._folder, name).splitlines()
+            spelled = re.compile(rf"\$\{{?{re.escape(place)}\b" if place else r"\$(?![\w{$])")
+            line = next((n for n, text in enumerate(lines, 1) if spelled.search(text)), None)
+            self._problems.append(ParseError(str(self._folder / name), line, problem))
+
+
+def _is_there(folder: Traversable, stem: str) -> bool:
+    return any((folder / f"{stem}{suffix}").is_file() for suffix in SUFFIXES.values())
 
 
 def _text(folder: Traversable, name: str) -> str:
@@ -105,15 +224,6 @@ def _text(folder: Traversable, name: str) -> str:
 
 
 # --- the document ---
-
-
-def _document(folder: Traversable) -> tuple[ScenarioDocument, MergedDocument]:
-    merged = merge_included(folder, str(folder / DOCUMENT), _text(folder, DOCUMENT))
-    try:
-        return ScenarioDocument.model_validate(merged.values), merged
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-        raise _refused(merged, [(detail["loc"], _problem(detail)) for detail in found]) from error
 
 
 def _problem(detail: ErrorDetails) -> str:
@@ -149,13 +259,6 @@ def _parts(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  (any 
         yield from _parts(argument)
 
 
-def _refused(merged: MergedDocument, found: list[tuple[Place, str]]) -> ParseError:
-    """Return the error that names the first problem's line and field."""
-    place, problem = found[0]
-    more = f" (and {len(found) - 1} more to mend)" if len(found) > 1 else ""
-    return merged.wrong(place, f"{problem}{more}")
-
-
 # --- statements and texts ---
 
 
@@ -168,54 +271,14 @@ def _heuristic_files(folder: Traversable, document: ScenarioDocument) -> list[st
     return [heuristic_file(name) for name in dict.fromkeys([*names, *found])]
 
 
-def _statements(folder: Traversable, stem: str) -> dict[Kind, tuple[Template, ...]]:
-    found: dict[Kind, tuple[Template, ...]] = {}
-    for kind, suffix in SUFFIXES.items():
-        name = f"{stem}{suffix}"
-        file = folder / name
-        if not file.is_file():
-            continue
-        _text(folder, name)
-        found[kind] = read_statements(file)
-        if stem != "context" and len(found[kind]) != 1:
-            raise ParseError(
-                str(file),
-                None,
-                f"it holds {counted(len(found[kind]), 'statement')}; write exactly one",
-            )
+def _read_statements(folder: Traversable, name: str, stem: str) -> tuple[Template, ...]:
+    file = folder / name
+    _text(folder, name)  # which says what cannot be read
+    found = read_statements(file)
+    if stem != "context" and len(found) != 1:
+        problem = f"it holds {counted(len(found), 'statement')}; write exactly one"
+        raise ParseError(str(file), None, problem)
     return found
-
-
-def _check(
-    folder: Traversable,
-    document: ScenarioDocument,
-    merged: MergedDocument,
-    files: Mapping[str, Mapping[Kind, tuple[Template, ...]]],
-) -> None:
-    """Hold the parts of a scenario against one another; `ParseError` names the first misfit."""
-    found = list(problems(document, {stem: bool(files[stem]) for stem in files}))
-    if found:
-        raise _refused(merged, found)
-    known = [*document.parameters]
-    asked = Template(_text(folder, "question.txt"))
-    _check_template(folder, "question.txt", asked, known)
-    for stem, by_kind in files.items():
-        allowed = known if stem == "candidates" else [*known, "candidates"]
-        for kind, templates in by_kind.items():
-            for template in templates:
-                _check_template(folder, f"{stem}{SUFFIXES[kind]}", template, allowed)
-
-
-def _check_template(
-    folder: Traversable, name: str, template: Template, known: Iterable[str]
-) -> None:
-    problem = unknown_places(template, known)
-    if problem is None:
-        return
-    unknown = [place for place in template.get_identifiers() if place not in known]
-    lines = _text(folder, name).splitlines()
-    wrong = (number for number, line in enumerate(lines, 1) if unknown and unknown[0] in line)
-    raise ParseError(str(folder / name), next(wrong, None), problem)
 
 
 def _listing(

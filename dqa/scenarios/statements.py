@@ -33,7 +33,8 @@ Values: TypeAlias = Mapping[str, Scalar | Sequence[Scalar]]
 
 SUFFIXES: Mapping[Kind, str] = {"relational": ".sql", "graph": ".cypher"}
 """Endings of the files of statements, by what they are written for."""
-_COMMENT = re.compile(r"^(?:--|//).*\n?", re.MULTILINE)
+_REMARK = re.compile(r"^(?:--|//).*\n?", re.MULTILINE)
+_SPACE = re.compile(r"\s*")
 _END = re.compile(r";[ \t]*(?:\n|\Z)")
 _STAND_INS = "~^|#@!%&?*"
 _CYPHER_ESCAPES = str.maketrans(
@@ -111,8 +112,22 @@ def read_statements(file: Traversable) -> tuple[Template, ...]:
     A statement ends with ``;`` at the end of a line. Lines that begin with ``--`` or ``//`` are
     remarks.
     """
-    text = _COMMENT.sub("", read_text(file)) if file.is_file() else ""
-    return tuple(Template(part.strip()) for part in _END.split(text) if part.strip())
+    return tuple(template for _, template in read_lines(file))
+
+
+def read_lines(file: Traversable) -> tuple[tuple[int, Template], ...]:
+    """Read the statements of a file as `read_statements` does, each with its first line, from 1."""
+    text = read_text(file) if file.is_file() else ""
+    parts = _END.split(_REMARK.sub("", text))
+    # Where remarks leave empty lines behind, what is left stands where it stood.
+    gapped = _REMARK.sub("\n", text)
+    starts = [0, *(match.end() for match in _END.finditer(gapped))]
+    found: list[tuple[int, Template]] = []
+    for start, part in zip(starts, parts, strict=True):
+        first = _SPACE.match(gapped, start)
+        if part.strip() and first is not None:
+            found.append((gapped.count("\n", 0, first.end()) + 1, Template(part.strip())))
+    return tuple(found)
 
 
 def filled(template: Template, kind: Kind, values: Values) -> str:

@@ -208,6 +208,11 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     )
 
 
+def quoted_for(database: Database, name: str) -> str:
+    """Return the name of a table or column as statements of a relational database spell it."""
+    return _name(database.dialect, name)
+
+
 def graph_columns(schema: Schema, name: str) -> frozenset[str]:
     """Return the columns of a table that a graph's reading has; none where it has no such table."""
     for node in schema.nodes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
@@ -14,19 +13,20 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
-from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
-from dqa.core.errors import DqaError, InfrastructureError, UsageError
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
+from dqa.core.review import reviewed_by
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Example, Settings
-from dqa.deciders.candidates import candidates_of, offer_candidates
+from dqa.deciders.candidates import offer_candidates
+from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
@@ -35,7 +35,7 @@ from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
 from dqa.scenarios.catalogue import scenarios
 from dqa_planrag import prompting
-from dqa_planrag.loop import build_graph
+from dqa_planrag.loop import agent_graph
 from dqa_planrag.recipes import Recipe
 from dqa_planrag.scripted import check_script
 from dqa_planrag.state import Role, Run, State, initial_state, note_prompt
@@ -57,7 +57,7 @@ class Agent(Decider):
         self._settings = settings
         models: dict[Role, BaseChatModel] = {"agent": model, "planner": settings.planner or model}
         self._models = tuple(models.values())
-        self._graph = build_graph(recipe, models, settings)
+        self._graph = agent_graph(recipe, models, settings)
         self._examples: dict[tuple[str, str, str], list[BaseMessage]] = {}
 
     def decide(self, question: Question, database: Database) -> Decision:
@@ -69,7 +69,7 @@ class Agent(Decider):
             The agent simulates and the scenario has no simulator, or it is to be shown an example
             and there is no other question.
         """
-        recorder = Recorder()
+        recorder = self._settings.recorder()
         try:
             example = self._example(question, database)
             return _decision_of(self._run(question, database, recorder, example))
@@ -102,14 +102,14 @@ class Agent(Decider):
         language: str | None = None,
     ) -> State:
         recipe, settings = self._recipe, self._settings
-        candidates = candidates_of(question, database)
+        candidates = choices_of(question, database)
         offered, unoffered = offer_candidates(question, candidates)
         display = settings.display
         schema = shown_schema(
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
         )
-        tools, added = self._tools(question, database, candidates or ())
+        tools, added = self._tools(question, database, candidates.names if candidates else ())
         # Who reads once has no reply to spend on looking something up.
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         run = Run(
@@ -144,17 +144,12 @@ class Agent(Decider):
         else:
             messages.append(task)
             note_prompt(recorder, "agent", messages)
-        # The loop counts its own steps; LangGraph's limit only has to be out of the way.
+        # The loop counts its own steps; this limit only has to be out of the way.
         limit = 4 * (settings.max_steps + 1) * (settings.max_parse_failures + 1)
-        config, state = RunnableConfig(recursion_limit=limit), initial_state(messages, planning)
-        try:
-            return cast("State", self._graph.invoke(state, config, context=run))
-        except DqaError as error:
-            error.__notes__ = []  # LangGraph names its task, which tells a user nothing
-            raise
+        return self._graph.run(initial_state(messages, planning), run, limit)
 
     def _chooser(
-        self, question: Question, database: Database, candidates: tuple[Candidate, ...] | None
+        self, question: Question, database: Database, candidates: Choices | None
     ) -> Callable[[str], Candidate | None]:
         """Return what reads an answer: the candidate that it names, or the statement it gives."""
         if question.answer_form == "statement":
@@ -209,7 +204,8 @@ class Agent(Decider):
             Settings(protocol=self._settings.protocol, display=self._settings.display),
         )
         try:
-            final = worker._run(example.question, example.database, Recorder(), [], language)
+            with reviewed_by(None):  # nobody is asked about what is only an example
+                final = worker._run(example.question, example.database, Recorder(), [], language)
         except UsageError:
             # The analyst knows no such scenario.
             return []

@@ -1,4 +1,4 @@
-"""The one loop that all agents share, as a LangGraph graph (PlanRAG, Figure 3).
+"""The one loop that all agents share, as a graph (PlanRAG, Figure 3).
 
 ::
 
@@ -7,6 +7,9 @@
                │ └── correct     └── (agents without a plan,  └─► reason (the answer names
                │                      or with nothing new)        no candidate, or several)
                └──► correct, stop ─► END
+
+Where the decision's budget is spent, any of them may lead to ``close``, which asks for the decision
+once, by what has been seen.
 
 ``reason`` asks the model; the reply says where to go. ``plan`` exists only in the graphs of agents
 that plan. ``correct`` tells the model why its reply could not be read. ``stop`` ends a run that
@@ -20,23 +23,25 @@ stands.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END
 from langgraph.runtime import Runtime
 
-from dqa.core.decision import Ending
+from dqa.core.decision import Decision, Ending
 from dqa.core.endings import EXPECTED_FAILURES
-from dqa.core.errors import InfrastructureError, UnparsableReplyError
-from dqa.core.events import Event, PlanEvent, ReplanEvent, ReplyEvent, ToolUse
-from dqa.core.plans import steps_of
+from dqa.core.errors import InfrastructureError, NotApprovedError, UnparsableReplyError
+from dqa.core.events import Event, ReplyEvent, ToolUse
+from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
+from dqa.deciders.reviewing import settle_decision, told_refusal
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Turn, correction, given_up, take_turn
-from dqa_planrag.prompting import closing, standing_plan
+from dqa_planrag.closing import last_stated
+from dqa_planrag.graph import AgentGraph, Node
+from dqa_planrag.planning import Planning, plan_in
+from dqa_planrag.prompting import closing, out_of_budget, standing_plan
 from dqa_planrag.protocols import TalkProtocol, ToolResult, protocol
 from dqa_planrag.recipes import Recipe
 from dqa_planrag.reply import Reply
@@ -47,39 +52,33 @@ from dqa_planrag.state import (
     State,
     Update,
     in_turns,
-    note_prompt,
     reply_in,
 )
 
-Graph: TypeAlias = CompiledStateGraph[State, Run, State, State]
 
-
-def build_graph(recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: Settings) -> Graph:
-    """Compile the loop for one agent, over the models of its roles."""
+def agent_graph(
+    recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: Settings
+) -> AgentGraph:
+    """Return the loop for one agent, over the models of its roles."""
     nodes = _Nodes(recipe, models, settings)
-    graph = StateGraph(State, context_schema=Run)
-    graph.add_node("reason", nodes.reason)
-    graph.add_node("retrieve", nodes.retrieve)
-    graph.add_node("correct", nodes.correct)
-    graph.add_node("answer", nodes.answer)
-    graph.add_node("stop", nodes.stop)
-    acts = ["retrieve", "answer"]
-    asks = ["reason"]
+    acts, ends = ("retrieve", "answer"), ("close", "stop")
+    asks = ("reason", "deliberate") if recipe.planner_apart else ("reason",)
+    plan = ("plan",) if recipe.plans else ()
+    graph = {
+        "reason": Node(nodes.reason, nodes.after_reply, (*acts, "correct", END, *plan)),
+        "retrieve": Node(nodes.retrieve, nodes.after_retrieval, (*asks, *ends, END)),
+        "correct": Node(nodes.correct, nodes.after_correction, (*asks, *ends)),
+        "answer": Node(nodes.answer, nodes.after_answer, ("reason", *ends, END)),
+        "stop": Node(nodes.stop),
+        "close": Node(nodes.close),
+    }
     if recipe.plans:
-        graph.add_node("plan", nodes.plan)
-        graph.add_conditional_edges("plan", nodes.after_plan, [*acts, "reason", "stop"])
+        settle = Planning(recipe, settings.protocol).settle
+        graph["plan"] = Node(settle, nodes.after_plan, (*acts, *asks, *ends))
     if recipe.planner_apart:
-        asks.append("deliberate")
-        graph.add_node("deliberate", nodes.deliberate)
-        graph.add_conditional_edges("deliberate", nodes.after_reply, ["plan", "correct", END])
-    graph.add_edge(START, asks[-1])
-    routes = [*acts, "correct", END, *(["plan"] if recipe.plans else [])]
-    graph.add_conditional_edges("reason", nodes.after_reply, routes)
-    graph.add_conditional_edges("retrieve", nodes.after_retrieval, [*asks, "stop", END])
-    graph.add_conditional_edges("correct", nodes.after_correction, [*asks, "stop"])
-    graph.add_conditional_edges("answer", nodes.after_answer, ["reason", "stop", END])
-    graph.add_edge("stop", END)
-    return graph.compile()
+        leads = ("plan", "correct", END)
+        graph["deliberate"] = Node(nodes.deliberate, nodes.after_reply, leads)
+    return AgentGraph(graph, asks[-1])
 
 
 class _Nodes:
@@ -156,10 +155,12 @@ class _Nodes:
 
     def _offered(self, run: Run, role: Role) -> tuple[str, ...]:
         recipe, recorder = self._recipe, run.recorder
+        if recorder.ended_by is not None:
+            return ("decide",)
         if role == "planner":
             return ("replan",) if recorder.plans else ("plan",)
         if recipe.reads_once:
-            return ("decide",) if recorder.evidence else run.toolbox.names
+            return ("decide",) if _has_read(recorder) else run.toolbox.names
         if self._plans and not recorder.plans:
             return ("plan",)
         replanning = ("replan",) if self._plans and recipe.replans else ()
@@ -184,12 +185,16 @@ class _Nodes:
     def _check(self, reply: Reply, run: Run, role: Role) -> None:
         """Raise `UnparsableReplyError` where a readable reply breaks this agent's own rules."""
         recipe, recorder = self._recipe, run.recorder
+        if recorder.ended_by is not None:
+            if reply.answer is None:
+                raise UnparsableReplyError("The budget is spent, and the reply does not decide.")
+            return
         plans = role == "planner" or self._plans
-        if plans and not recorder.plans and _plan_in(reply) is None:
+        if plans and not recorder.plans and plan_in(reply) is None:
             talk = self._protocol
             first = talk.verdict_first if role == "planner" else talk.plan_first
             raise UnparsableReplyError(first)
-        if recipe.reads_once and reply.requests and recorder.evidence:
+        if recipe.reads_once and reply.requests and _has_read(recorder):
             raise UnparsableReplyError(self._protocol.answer_now)
         if recipe.reads_once and len(reply.requests) > 1:
             raise UnparsableReplyError("The database can be read only once. Make a single call.")
@@ -208,25 +213,6 @@ class _Nodes:
             output_tokens=turn.usage.output_tokens,
         )
 
-    def plan(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Record the plan, or the one that replaces it."""
-        run, reply, role = runtime.context, reply_in(state), state["role"]
-        plans = run.recorder.plans
-        text = _new_plan(reply, plans, replans=self._recipe.replans)
-        only_plan = role == "agent" and not reply.acts
-        onward: Update = {"messages": self._protocol.noted()} if only_plan else {}
-        if text is None:
-            return onward
-        first = not plans
-        plans.append(text)
-        run.recorder.note((PlanEvent if first else ReplanEvent)(step=run.step(role), text=text))
-        if role == "agent":
-            return onward
-        told = HumanMessage(run.task(text) if first else f"New plan:\n{text}")
-        if first:
-            note_prompt(run.recorder, "agent", [*state["messages"], told])
-        return {"messages": [told]}
-
     def retrieve(self, state: State, runtime: Runtime[Run]) -> Update:
         """Carry out what the reply asks for, and show what came back; a mere thought goes on."""
         run, reply = runtime.context, reply_in(state)
@@ -234,6 +220,10 @@ class _Nodes:
             return {"messages": self._protocol.thought_on()}
         results, problem, found = list[ToolResult](), "", 0
         for request in reply.requests:
+            spent = run.recorder.has_read_enough()
+            if spent is not None:
+                results.append((request, f"Not run: the budget of {spent} is spent."))
+                continue
             try:
                 evidence = run.toolbox.use(request)
             except InfrastructureError as error:
@@ -248,7 +238,7 @@ class _Nodes:
             run.recorder.add_evidence(evidence)
         last_words = (
             closing(self._protocol.name, run.question.answer_form)
-            if self._recipe.reads_once and found
+            if self._recipe.reads_once and _has_read(run.recorder)
             else ""
         )
         update: Update = {
@@ -271,7 +261,7 @@ class _Nodes:
         run, reply = runtime.context, reply_in(state)
         answer = reply.answer or ""
         try:
-            choice = run.choose(answer)
+            settled, choice = settle_decision(answer, run.choose(answer), run.choose)
         except InfrastructureError as error:
             return {"decision": run.recorder.failed(error)}
         except UnparsableReplyError as error:
@@ -282,9 +272,11 @@ class _Nodes:
                 "problem": problem,
                 "failures": state["failures"] + 1,
             }
+        if settled.text is None:
+            return {"messages": self._protocol.objected(reply, told_refusal(settled, "decision"))}
         return {
             "messages": self._protocol.accepted(reply),
-            "decision": run.recorder.answered(answer, choice),
+            "decision": run.recorder.answered(settled.text, choice),
         }
 
     def stop(self, state: State, runtime: Runtime[Run]) -> Update:
@@ -295,8 +287,41 @@ class _Nodes:
         problem = f"No decision within {most} replies."
         return {"decision": recorder.ended(Ending.STEP_LIMIT, problem)}
 
-    def after_reply(self, state: State) -> str:
+    def close(self, state: State, runtime: Runtime[Run]) -> Update:
+        """Ask for the decision by what has been seen, as its budget is spent."""
+        run, messages = runtime.context, state["messages"]
+        recorder, told = run.recorder, any(isinstance(one, HumanMessage) for one in messages)
+        if recorder.close_by_budget() and told:
+            form = run.question.answer_form
+            words = out_of_budget(self._protocol.name, recorder.spent or "", form)
+            asked: State = {**state, "messages": [*messages, HumanMessage(words)]}
+            update = self._turn(asked, run, "agent")
+            if update.get("decision") is not None:
+                return update
+            decided = self._decided(update["reply"], update["problem"], run)
+            if decided is not None:
+                return {"decision": decided}
+        return {"decision": last_stated(run)}
+
+    def _decided(self, reply: Reply | None, problem: str, run: Run) -> Decision | None:
+        """Return the decision of a reply; None where it makes none, which is recorded."""
+        if reply is not None and reply.answer is not None:
+            try:
+                chosen = run.choose(reply.answer)
+                settled, choice = settle_decision(reply.answer, chosen, run.choose)
+                if settled.text is not None:
+                    return run.recorder.answered(settled.text, choice)
+                problem = told_refusal(settled, "decision")
+            except InfrastructureError as error:
+                return run.recorder.failed(error)
+            except UnparsableReplyError as error:
+                problem = str(error)
+        run.note_failure(problem, "agent")
+        return None
+
+    def after_reply(self, state: State, runtime: Runtime[Run]) -> str:
         """Where a reply leads."""
+        del runtime
         if state["decision"] is not None:
             return END
         reply = state["reply"]
@@ -309,7 +334,8 @@ class _Nodes:
         reply = reply_in(state)
         if state["role"] == "agent" and reply.acts:
             return _act(reply)
-        return self._onward(state, runtime, "reason")
+        refused = state["role"] == "planner" and state["problem"]
+        return self._onward(state, runtime, "deliberate" if refused else "reason")
 
     def after_retrieval(self, state: State, runtime: Runtime[Run]) -> str:
         """Next speaker; the planner is not asked about unusable calls, nor about mere thoughts."""
@@ -334,32 +360,20 @@ class _Nodes:
             state["failures"] >= self._settings.max_parse_failures
             or runtime.context.recorder.steps >= self._settings.max_steps
         )
-        return "stop" if over else node
+        if over:
+            return "stop"
+        reads_no_more = self._recipe.reads_once and _has_read(runtime.context.recorder)
+        spent = runtime.context.recorder.over_budget(reads=not reads_no_more)
+        return node if spent is None else "close"
+
+
+def _has_read(recorder: Recorder) -> bool:
+    """Whether anything was asked; what a person did not let run was not."""
+    return any(found.error != NotApprovedError.__name__ for found in recorder.evidence)
 
 
 def _act(reply: Reply) -> str:
     return "answer" if reply.answer is not None else "retrieve"
-
-
-def _plan_in(reply: Reply) -> str | None:
-    """Return the plan that a reply brings, under whichever name."""
-    return reply.replan or reply.plan
-
-
-def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
-    """Return the plan that `reply` brings, or None where it brings none that counts."""
-    if not plans:
-        return reply.plan or reply.replan
-    if reply.keeps:
-        return None
-    # A model that repeats "Plan:" with other steps has re-planned under the wrong label.
-    text = _plan_in(reply)
-    return text if replans and text is not None and _steps(text) != _steps(plans[-1]) else None
-
-
-def _steps(plan: str) -> list[str]:
-    """Return what a plan's steps say, without numbers, capitals and punctuation."""
-    return [step.bare for step in steps_of(plan)]
 
 
 def _report(reply: Reply, results: list[ToolResult]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -211,7 +211,15 @@ def instructions(
     looking_up: Sequence[BaseTool] = (),
 ) -> str:
     """Return what an agent's model is told before its task; see `blocks`."""
-    return joined(blocks(recipe, protocol, bounds, added, looking_up))
+    if added or looking_up:
+        return joined(blocks(recipe, protocol, bounds, added, looking_up))
+    return _usual_instructions(recipe, protocol, bounds)
+
+
+@lru_cache(maxsize=256)
+def _usual_instructions(recipe: Recipe, protocol: ProtocolName, bounds: Bounds) -> str:
+    """Return the instructions without tools of others; the same for all decisions of an agent."""
+    return joined(blocks(recipe, protocol, bounds))
 
 
 def planner_instructions(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
@@ -222,6 +230,11 @@ def planner_instructions(protocol: ProtocolName, answer_form: AnswerForm = "cand
 def closing(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
     """Return what goes with the only observation of an agent that reads once."""
     return joined(_filled(CLOSING, protocol, answer_form))
+
+
+def out_of_budget(protocol: ProtocolName, spent: str, answer_form: AnswerForm) -> str:
+    """Return what asks for the decision where its budget is spent; `spent` says which."""
+    return joined(_filled(["out_of_budget", "answer"], protocol, answer_form, spent=spent))
 
 
 def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:

@@ -85,6 +85,10 @@ class TalkProtocol(Protocol):
         """Return the messages that tell a model why its decision does not count."""
         ...
 
+    def objected(self, reply: Reply, told: str) -> list[BaseMessage]:
+        """Return the messages that tell a model what a person says to its decision."""
+        ...
+
 
 _PROTOCOLS: Mapping[str, TalkProtocol] = {"react": ReAct(), "tools": ToolCalls()}
 

@@ -133,6 +133,11 @@ class ReAct:
         del reply
         return [correction(problem)]
 
+    def objected(self, reply: Reply, told: str) -> list[BaseMessage]:
+        """Say it as it is: the reply itself was in order."""
+        del reply
+        return [HumanMessage(told)]
+
 
 def spoken(text: str) -> str:
     """Return the part of a reply that counts: after its thinking, up to its own observation."""

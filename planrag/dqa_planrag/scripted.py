@@ -51,6 +51,12 @@ _PLAINEST = numbered(["Look up what the decision needs.", "Decide."])
 _SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^Observation: ", re.MULTILINE)
 _ANSWER = re.compile(r"^Final Answer: ", re.MULTILINE)
+_SPENT = re.compile(r"^The budget of this \w+ is spent \(", re.MULTILINE)
+_NAMED = re.compile(
+    r'^(?:\(:)?(?:"(?P<double>(?:[^"\n]|"")+)"|`(?P<back>(?:[^`\n]|``)+)`|(?P<plain>\w+))',
+    re.MULTILINE,
+)
+"""What a line of a schema begins with: the name of a table or label, quoted where it must be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,8 @@ class _AgentScripts:
         task, observed = read_conversation(messages)
         scenario = scripted_scenario(_named_in(task.schema), script, task.question)
         started: Script = plugins.script(script, scenario)(task, seed)
-        return _said(task, run_script(started, observed), tools, len(observed))
+        turn = run_script(started, observed, closing=_is_closing(messages))
+        return _said(task, turn, tools, len(observed))
 
     def opening(
         self, messages: _Messages, tools: Sequence[str], plan: str | None
@@ -225,6 +232,12 @@ def _sections(message: BaseMessage) -> dict[str, str]:
     return {found["title"]: found["body"].strip() for found in _SECTION.finditer(message.text)}
 
 
+def _is_closing(messages: _Messages) -> bool:
+    """Whether the last message says that a budget is spent and asks for the decision."""
+    last = messages[-1]  # behind a call's result the words stand in that message
+    return isinstance(last, HumanMessage | ToolMessage) and _SPENT.search(last.text) is not None
+
+
 def _observations(messages: _Messages) -> Iterator[str]:
     for message in messages:
         if isinstance(message, ToolMessage) and message.name in _ACTING:
@@ -319,4 +332,8 @@ def _steps(plan: str | None) -> list[str]:
 
 def _named_in(schema: str) -> set[str]:
     """Return the tables and labels in a schema's text."""
-    return set(re.findall(r"^(?:\(:)?[`\"]?(\w+)", schema, re.MULTILINE))
+    names = set[str]()
+    for found in _NAMED.finditer(schema):
+        plain, double, back = found["plain"], found["double"], found["back"]
+        names.add(plain or (double or "").replace('""', '"') or back.replace("``", "`"))
+    return names

@@ -193,8 +193,11 @@ class ToolCalls:
 
     def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
         """Answer the call of decide with what is wrong with it."""
-        text = f"Error: the decision was not taken. {problem}"
-        return [ToolMessage(text, tool_call_id=reply.answer_id, name="decide")]
+        return self.objected(reply, f"Error: the decision was not taken. {problem}")
+
+    def objected(self, reply: Reply, told: str) -> list[BaseMessage]:
+        """Answer the call of decide with what a person says to it."""
+        return [ToolMessage(told, tool_call_id=reply.answer_id, name="decide")]
 
 
 def _read(message: AIMessage, step: int, accepted: AbstractSet[str], toolbox: Toolbox) -> Reply:

@@ -61,12 +61,12 @@ class UncertainGenerator:
     takes_difficulty: bool = False
     release: tuple[int, int] | None = None
 
-    def worlds(self, seed: int = 0) -> Iterator[DrawnWorld]:
+    def worlds(self, seed: int = 0, before: int = 0) -> Iterator[DrawnWorld]:
         """Yield worlds without end: those behind the questions, in order.
 
-        Each has random streams of its own.
+        Each has random streams of its own, so the first ones, `before`, can be left out.
         """
-        for number in count(1):
+        for number in count(before + 1):
             seeds = np.random.SeedSequence(seed, spawn_key=(crc32(self.scenario.encode()), number))
             building, asking = np.random.Generator(np.random.PCG64(seeds)).spawn(2)
             world, situation = self.build(building, self.name.format(number=number))
@@ -111,7 +111,7 @@ class UncertainGenerator:
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions, ``request.count`` in all."""
         left = request.count
-        for drawn in self.worlds(request.seed):
+        for drawn in self.worlds(request.seed, request.databases_before):
             asked = self.ask(scenario, drawn, request.per_database)[:left]
             left -= len(asked)
             yield Drawn(drawn.situation, asked)

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -153,3 +154,12 @@ def text_of(result: CallToolResult) -> str:
 def entries(audit: Path) -> Sequence[dict[str, Any]]:
     """Return what an audit has written down."""
     return [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+
+
+def until(is_so: Callable[[], bool]) -> bool:
+    """Wait until something is so; False where it does not come to be."""
+    for _ in range(300):
+        if is_so():
+            return True
+        time.sleep(0.1)
+    return False

@@ -22,7 +22,13 @@ PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 SETTINGS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 DEAREST = "SELECT name FROM warehouse ORDER BY cost DESC LIMIT 1"
-SAID = ["[[2]]", 'It is: ["name"]\n["North"]\n(1 row)', "North", '["North", 7.5]']
+SAID = [
+    "[[2]]",
+    'It is: ["name"]\n["North"]\n(1 row)',
+    "North",
+    f"{DEAREST}\nNorth",
+    '["North", 7.5]',
+]
 """What each block prints, in their order."""
 
 

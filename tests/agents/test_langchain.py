@@ -107,7 +107,14 @@ def test_a_failing_database_ends_the_agent(database: dqa.Database) -> None:
 def test_ask_is_a_tool_where_somebody_decides(database: dqa.Database) -> None:
     """And only there."""
     without = dqa.langchain_tools(database)
-    assert [tool.name for tool in without] == ["schema", "describe", "sample", "check", "query"]
+    assert [tool.name for tool in without] == [
+        "schema",
+        "describe",
+        "sample",
+        "find",
+        "check",
+        "query",
+    ]
     *_, ask = dqa.langchain_tools(database, decisions=dqa.Decisions("first"))
     assert ask.invoke({"question": "Whom?", "candidates": ["Bo"]}).startswith("Choice: Bo\n")
 

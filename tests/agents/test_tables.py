@@ -62,9 +62,20 @@ def test_names_that_need_quotes_and_wide_tables(tmp_path: Path) -> None:
     assert dqa.sample_rows(opened, "order").rows == ((1, "x", "y"),)
     told = dqa.describe_table(opened, "wide")
     assert (len(told.columns), told.column_count, told.row_count) == (200, 300, 0)
-    assert "The first 200 of 300 columns." in told.text
+    assert "... 100 more)" in told.text
     assert len(dqa.sample_rows(opened, "wide").columns) == 200
     opened.close()
+
+
+def test_columns_are_found_in_whichever_table_they_stand(shop: Path) -> None:
+    """By names and comments; what nothing is about finds nothing."""
+    with closing(dqa.open_database(shop)) as opened:
+        found = dqa.find_columns(opened, "what a supplier's price is")
+        assert (found.columns[0].table, found.columns[0].name) == ("supplier", "price")
+        assert len(dqa.find_columns(opened, "supplier id", most=2).columns) == 2
+        nothing = dqa.find_columns(opened, "zebra")
+    assert nothing.columns == ()
+    assert "Try others" in nothing.to_text()
 
 
 def test_what_takes_long_to_count_is_not_counted(

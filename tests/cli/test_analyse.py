@@ -179,3 +179,42 @@ def test_a_run_of_baselines_needs_no_questions(
     dqa("eval", "--generate", "2", "--deciders", "first", "--databases", "sqlite", "--out", out)
     monkeypatch.delattr(GeneratedQuestions, "_read")
     assert dqa("analyse", out).code == 0
+
+
+def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Callable[..., Any], folder: Path) -> None:
+    """Printed ones above ours; every one of ours is one that the run prints elsewhere."""
+    ran = dqa("analyse", folder, "--paper", "planrag")
+    assert (ran.code, ran.err) == (0, "")
+    for name in ("Table 4", "Table 5", "Table 6", "Table 7", "Table 10", "Table 11", "Table 12"):
+        assert f"{name}. " in ran.out
+    assert "Figure 5. " in ran.out
+    assert "Figure 6. " in ran.out
+    assert "evaluate with --strict-official to compare" in ran.out
+    view = json.loads(dqa("analyse", folder, "--paper", "planrag", "--json").out)
+    tables = {table["name"]: table for table in view["tables"]}
+    assert [name for name, table in tables.items() if table["drawn"]] == ["Figure 5", "Figure 6"]
+
+    def cells(table: str, decider: str) -> dict[tuple[str, str], dict[str, Any]]:
+        (row,) = (row for row in tables[table]["rows"] if row["decider"] == decider)
+        return {(cell["scenario"], cell["column"]): cell for cell in row["cells"]}
+
+    analysed = json.loads(dqa("analyse", folder, "--json").out)
+    figures = json.loads(dqa("results", folder, "--json").out)
+    planrag = cells("Table 5", "planrag")
+    assert planrag["locating", "relational"]["published"] == 0.645
+    for found in (one for one in figures["results"] if one["decider"] == "planrag"):
+        ours = planrag[found["scenario"], found["kind"]]["ours"]
+        assert (ours["share"], ours["of"]) == (found["accuracy"], found["questions"])
+    for row in (one for one in analysed["failures"] if one["decider"] == "iterrag"):
+        ours = cells("Figure 6", "iterrag")[row["scenario"], "failed"]["ours"]
+        assert ours["share"] == row["failed"]["rate"]
+    for row in (one for one in analysed["replannings"] if one["decider"] == "planrag"):
+        places = cells("Table 7", "planrag")
+        shares = [places[row["scenario"], str(number)]["ours"] for number in range(5)]
+        assert [share["of"] for share in shares] == [share["of"] for share in row["correct"]]
+    never = [row for row in tables["Table 4"]["rows"] if row["name"] == "PlanRAG-LM w/o RP"]
+    assert [(row["decider"], row["cells"][0]["ours"]) for row in never] == [(None, None)]
+    # Nobody here is one of the models of Table 11, and no figure is put beside theirs.
+    others = [row for row in tables["Table 11"]["rows"] if row["published_model"] is not None]
+    assert {row["decider"] for row in others} == {None}
+    assert dqa("analyse", folder, "--paper", "nothing").code == 2

@@ -129,7 +129,7 @@ def test_a_full_disk_keeps_what_was_decided_and_says_how_to_go_on(
     def add(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("dqa.evaluation.store.RunStore.add", add)
+    monkeypatch.setattr("dqa.evaluation.store.FolderStore.add", add)
     run = ("eval", "--generated", generated, "--deciders", "first", "--databases", "sqlite")
     ran = dqa(*run, "--out", tmp_path / "run")
     assert ran.code == 1
@@ -215,7 +215,12 @@ def test_a_file_in_the_place_of_a_folder_is_told_so(
 
 def test_paths_are_judged_by_what_the_system_says(tmp_path: Path) -> None:
     """Each in words, with its name."""
-    assert problem_of_path("x", OSError(errno.ENOENT, "?")) == "x does not exist"
+    missing = OSError(errno.ENOENT, "?")
+    assert problem_of_path("x", missing) == "x does not exist"
+    told = problem_of_path("/no/x", missing, writing=True)
+    assert told == "/no/x cannot be written: its folder does not exist"
+    told = problem_of_path("x", missing, writing=True)  # as in /proc
+    assert told == "x cannot be written: its folder takes no new files: name another one"
     assert problem_of_path(None, OSError(errno.EIO, "broken", "y")) == "y cannot be used: broken"
     require_new_file(tmp_path / "new")
     require_new_folder(tmp_path / "a" / "b")

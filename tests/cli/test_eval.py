@@ -68,7 +68,11 @@ def test_the_table_names_every_decider_and_the_program_that_answered(
     assert "\x1b" not in ran.out + ran.err
     assert len((tmp_path / "run/results.jsonl").read_text("utf-8").splitlines()) == 4 * 2 * 4
     run = json.loads((tmp_path / "run/run.json").read_text("utf-8"))
-    assert run["spec"]["model"] == {"name": "scripted:analyst", "base_url": None}
+    assert run["spec"]["model"] == {
+        "name": "scripted:analyst",
+        "base_url": None,
+        "label": None,
+    }
     assert run["versions"]["dqa"]
 
 

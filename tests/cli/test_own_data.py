@@ -370,9 +370,10 @@ def test_the_documented_calls_run(
         connection.execute("INSERT INTO warehouse VALUES ('Nord', 1.0), ('West', 2.0)")
         connection.commit()
     text = (Path(__file__).parents[2] / "docs" / "asking.md").read_text("utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    exec(compile(block, "asking.md", "exec"), {})  # noqa: S102
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "asking.md", "exec", dont_inherit=True), {})  # noqa: S102
     assert capsys.readouterr().out.splitlines() == [
+        "['approve', 'refuse', 'approve']",
         "warehouse(name: TEXT, cost: REAL)",
         "(('Nord',), ('West',))",
         "Nord () None",

@@ -12,8 +12,9 @@ import pytest
 import dqa as api
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.deciders.baselines import Baseline
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.stats import Summary
+from dqa.evaluation.statistics import Summary
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
 
@@ -200,7 +201,7 @@ def test_trace_without_a_question_lists_them_all(dqa: Command, finished: tuple[P
     by_key = api.read_run(folder).by_key
     for question, database, *outcomes in rows:
         assert outcomes == [
-            by_key[question, database, decider].outcome
+            by_key[DecisionKey(question, database, decider)].outcome
             for decider in ("planrag", "first", "random")
         ]
     assert f"dqa trace {folder} QUESTION" in ran.out
@@ -341,3 +342,23 @@ def test_python_goes_on_with_a_run_by_its_folder(generated: Path, tmp_path: Path
     assert json.loads((out / "run.json").read_text("utf-8"))["options"]["workers"] == 1
     with pytest.raises(api.UsageError, match="Give the questions"):
         api.evaluate(out=tmp_path / "other")
+
+
+def test_a_trace_that_was_cut_off_is_told_beside_its_result(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """It was decided, so that nothing is unfinished; what is left is shown as ever."""
+    out = tmp_path / "run"
+    how = ("--databases", "sqlite", "--deciders", "first,random", "--limit", "1", "--out", out)
+    dqa("eval", "--generated", generated, *how)
+    first, *others = (out / "traces.jsonl").read_text("utf-8").splitlines(keepends=True)
+    trace = json.loads(first)
+    (out / "traces.jsonl").write_text("".join(others), "utf-8")
+    one = (trace["question"], "--decider", trace["decider"])
+    lacking = dqa("trace", out, *one)
+    assert lacking.code == 2
+    assert f"{out} holds no trace of {trace['question']}" in lacking.err
+    assert "only what came of it" in lacking.err
+    (out / "traces.jsonl").write_text("", "utf-8")
+    lacking = dqa("trace", out, trace["question"])
+    assert (lacking.code, "nor of 1 more decision" in lacking.err) == (2, True)

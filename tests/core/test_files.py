@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,19 @@ def test_a_full_disk_leaves_no_half_file_behind() -> None:
     with pytest.raises(OSError, match="No space"):
         write_private(Path("/dev/full"), "x" * 100_000)
     assert Path("/dev/full").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
+    """One that is read is written to, whole."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="nobody reads"):
+        write_private(pipe, "x")
+    assert pipe.exists()
+    text = "x" * 1_000_000
+    # Open for writing as well, so that opening it waits for nobody.
+    with ThreadPoolExecutor(1) as threads, os.fdopen(os.open(pipe, os.O_RDWR)) as kept:
+        read = threads.submit(kept.read, len(text))
+        write_private(pipe, text)
+        assert read.result() == text

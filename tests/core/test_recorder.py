@@ -16,9 +16,9 @@ from dqa.core.errors import (
     RequestTooLongError,
     UnparsableReplyError,
 )
-from dqa.core.events import event_of
+from dqa.core.events import Event, WarningEvent, event_of
 from dqa.core.evidence import COMPARE, Evidence
-from dqa.core.recorder import Recorder
+from dqa.core.recorder import DecisionWatcher, Recorder, watched_by
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,29 @@ def test_a_decision_without_an_answer_says_why() -> None:
     assert (decision.answer, decision.choice) == ("", None)
     assert decision.error == decision.trace[-1].data["problem"] == "the server went away"
     assert decision.trace[-1].kind == "infrastructure"
+
+
+def test_a_branch_is_taken_in_as_if_it_happened_now() -> None:
+    """Its steps are numbered on, its usage and events come after those there are."""
+    recorder = Recorder()
+    recorder.steps = 3
+    recorder.note(WarningEvent(step=3, about="calls", text="before", considered=1, total=2))
+    branch = Recorder.branch()
+    branch.steps = 2
+    branch.usage += Usage(5, 7)
+    branch.lost += Usage(1, 0)
+    branch.note(WarningEvent(step=2, about="rewards", text="there", considered=0, total=1))
+    told: list[Event] = []
+
+    class Watching(DecisionWatcher):
+        def happened(self, event: Event, usage: Usage) -> None:
+            told.append(event)
+
+    with watched_by(Watching()):
+        watched = Recorder()
+    watched.steps = 3
+    for into in (recorder, watched):
+        into.merge(branch)
+        assert (into.steps, into.usage, into.lost) == (5, Usage(5, 7), Usage(1, 0))
+    assert [event.step for event in recorder.events] == [3, 5]
+    assert [event.step for event in told] == [5]

@@ -9,7 +9,8 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import StatementError
 from dqa.core.examination import Advice, Examination
 from dqa.databases.examining import asker, bytes_of, shown_size
-from dqa.databases.isolation.wire import pack_examination, unpack_examination
+from dqa.databases.isolation.session import _unpack_examination
+from dqa.databases.isolation.wire import pack_examination
 from dqa.databases.mysql import advice as mysql
 from dqa.databases.mysql.server import MYSQL
 from dqa.databases.neo4j import advice as neo4j
@@ -94,6 +95,26 @@ def test_rights_that_act_on_the_server_are_named_with_what_takes_them_away() -> 
     assert "any folder" in seen.advice[0].why
 
 
+def test_password_hashes_of_mysql_are_told_wherever_they_are_read() -> None:
+    """In one table as in all, and not where MySQL 8 keeps a user from them."""
+    for where in ("`mysql`.*", "`mysql`.`user`", "`mysql`.`global_priv`"):
+        (advice,) = of_mysql(f"GRANT SELECT ON {where} TO `me`@`%`").advice
+        assert "password hashes" in advice.why
+        assert advice.mend == f"REVOKE SELECT ON {where} FROM `me`@`%`;"
+    everywhere = "GRANT SELECT, SHOW VIEW ON *.* TO `me`@`%`"
+    (advice,) = of_mysql(everywhere).advice
+    assert "password hashes" in advice.why
+    again = "GRANT SELECT, SHOW VIEW ON `shop`.* TO `me`@`%`;"
+    assert advice.mend == f"REVOKE SELECT ON *.* FROM `me`@`%`; {again}"
+    for rights in ("SELECT", "INSERT, SELECT", "ALL PRIVILEGES"):
+        kept = of_mysql(everywhere, f"REVOKE {rights} ON `mysql`.* FROM `me`@`%`")
+        (advice,) = kept.advice
+        assert advice.why == "it reads every database but mysql"
+    for line in ("REVOKE INSERT ON `mysql`.*", "REVOKE SELECT ON `sys`.*"):
+        (advice,) = of_mysql(everywhere, f"{line} FROM `me`@`%`").advice
+        assert "password hashes" in advice.why
+
+
 def test_missing_limits_of_mysql_are_kept_over_a_restart() -> None:
     """SET PERSIST, which MariaDB does not know."""
     seen = of_mysql(
@@ -153,7 +174,7 @@ def test_what_a_role_may_not_see_is_no_advice() -> None:
 def test_an_examination_travels_as_plain_data() -> None:
     """Nothing is lost on the way from a worker."""
     seen = Examination("X 1", "me", True, (Advice("role", "a", "b", "c;"),))
-    assert unpack_examination(pack_examination(seen)) == seen
+    assert _unpack_examination(pack_examination(seen)) == seen
 
 
 def test_sizes_are_read_and_shown() -> None:

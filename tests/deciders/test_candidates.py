@@ -10,8 +10,10 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.errors import UsageError
-from dqa.deciders.candidates import queried_candidates
+from dqa.core.errors import InvalidAnswerError, UsageError
+from dqa.core.question import Question
+from dqa.deciders.answers import choice_of, read_answer
+from dqa.deciders.choices import listed_choices
 
 
 @pytest.fixture
@@ -30,10 +32,10 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def test_the_first_column_lists_each_candidate_once(database: Database) -> None:
     """Ids stay numbers, other cells are texts, NULL is none, and nothing may be listed."""
-    found = queried_candidates("SELECT remainder, n FROM number ORDER BY n LIMIT 9", database)
-    assert found == (1, 2, 0)
-    assert queried_candidates("SELECT 1.5", database) == ("1.5",)
-    assert queried_candidates("SELECT n FROM number WHERE n < 0", database) == ()
+    found = listed_choices("SELECT remainder, n FROM number ORDER BY n LIMIT 9", database)
+    assert found.all() == (1, 2, 0)
+    assert listed_choices("SELECT 1.5", database).all() == ("1.5",)
+    assert listed_choices("SELECT n FROM number WHERE n < 0", database).all() == ()
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,14 @@ def test_the_first_column_lists_each_candidate_once(database: Database) -> None:
     [
         ("SELECT nix FROM number", "mine cannot run"),
         ("DELETE FROM number", "mine cannot run"),
-        ("SELECT n FROM number", "mine returns more than 100000 rows"),
+        (
+            "SELECT a.n * 10 + b.n FROM number AS a, number AS b WHERE b.n < 10",
+            "mine lists 1,000,010 candidates, and no decision is made between more than 500,000",
+        ),
+        (
+            "SELECT a.n * 10 + b.n + 0.5 FROM number AS a, number AS b WHERE b.n < 10",
+            "mine returns more than 500,000 rows: narrow it",
+        ),
     ],
 )
 def test_what_lists_none_is_said_by_its_name(
@@ -49,4 +58,34 @@ def test_what_lists_none_is_said_by_its_name(
 ) -> None:
     """Whether it fails, changes something, or lists more than can be compared."""
     with pytest.raises(UsageError, match=problem):
-        queried_candidates(statement, database, "mine")
+        listed_choices(statement, database, "mine")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "half a character \ud800",
+        "a\0b",
+        "a backslash \\ and every stand-in ~^|#@!%&?*",
+        "x" * 100_000,
+        "'; DROP TABLE number; --",
+        " ".join(f"https://example.org/a/long/path/of/{'words' * 9}/{n}" for n in range(40, 90)),
+    ],
+)
+def test_whatever_a_model_writes_is_looked_up_among_very_many(
+    database: Database, said: str
+) -> None:
+    """What no statement can hold names nothing: that is the model's to mend, not the run's end."""
+    choices = listed_choices("SELECT n FROM number", database)
+    assert choices.is_large
+    assert choices.held is None
+    assert choices.among({said, "7", "0"}) == (0, 7)
+    question = Question("custom", "1", "Which?", "")
+    with pytest.raises(InvalidAnswerError):
+        choice_of(said, question, choices)
+
+
+def test_the_spaces_that_fill_up_a_name_need_not_be_written() -> None:
+    """As a server gives every text of a column that is so many characters wide."""
+    names = tuple(f"K{n:<9}" for n in range(20_000))
+    assert read_answer("K77", names) == "K77       "

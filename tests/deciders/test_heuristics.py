@@ -133,8 +133,8 @@ def test_what_is_left_out_is_one_line_and_nothing_to_decide_an_error() -> None:
         assert built.setup.size == 2
         (line,) = built.warnings
         assert line == (
-            "maker-most-supply, maker-lowest-level: decided on questions of building alone; those "
-            "of locating are left out."
+            "maker-most-supply, maker-lowest-level: nothing to decide here, as that takes "
+            "questions of building, and these are of locating."
         )
     with pytest.raises(
         UsageError,

@@ -88,7 +88,7 @@ def test_columns_are_found_by_their_words_and_their_tables(database: Database) -
 def test_a_description_is_bounded(database: Database) -> None:
     """It says how many columns are left."""
     told = Lookup(database).describe("wide").observation
-    assert "... 250 more)" in told
+    assert "... 200 more)" in told
     assert estimate_tokens(told) < 4_000
 
 

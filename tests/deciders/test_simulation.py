@@ -264,8 +264,8 @@ def test_what_differs_by_rounding_alone_changes_nothing() -> None:
     """The order of summation makes no candidate one that changes something."""
     values = np.array([0.3, 0.1 + 0.2, 0.3, 0.30001])
     outcomes = Outcomes(("a", "b", "c", "d"), values, "maximise", 0.3)
-    assert simulation._unmoved(outcomes, ["d", "b", "a", "c"]) == ["b", "a", "c"]
-    assert simulation._unmoved(replace(outcomes, baseline=None), ["a", "b", "c"]) == []
+    assert outcomes.unmoved(["d", "b", "a", "c"]) == ["b", "a", "c"]
+    assert replace(outcomes, baseline=None).unmoved(["a", "b", "c"]) == []
 
 
 def test_candidates_are_called_as_the_schema_calls_them(
@@ -394,7 +394,9 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
 def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Database]) -> None:
     """Before anything is read: no simulator, no such rules."""
     question, database = located
-    with pytest.raises(UsageError, match=r"'custom' has no simulator \(building, locating have\)"):
+    with pytest.raises(
+        UsageError, match=r"'custom' has no simulator \(building, locating, placements have\)"
+    ):
         Simulation.of(replace(question, scenario="custom"), database)
     with pytest.raises(UnknownNameError, match="no rule set 'house'"):
         Simulation.of(question, database, "house")

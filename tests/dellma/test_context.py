@@ -14,9 +14,10 @@ from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate, Question
+from dqa.deciders.context import check_question, list_actions
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import scripted_model
-from dqa_dellma.context.briefing import Briefing, check_question, list_actions
+from dqa_dellma.context.briefing import METHOD, Briefing
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.prompting import prompt
 from tests.dellma.talking import Talking, conversation, noted, said_to, world
@@ -179,7 +180,9 @@ def test_one_endless_cell_is_cut_into_pieces(tmp_path: Path) -> None:
 def test_actions_come_from_a_query_where_nobody_lists_them(database: Database) -> None:
     """Ids stay numbers, each is listed once, and NULL is none."""
     statement = "SELECT CASE WHEN id < 5 THEN id % 3 END FROM fruit ORDER BY id"
-    assert list_actions(asked(candidates=None, candidate_query=statement), database) == (1, 2, 0)
+    assert list_actions(
+        asked(candidates=None, candidate_query=statement), database, METHOD
+    ).all() == (*(1, 2, 0),)
 
 
 @pytest.mark.parametrize(
@@ -197,16 +200,16 @@ def test_no_action_is_a_usage_error(
 ) -> None:
     """Whether the list is empty, missing, or its query wrong."""
     with pytest.raises(UsageError, match=problem):
-        list_actions(asked(**changes), database)
+        list_actions(asked(**changes), database, METHOD)
 
 
 def test_an_evaluation_is_told_before_it_begins() -> None:
     """A question without actions can never be decided; one with a query may be."""
-    check_question(asked())
-    check_question(asked(candidates=None, candidate_query="SELECT 1"))
+    check_question(asked(), METHOD)
+    check_question(asked(candidates=None, candidate_query="SELECT 1"), METHOD)
     for changes in ({"candidates": ()}, {"candidates": None}):
         with pytest.raises(UsageError, match="--candidates"):
-            check_question(asked(**changes))
+            check_question(asked(**changes), METHOD)
 
 
 def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.prompting import fold, on_one_line, prompt
-from dqa_dellma.replies import read_object
+from dqa.deciders.prompting import fold, on_one_line
+from dqa.deciders.replies import read_object
+from dqa_dellma.prompting import prompt
 from tests.dellma.talking import PROBLEM
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa import plugins
-from dqa.api.runs import read_run
+from dqa.api.reading import read_run
 from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation import store
@@ -27,7 +27,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from dqa.loaders.generator import generate
 from dqa_simulators.locating.generator import LocatingSize
 from tests.evaluation.conftest import Rule
@@ -103,7 +103,7 @@ def _run(questions: QuestionSet, folder: Path, last: int | None) -> bool:
 
     def work() -> None:
         _watch(_Steps(last))
-        kept = RunStore(folder, run_record(), resume=(folder / "run.json").exists())
+        kept = FolderStore(folder, run_record(), resume=(folder / "run.json").exists())
         kept.keep_shortcuts(())
         deciders: dict[str, Decider] = {name: Rule(name, answer) for name in ("one", "two")}
         sqlite = {"sqlite": plugins.backend("sqlite")}

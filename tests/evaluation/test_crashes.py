@@ -30,8 +30,8 @@ from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.stats import summarise
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.statistics import summarise
+from dqa.evaluation.store import FolderStore, RunStore
 from tests.evaluation.records import run_record
 
 Answers = Callable[[Question, Database], str]
@@ -58,7 +58,7 @@ def test_a_bug_of_a_decider_ends_one_decision(
     """It is not judged, its traceback is in the trace without secrets, and the run goes on."""
     monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
     setup = make_setup(one=broken_at("locating/2", official))
-    store = RunStore(tmp_path / "run", run_record())
+    store = FolderStore(tmp_path / "run", run_record())
     results = evaluate(setup, Judge(setup.questions, "paper"), store, RunOptions(workers=3))
     outcomes = {result.question: result.outcome for result in results}
     assert len(outcomes) == 6
@@ -83,14 +83,14 @@ def test_a_resumed_run_asks_again_what_crashed(
     """And nothing else."""
     setup = make_setup(one=broken_at("locating/2", official))
     judge = Judge(setup.questions, "paper")
-    evaluate(setup, judge, RunStore(tmp_path / "run", run_record()), ONE)
+    evaluate(setup, judge, FolderStore(tmp_path / "run", run_record()), ONE)
     asked: list[str] = []
 
     def mended(question: Question, database: Database) -> str:
         asked.append(question.key)
         return official(question, database)
 
-    store = RunStore(tmp_path / "run", run_record(), resume=True)
+    store = FolderStore(tmp_path / "run", run_record(), resume=True)
     results = evaluate(make_setup(one=mended), judge, store, ONE)
     assert asked == ["locating/2"]
     assert {result.outcome for result in results} == {Outcome.CORRECT}
@@ -103,7 +103,7 @@ def test_the_first_crash_stops_a_run_that_is_to_fail_fast(
     """What was decided until then is kept, the crash too."""
     setup = make_setup(one=broken_at("locating/2", official))
     options = RunOptions(workers=1, fail_fast=True)
-    store = RunStore(tmp_path / "run", run_record())
+    store = FolderStore(tmp_path / "run", run_record())
     with pytest.raises(CrashError, match="crashed, the last at locating/2, decided by one"):
         evaluate(setup, Judge(setup.questions, "paper"), store, options)
     kept = {result.question: result.outcome for result in read_results(tmp_path / "run")}

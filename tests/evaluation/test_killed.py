@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from dqa.api.measuring import analyse
-from dqa.api.runs import read_run
+from dqa.api.reading import read_run
 from dqa.core.errors import UsageError
 from dqa.evaluation.folders import ABANDONED, RESULTS, TRACES, read_results, usage_so_far
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from tests.evaluation.records import run_record
 from tests.evaluation.test_store import folder as folder  # noqa: PLC0414  (a fixture)
 from tests.evaluation.test_store import lines
@@ -54,7 +54,7 @@ def test_a_trace_without_its_result_counts_nowhere_and_is_replaced(folder: Path)
     run = read_run(folder)
     assert len(run.traces) == len(run.results) == 5
     for _ in range(2):
-        RunStore(folder, run_record(), resume=True).close()
+        FolderStore(folder, run_record(), resume=True).close()
         kept = {found["question"] for found in lines(folder / TRACES)}
         assert kept == {result.question for result in read_results(folder)}
         assert len(kept) == 5
@@ -68,26 +68,26 @@ def test_a_folder_that_an_earlier_version_left_has_its_traces_once_again(folder:
     first = traces[0].replace(b'"steps": 2', b'"steps": 7')
     assert first != traces[0]
     (folder / TRACES).write_bytes(b"".join([first, *traces]))
-    RunStore(folder, run_record(), resume=True).close()
+    FolderStore(folder, run_record(), resume=True).close()
     assert (folder / TRACES).read_bytes() == b"".join(traces)
     assert (folder / ABANDONED).read_bytes() == first
 
 
 def test_two_processes_never_write_one_folder(folder: Path) -> None:
     """The second is told so, and changes nothing."""
-    store = RunStore(folder, run_record(), resume=True)
+    store = FolderStore(folder, run_record(), resume=True)
     before = (folder / TRACES).read_bytes()
     with pytest.raises(UsageError, match="Another process is writing"):
-        RunStore(folder, run_record(), resume=True)
+        FolderStore(folder, run_record(), resume=True)
     store.close()
     assert (folder / TRACES).read_bytes() == before
-    RunStore(folder, run_record(), resume=True).close()
+    FolderStore(folder, run_record(), resume=True).close()
 
 
 def test_what_was_killed_before_it_began_is_no_run(tmp_path: Path) -> None:
     """A folder with half a record in it is as good as a new one."""
     (tmp_path / "run.json.new").write_text('{"version"')
-    store = RunStore(tmp_path, run_record())
+    store = FolderStore(tmp_path, run_record())
     store.close()
     assert not (tmp_path / "run.json.new").exists()
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from dqa.api.runs import read_run
+from dqa.api.reading import read_run
 from dqa.core.errors import UsageError
 from dqa.core.events import OtherEvent
 from dqa.evaluation.analysis import analyse, read_cases
 from dqa.evaluation.folders import RESULTS, RUN, TRACES, read_results, read_traces
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from tests.evaluation.records import run_record
 
 DATA = Path(__file__).parents[1] / "data"
@@ -49,7 +49,7 @@ def test_a_run_of_the_first_form_is_measured(older: Path) -> None:
 def test_a_run_of_the_first_form_is_not_gone_on_with(older: Path) -> None:
     """The version that began it is named."""
     with pytest.raises(UsageError, match=r"was begun by dqa 0\.1\.0 in an older form"):
-        RunStore(older, run_record(), resume=True)
+        FolderStore(older, run_record(), resume=True)
 
 
 def newer(folder: Path, name: str) -> None:

@@ -24,7 +24,7 @@ from dqa.evaluation.plan import Setup, Task, plan
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.run import carry_out, evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore, RunStore
 from tests.evaluation.records import run_record
 
 Answers = Callable[[Question, Database], str]
@@ -101,7 +101,7 @@ def test_any_number_of_workers_leaves_the_same_results(
     files = []
     for workers in (1, 4):
         setup = make_setup(one=official, two=lambda *_: "none")
-        store = RunStore(tmp_path / str(workers), run_record())
+        store = FolderStore(tmp_path / str(workers), run_record())
         results = evaluate(
             setup, Judge(setup.questions, "paper"), store, RunOptions(workers=workers)
         )
@@ -126,11 +126,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     setup = make_setup(one=stopping)
     judge = Judge(setup.questions, "paper")
     with pytest.raises(KeyboardInterrupt):
-        evaluate(setup, judge, RunStore(tmp_path / "a", run_record()))
-    results = evaluate(setup, judge, RunStore(tmp_path / "a", run_record(), resume=True))
+        evaluate(setup, judge, FolderStore(tmp_path / "a", run_record()))
+    results = evaluate(setup, judge, FolderStore(tmp_path / "a", run_record(), resume=True))
     assert len(results) == 6
     assert len(asked) == 7
-    evaluate(setup, judge, RunStore(tmp_path / "b", run_record()))
+    evaluate(setup, judge, FolderStore(tmp_path / "b", run_record()))
     assert (tmp_path / "a/results.jsonl").read_bytes() == (
         tmp_path / "b/results.jsonl"
     ).read_bytes()

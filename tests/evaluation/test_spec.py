@@ -176,6 +176,22 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ),
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
         ({"limits": {"rows": "few"}}, r"RunSpec: limits\.rows"),
+        ({"epochs": True}, "RunSpec: epochs: must be a number, not 'True'"),
+        ({"seed": False}, "RunSpec: seed: must be a number, not 'False'"),
+        ({"limits": {"rows": True}}, "RunSpec: limits: rows must be a number, not 'True'"),
+        ({"budget": {"cost": True}}, "RunSpec: budget: cost must be a number, not 'True'"),
+        ({"display": {"digits": False}}, "RunSpec: display: digits must be a number"),
+        (
+            {"questions": {"source": "generator", "seed": True}},
+            r"questions\.generator\.seed: must be a number, not 'True'",
+        ),
+        ({"questions": {"source": "generator", "count": True}}, "count: must be a number"),
+        ({"questions": {"source": "generator", "limit": True}}, "limit: must be a number"),
+        (
+            {"models": [{"nam": "x"}]},
+            "RunSpec: models: there is no field 'nam'; there are name, base_url, label",
+        ),
+        ({"models": [{"label": "x"}, "scripted:analyst"]}, "RunSpec: models: each needs a name"),
         ({"protocol": "json"}, "RunSpec: protocol: .*'react' or 'tools'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
         ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),
@@ -201,6 +217,40 @@ def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
         RunSpec.read(tmp_path / "none.json")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is empty, and a RunSpec is written as its fields by name"),
+        ("- a\n- b\n", "holds a list, and"),
+        ("first\n", "holds 'first' alone, and"),
+        ("epochs: 1\nseed: 2\nepochs: 3\n", "is no YAML: line 3 gives 'epochs' a second time"),
+        ("questions:\n  count: 1\n  count: 2\n", "line 3 gives 'count' a second time"),
+    ],
+)
+def test_yaml_that_holds_no_spec_says_what_it_holds(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    """And a key that is given twice is refused, of which the last would win in silence."""
+    file = tmp_path / "spec.yaml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=problem):
+        RunSpec.read(file)
+
+
+def test_yaml_may_take_over_what_it_names_again(tmp_path: Path) -> None:
+    """A merged key is overridden, which is no second time."""
+    file = tmp_path / "spec.yaml"
+    file.write_text(
+        "questions: {source: generator, count: 3}\ndeciders: [first]\n"
+        "model: &one {name: 'scripted:analyst', label: a}\n"
+        "planner: {<<: *one, label: b}\n",
+        "utf-8",
+    )
+    planner = RunSpec.read(file).planner
+    assert planner is not None
+    assert (planner.name, planner.label) == ("scripted:analyst", "b")
+
+
 def test_two_specs_differ_field_by_field() -> None:
     """Where questions lie is no difference; their content is compared apart from this."""
     one = RunSpec(questions=ReleaseFolder(folder=Path("here")), deciders=("first",))
@@ -219,7 +269,7 @@ def test_two_specs_differ_field_by_field() -> None:
         "limits.rows was 200 and is now 5",
         "max_steps was 20 and is now 3",
         'model.name was "scripted:analyst" and is now "openai:m"',
-        'planner was null and is now {"name": "a:b", "base_url": null}',
+        'planner was null and is now {"name": "a:b", "base_url": null, "label": null}',
     ]
 
 

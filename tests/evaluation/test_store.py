@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
+import dqa
 from dqa.core.database import Database
 from dqa.core.display import Display
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.question import Question
+from dqa.deciders.baselines import Baseline
 from dqa.evaluation.folders import read_record, read_results
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import ModelSpec
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from tests.evaluation.records import run_record
 
 Answers = Callable[[Question, Database], str]
@@ -28,7 +30,7 @@ Answers = Callable[[Question, Database], str]
 def folder(make_setup: Callable[..., Setup], official: Answers, tmp_path: Path) -> Path:
     """Return the folder of a finished run."""
     setup = make_setup(one=official)
-    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", run_record()))
+    evaluate(setup, Judge(setup.questions, "paper"), FolderStore(tmp_path / "run", run_record()))
     return tmp_path / "run"
 
 
@@ -42,9 +44,9 @@ def test_a_run_goes_on_once_its_damaged_line_is_mended(folder: Path) -> None:
     whole = (folder / "results.jsonl").read_bytes()
     (folder / "results.jsonl").write_bytes(b"{\n" + whole)
     with pytest.raises(ParseError, match=r"results\.jsonl:1"):
-        RunStore(folder, run_record(), resume=True)
+        FolderStore(folder, run_record(), resume=True)
     (folder / "results.jsonl").write_bytes(whole)
-    store = RunStore(folder, run_record(), resume=True)
+    store = FolderStore(folder, run_record(), resume=True)
     assert len(store.results) == 6
     store.close()
 
@@ -70,7 +72,7 @@ def test_a_half_written_last_line_is_dropped(folder: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
     assert len(read_results(folder)) == 5
-    store = RunStore(folder, run_record(), resume=True)
+    store = FolderStore(folder, run_record(), resume=True)
     store.close()
     assert len(store.results) == 5
     assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:5])
@@ -90,7 +92,7 @@ def test_a_used_folder_is_never_overwritten(folder: Path) -> None:
     """Without being told to go on, a run refuses a folder that holds something."""
     before = (folder / "results.jsonl").read_bytes()
     with pytest.raises(UsageError, match="--resume"):
-        RunStore(folder, run_record())
+        FolderStore(folder, run_record())
     assert (folder / "results.jsonl").read_bytes() == before
 
 
@@ -99,10 +101,10 @@ def test_going_on_with_other_settings_names_them(folder: Path, tmp_path: Path) -
     with pytest.raises(
         UsageError, match=r"max_steps was 20 and is now 3; planner was null and is now \{"
     ):
-        RunStore(folder, run_record(max_steps=3, planner="scripted:greedy"), resume=True)
+        FolderStore(folder, run_record(max_steps=3, planner="scripted:greedy"), resume=True)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="no run that could go on"):
-        RunStore(tmp_path, run_record(), resume=True)
+        FolderStore(tmp_path, run_record(), resume=True)
 
 
 @pytest.mark.parametrize("rule_set", ["paper", "released"])
@@ -115,7 +117,7 @@ def test_a_run_of_an_older_spec_is_read_and_not_resumed(folder: Path, rule_set: 
     before = (folder / "results.jsonl").read_bytes()
     as_it_was = run_record(rule_set=rule_set, display=Display(digits=0, fold=False))
     with pytest.raises(UsageError, match="older form, which can be read but not resumed"):
-        RunStore(folder, as_it_was, resume=True)
+        FolderStore(folder, as_it_was, resume=True)
     assert (folder / "results.jsonl").read_bytes() == before
     record = read_record(folder)
     assert record.spec is not None
@@ -126,7 +128,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     """An --out that is a file is refused by name."""
     (tmp_path / "out").write_text("")
     with pytest.raises(UsageError, match="is a file"):
-        RunStore(tmp_path / "out", run_record())
+        FolderStore(tmp_path / "out", run_record())
 
 
 def test_no_secret_reaches_a_file(
@@ -139,8 +141,18 @@ def test_no_secret_reaches_a_file(
         model=ModelSpec(name="openai:m", base_url="https://me:pass-word@host/v1"),
         databases=("mysql://me:pass-word@host/x",),
     )
-    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", record))
+    evaluate(setup, Judge(setup.questions, "paper"), FolderStore(tmp_path / "run", record))
     written = "".join(path.read_text("utf-8") for path in (tmp_path / "run").iterdir())
     assert "hush-hush" not in written
     assert "pass-word" not in written
     assert "***" in written
+
+
+def test_half_a_character_is_kept(tmp_path: Path) -> None:
+    """A decider of one's own may say what no encoding has; it ends no run, and is read back."""
+    half = Baseline("half", lambda question, _: "\ud800")
+    questions = dqa.generate(("locating",), 1, 0)
+    run = dqa.evaluate(questions, half, databases="sqlite", out=tmp_path / "run")
+    (result,) = dqa.read_run(tmp_path / "run").results
+    assert result == run.results[0]
+    assert result.answer == "\ud800"

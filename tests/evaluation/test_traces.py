@@ -16,7 +16,7 @@ from dqa.evaluation.folders import TRACES, read_traces
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from tests.evaluation.records import run_record
 
 Answers = Callable[[Question, Database], str]
@@ -26,7 +26,7 @@ Answers = Callable[[Question, Database], str]
 def folder(make_setup: Callable[..., Setup], official: Answers, tmp_path: Path) -> Path:
     """Return the folder of a finished run."""
     setup = make_setup(one=official)
-    evaluate(setup, Judge(setup.questions, "paper"), RunStore(tmp_path / "run", run_record()))
+    evaluate(setup, Judge(setup.questions, "paper"), FolderStore(tmp_path / "run", run_record()))
     return tmp_path / "run"
 
 

@@ -135,3 +135,16 @@ def test_what_cannot_be_made_is_refused(
     assert ended.value.code == 2
     assert problem in capsys.readouterr().err
     assert (tmp_path / "there.db").read_text("utf-8") == "mine"
+
+
+def test_what_the_folder_says_of_a_column_is_in_the_prompt(warehouse: Path, tmp_path: Path) -> None:
+    """Of a database that has no comments: where one question is asked, and where many are."""
+    said = "what carrying a unit from the plant to the warehouse costs"
+    asked = dqa.AskedQuestion(scenario=str(FOLDER / "stop-plant"), target=ASKED[0]["target"])
+    trace = dqa.ask(warehouse, asked, decider="planrag", model="scripted:analyst")
+    assert said in str(trace.events)
+    questions = dqa.read_questions(QUESTIONS, {"warehouse": str(warehouse)})
+    out = tmp_path / "run"
+    dqa.evaluate(questions, "planrag", model="scripted:analyst", out=out)
+    told = (out / "traces.jsonl").read_text("utf-8").splitlines()
+    assert [said in line for line in told] == [True] * len(ASKED)

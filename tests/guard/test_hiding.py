@@ -16,7 +16,7 @@ from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.deciders.samples import sampled_schema
 from dqa.evaluation.spec import RunSpec
-from dqa.guard import Policy, check
+from dqa.guard import GuardedDatabase, Policy, check
 from dqa.guard.sql.views import telling_views
 from dqa.loaders.sources import GeneratedQuestions
 from tests.guard import hiding_attacks as attacks
@@ -226,3 +226,18 @@ def test_a_run_keeps_its_masks_and_filters() -> None:
         "masks": {"customer.email": "***"},
         "row_filters": {"customer": "region = 'EU'"},
     }
+
+
+def test_another_reader_of_the_same_tables_is_looked_at() -> None:
+    """Row filters for other tables, and what is no condition, are refused; others hold."""
+    with attacks.opened("sqlite", SCRIPTS, SQL) as (one, *_):
+        assert isinstance(one, GuardedDatabase)
+        table = next(iter(attacks.FILTERS))
+        with pytest.raises(UsageError, match="give others for these"):
+            one.with_rows({})
+        with pytest.raises(UsageError, match="cannot be used"):
+            one.with_rows({**attacks.FILTERS, table: "1 = 1 UNION SELECT 2"})
+        none = one.with_rows({**attacks.FILTERS, table: "1 = 0"})
+        assert not none.query(f"SELECT * FROM {table}").rows
+        none.close()
+        assert one.query(f"SELECT * FROM {table}").rows

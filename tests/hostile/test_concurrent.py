@@ -8,8 +8,8 @@ from time import perf_counter
 
 import pytest
 
-from dqa.core.database import Limits
-from dqa.core.errors import QueryError, StatementTimeoutError
+from dqa.core.database import Database, Limits, Rows
+from dqa.core.errors import DatabaseUnavailableError, QueryError, StatementTimeoutError
 from tests.hostile.corpus import EMBEDDED
 from tests.hostile.measuring import opened
 
@@ -29,6 +29,17 @@ KEEPING = {
 """Statements that an engine does not look up from."""
 
 
+def _query_when_free(database: Database, statement: str) -> Rows:
+    """Ask again where no worker was free for most of the statement's time: all six threads ask."""
+    for _ in range(5):
+        try:
+            return database.query(statement)
+        except DatabaseUnavailableError as error:
+            if "is busy" not in str(error):
+                raise
+    return database.query(statement)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", EMBEDDED)
 def test_threads_get_right_answers_while_one_keeps_the_engine(engine: str) -> None:
@@ -40,7 +51,7 @@ def test_threads_get_right_answers_while_one_keeps_the_engine(engine: str) -> No
 
         def keep(_: int) -> object:
             with pytest.raises(StatementTimeoutError):
-                database.query(KEEPING[engine])
+                _query_when_free(database, KEEPING[engine])
             return None
 
         def ask(number: int) -> object:

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
+from time import sleep
 
 
 class Proxy:
@@ -20,6 +21,7 @@ class Proxy:
     def __init__(self, host: str, port: int) -> None:
         self.connections = 0
         self._server = (host, port)
+        self._delay = 0.0
         self._flows = Event()
         self._flows.set()
         self._open: set[socket.socket] = set()
@@ -36,6 +38,15 @@ class Proxy:
     def go_on(self) -> None:
         """Pass on what has come meanwhile, and what comes."""
         self._flows.set()
+
+    def slow_down(self, seconds: float) -> None:
+        """Pass on each part that late, as a server does that has to collect garbage."""
+        self._delay = seconds
+
+    def is_used(self) -> bool:
+        """Whether any connection is open."""
+        with self._lock:
+            return bool(self._open)
 
     def cut(self) -> None:
         """Break all connections that there are."""
@@ -101,6 +112,7 @@ class Proxy:
     def _pass_on(self, one: socket.socket, other: socket.socket) -> None:
         with suppress(OSError):
             while said := one.recv(1 << 16):
+                sleep(self._delay)
                 self._flows.wait()
                 other.sendall(said)
         for end in (one, other):

@@ -168,6 +168,27 @@ def test_each_right_of_postgresqls_is_found_and_mended(
     assert postgres.examine() == ()
 
 
+def test_the_role_by_which_postgresqls_come_is_the_one_to_revoke(postgres: Reader) -> None:
+    """Revoking what was never given to a role does nothing."""
+    role, team, crew = postgres.name, f"{postgres.name}_team", f"{postgres.name}_crew"
+    postgres.run(f"CREATE ROLE {crew}", f"CREATE ROLE {team}", "CREATE TABLE owned (a int)")
+    try:
+        postgres.run(
+            *(f"GRANT pg_signal_backend TO {crew}", f"GRANT {crew} TO {team}"),
+            *(f"GRANT {team} TO {role}", f"ALTER TABLE owned OWNER TO {crew}"),
+        )
+        advice = postgres.examine()
+        assert [one.found for one in advice] == [
+            f"{role} is a member of pg_signal_backend by {team}",
+            f"{role} is a member of {crew} by {team}, which owns public.owned",
+        ]
+        assert {one.mend for one in advice} == {f"REVOKE {team} FROM {role};"}
+        postgres.run(advice[0].mend)
+        assert postgres.examine() == ()
+    finally:
+        postgres.run("DROP TABLE owned", f"DROP ROLE {team}", f"DROP ROLE {crew}")
+
+
 def test_who_owns_a_table_in_postgresql_is_told(postgres: Reader) -> None:
     """What is owned cannot be revoked: another role is what helps."""
     owner = postgres.admin.url.username
@@ -195,6 +216,7 @@ def test_a_superuser_of_postgresql_is_told_what_it_sees(postgres_url: str) -> No
     ("given", "found"),
     [
         ("GRANT SELECT ON *.* TO {user}", "SELECT on *.*"),
+        ("GRANT SELECT ON mysql.user TO {user}", "SELECT on `mysql`.`user`"),
         ("GRANT FILE ON *.* TO {user}", "FILE on *.*"),
         ("GRANT PROCESS, CREATE USER ON *.* TO {user}", "CREATE USER on *.*"),
         ("GRANT INSERT, DROP ON {place}.* TO {user}", "INSERT, DROP on `{place}`.*"),

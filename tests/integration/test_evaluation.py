@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore, RunStore
 from dqa.evaluation.targets import Located, Target
 from dqa.loaders.generator import generate
 from dqa.loaders.release import read_release
@@ -79,19 +80,28 @@ def test_every_database_leads_to_the_same_decisions(
     assert by_database["neo4j"] == by_database["ladybug"]
 
 
+BEFORE = 6
+"""Decisions that do not wait for the server's death."""
+
+
 class Slowly(Decider):
-    """A decider that leaves a server time to die between two questions."""
+    """A decider of whose decisions a server's death falls into the middle."""
 
     name = "slowly"
 
     def __init__(self) -> None:
         self._inner = plugins.decider("iterrag")(scripted_model("analyst"), Settings())
         self.asked = threading.Semaphore(0)
+        self.dead = threading.Event()
+        self._numbers = count()
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide, after a moment."""
+        """Decide: the first after a moment, the others after the server's death."""
         self.asked.release()
-        time.sleep(0.05)
+        if next(self._numbers) < BEFORE:
+            time.sleep(0.05)
+        else:
+            assert self.dead.wait(60.0)
         return self._inner.decide(question, database)
 
 
@@ -110,12 +120,13 @@ def test_a_server_killed_in_the_middle_of_an_evaluation_costs_no_decision(
         for _ in range(4):
             slowly.asked.acquire()
         own_server.kill()
+        slowly.dead.set()
         if comes_back:
             own_server.restart()
 
     killer = threading.Thread(target=crash)
     killer.start()
-    store = RunStore(tmp_path / "run", run_record())
+    store = FolderStore(tmp_path / "run", run_record())
     options = RunOptions(workers=2, patience=60.0 if comes_back else 0.5)
     results = evaluate(planned, Judge(questions, "paper"), store, options)
     killer.join()
@@ -128,6 +139,6 @@ def test_a_server_killed_in_the_middle_of_an_evaluation_costs_no_decision(
     assert Outcome.INFRASTRUCTURE in outcomes
     assert Outcome.CORRECT in outcomes
     own_server.restart()
-    resumed = RunStore(tmp_path / "run", run_record(), resume=True)
+    resumed = FolderStore(tmp_path / "run", run_record(), resume=True)
     again = evaluate(planned, Judge(questions, "paper"), resumed, RunOptions(workers=2))
     assert {result.outcome for result in again} == {Outcome.CORRECT}

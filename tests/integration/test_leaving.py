@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Event, Thread
-from time import monotonic
+from threading import enumerate as enumerate_threads
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -99,6 +101,21 @@ def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
         assert len(ticks) > 10
         way.proxy.go_on()
         assert asked(session, ONE[way.kind], Limits())[0] == 1
+
+
+def test_a_connection_that_comes_after_the_session_is_closed(way: Way) -> None:
+    """Nobody would ever use it: it waits in no pool until the garbage collector comes to it."""
+    with way.session() as session:
+        way.proxy.stop()
+        assert isinstance(asked(session, ONE[way.kind])[0], DatabaseUnavailableError)
+    before = way.proxy.connections
+    way.proxy.go_on()
+    until = monotonic() + 20.0
+    while way.proxy.is_used() or any(one.name == "dqa-connecting" for one in enumerate_threads()):
+        assert monotonic() < until, "a connection is left open"
+        sleep(0.01)
+    assert way.proxy.connections > before
+    gc.collect()  # what was left open is told of as a warning, which is an error here
 
 
 def test_a_statement_whose_connection_breaks_is_not_run_again(way: Way) -> None:

@@ -10,6 +10,7 @@ from langchain_openai import ChatOpenAI
 from dqa.core.errors import MissingKeyError, UnknownNameError, UsageError
 from dqa.models.registry import Connection, chat_model, is_scripted
 from dqa.models.scripted import ScriptedModel
+from tests.models.model_server import ModelServer
 
 
 def test_scripted_models_need_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,3 +72,13 @@ def test_only_scripted_names_are_scripted() -> None:
     """Results tell programs from language models by this."""
     assert is_scripted("scripted:analyst")
     assert not is_scripted("openai:scripted")
+
+
+def test_a_server_is_asked_for_short_replies_in_both_words_for_it() -> None:
+    """Some know the older alone; where nobody asks for it, neither is sent."""
+    with ModelServer(lambda _: "Yes.") as server:
+        chat_model("openai:x", Connection(server.url, reply_tokens=9)).invoke("Well?")
+        chat_model("openai:x", Connection(server.url)).invoke("Well?")
+    short, free = server.requests
+    assert (short["max_tokens"], short["max_completion_tokens"]) == (9, 9)
+    assert not {"max_tokens", "max_completion_tokens"} & free.keys()

@@ -28,7 +28,7 @@ from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from dqa.evaluation.targets import Target
 from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
@@ -128,7 +128,7 @@ def run(
         {name: plugins.decider(name)(model, settings) for name in DECIDERS},
         dict.fromkeys(DECIDERS, NAME),
     )
-    store = RunStore(folder, run_record(), resume)
+    store = FolderStore(folder, run_record(), resume)
     options = RunOptions(workers=workers)
     results = evaluate(setup, Judge(questions, "paper"), store, options)
     cassette.close()

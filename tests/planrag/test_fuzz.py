@@ -33,7 +33,7 @@ from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.evaluation.plan import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import FolderStore
 from dqa.evaluation.traces import Trace
 from dqa_planrag.protocols import protocol
 from dqa_planrag.recipes import RECIPES
@@ -338,7 +338,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
     """Whatever its models say, an agent ends in a way that is judged and written down."""
     question = open_question(questions)
     judge = Judge(questions, "paper")
-    store = RunStore(tmp_path / "run", run_record())
+    store = FolderStore(tmp_path / "run", run_record())
     messages = mutated().map(AIMessage) if name == "react" else st.one_of(MESSAGES, SOUND)
     recipes = cycle(recipe for recipe in RECIPES if not recipe.sees_example)
     endings: Counter[Ending] = Counter()

@@ -72,7 +72,7 @@ def test_in_text_they_are_actions(questions: QuestionSet, long: Database) -> Non
     )
     told = model.shown[0][0].text
     assert "The schema is too long to be shown whole." in told
-    assert "The action may also be sample_rows, with name as its input: " in told
+    assert "The action may also be sample_rows. Its input is a table, or of a graph " in told
     assert name in model.shown[1][-1].text
     assert "measure_0" in model.shown[2][-1].text
     assert [one.tool for one in decision.evidence] == ["describe_table", "find_columns"]

@@ -24,6 +24,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
 from dqa.deciders.base import Example, Examples, Settings
 from dqa.evaluation.examples import OtherQuestions
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
@@ -133,7 +134,7 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
             assert [e.error for e in decision.evidence if e.error] == []
             assert only(decision, "parse_failure") == []
             chosen.add((decision.choice, len(decision.evidence), len(decision.plans)))
-            asked = (question.key, backend, recipe.name)
+            asked = DecisionKey(question.key, backend, recipe.name)
             trace = Trace.of(asked, database.kind, "scripted:analyst", decision)
             assert Trace.model_validate(json.loads(json.dumps(trace.to_json()))) == trace
             assert not any(isinstance(event, OtherEvent) for event in trace.events)

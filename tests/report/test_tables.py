@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 from rich.console import Console
 
+from dqa.core.decision import Usage
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.shortcuts import Chance, Shortcut, StepCount
-from dqa.evaluation.stats import Summary
+from dqa.evaluation.statistics import Summary, count_epochs
+from dqa.report.epoch_tables import epoch_lines, epoch_tables
 from dqa.report.tables import (
     MEANS,
+    Spending,
     accuracy_table,
     accuracy_tables,
+    interval_lines,
+    lines_below,
     notes,
     scoring_lines,
     shortcut_lines,
 )
 from dqa.report.widths import as_text
+from tests.evaluation.statistics.results import result
 
 
 def summary(
     decider: str, database: str, correct: int, failed: int = 0, by_label: int | None = None
 ) -> Summary:
     """Return a row of 10 questions."""
-    counts = {outcome.value: 0 for outcome in Outcome}
+    counts: dict[str, Any] = {
+        outcome.value: 0 for outcome in Outcome if outcome is not Outcome.PLAYED
+    }
     counts |= {"correct": correct, "wrong": 10 - correct - failed, "infrastructure": failed}
     low = None if failed == 10 else 0.25
     return Summary(
@@ -156,3 +165,46 @@ def test_shortcuts_are_told_by_difficulty() -> None:
         "90.0 % (9/10)"
     )
     assert shortcut_lines([]) == []
+
+
+def test_a_line_says_what_intervals_allow_for() -> None:
+    """Clustered ones by situation; a single situation has Wilson's; nothing shared is no line."""
+    same = {"low": 0.2, "high": 0.8, "clustered_low": 0.2, "clustered_high": 0.8}
+    alone = summary("d", "sqlite", 5).changed(**same)
+    assert interval_lines([alone.changed(situations=10)]) == []
+    shared = alone.changed(clustered_low=0.1, situations=3, degrees_of_freedom=1.9)
+    (line,) = interval_lines([shared])
+    assert "situations that questions share (locating 3), roughly where these are few" in line
+    assert "[10.0, 80.0]" in shown([shared])
+    (line,) = interval_lines([shared.changed(situations=None, degrees_of_freedom=9.0)])
+    assert line.startswith("Intervals allow for the questions asked several times;")
+    one = alone.changed(clustered_low=None, clustered_high=None, situations=1)
+    (line,) = interval_lines([one])
+    assert line.startswith("All questions of locating stand on one situation")
+    assert "[20.0, 80.0]" in shown([one])
+
+
+def test_epochs_are_a_table_of_those_whose_answers_differ() -> None:
+    """A row a decider; those that were the same every time are one line."""
+    luck = [
+        result(n, (n + epoch) % 3 == 0).changed(epoch=epoch) for n in range(6) for epoch in (1, 2)
+    ]
+    steady = [r.changed(outcome=Outcome.WRONG, decider="steady") for r in luck]
+    found = count_epochs([*luck, *steady])
+    ((title, table),) = epoch_tables(found)
+    assert title.startswith("Over 2 epochs: pass@k")
+    text = as_text(table)
+    for told in ("Locating", "@1 33.3", "@2 66.7", "^2 0.0", "within 100 %"):
+        assert told in text
+    assert "steady" not in text
+    assert epoch_lines(found) == ["Right or wrong on the same questions in all 2 epochs: steady."]
+    assert epoch_tables(count_epochs(steady)) == []
+    assert epoch_lines(()) == []
+
+
+def test_the_script_is_told_of_once_for_all_models() -> None:
+    """However many scripted models took part."""
+    several = [summary("a", "sqlite", 5), summary("b", "sqlite", 5)]
+    several = [s.changed(model=f"scripted:{s.decider}") for s in several]
+    lines = lines_below(several, Spending.of(Usage(), None))
+    assert sum(line.startswith("The script sets") for line in lines) == 1

@@ -58,7 +58,7 @@ def test_it_is_listed_like_any_other(suppliers: Scenario) -> None:
     """As a scenario and as a simulator, and not among those that are generated."""
     assert plugins.scenario("suppliers") is suppliers
     assert {"agriculture", "suppliers"} <= {*plugins.names("scenario")}
-    assert plugins.names("simulator") == ("building", "locating", "suppliers")
+    assert plugins.names("simulator") == ("building", "locating", "placements", "suppliers")
     assert "suppliers" not in plugins.names("generator")
     with pytest.raises(UsageError, match="'suppliers' has no generator"):
         plugins.generator("suppliers")

@@ -49,7 +49,13 @@ def test_the_shipped_scenarios_keep_their_order() -> None:
     """Question sets of several scenarios come in it."""
     from dqa.scenarios import scenarios
 
-    assert [s.name for s in scenarios()] == ["locating", "building", "agriculture", "stocks"]
+    assert [s.name for s in scenarios()] == [
+        "locating",
+        "building",
+        "agriculture",
+        "stocks",
+        "placements",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ from threadpoolctl import threadpool_limits
 
 from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
-from dqa.evaluation.stats import normalised_utility
+from dqa.deciders.replies import read_action, read_decision
+from dqa.evaluation.statistics import normalised_utility
 from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.release.replayed import Replay, Score
-from dqa_dellma.steps.direct import read_action, read_decision
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking
 

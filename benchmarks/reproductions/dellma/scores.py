@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dqa.evaluation.stats import wilson
+from dqa.evaluation.statistics import wilson
 from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.release.replayed import Score, SizeScore, Yardstick
 
@@ -35,7 +35,7 @@ class ReplayedDecision:
     correct
         Whether it was chosen, or one as good.
     utility
-        Normalised utility (`dqa.evaluation.stats.normalised_utility`).
+        Normalised utility (`dqa.evaluation.statistics.normalised_utility`).
     tied
         How many actions share the largest expected utility, but for rounding.
     surely, possibly

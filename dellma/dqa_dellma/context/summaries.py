@@ -8,9 +8,9 @@ from typing import Literal
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
+from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation
 from dqa_dellma.prompting import prompt
-from dqa_dellma.replies import read_object
 
 _LEAST = 40
 """Fewest characters that a summary is given: no fewer can tell anything."""

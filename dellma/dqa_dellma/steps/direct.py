@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.answers import read_answer
+from dqa.deciders.replies import read_action, read_decision, read_object
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import VotesEvent
 from dqa_dellma.prompting import prompt
-from dqa_dellma.replies import read_object
 from dqa_dellma.steps.choosing import Chosen
-
-_NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
-"""The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
-_ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
-
-
-def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
-    """Return the action that a decision names.
-
-    It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
-    which does not count there. The number alone is that action, and so is a bare number, unless an
-    action has it as an id.
-
-    Raises
-    ------
-    InvalidAnswerError
-        It names none of the actions, or several; the message tells the model what to write.
-    """
-    verbatim = {str(action): action for action in actions}
-    if said.strip() in verbatim:
-        return verbatim[said.strip()]
-    label = _NUMBERED.match(said)
-    name = said if label is None else said[label.end() :]
-    if label is not None and not name and 1 <= int(label["number"]) <= len(actions):
-        return actions[int(label["number"]) - 1]
-    try:
-        return read_answer(name, actions, (noun,))
-    except InvalidAnswerError:
-        alone = _ALONE.fullmatch(said)
-        if alone is None or not 1 <= int(alone["number"]) <= len(actions):
-            raise
-        return actions[int(alone["number"]) - 1]
-
-
-def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return what a reply's object decides, in its words or as its number; None for nothing."""
-    told = reply.get("decision")
-    if isinstance(told, int) and not isinstance(told, bool):
-        return str(told)
-    return told.strip() or None if isinstance(told, str) else None
 
 
 class ZeroShot:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dqa.core.errors import UnparsableReplyError
+from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import RankingEvent
 from dqa_dellma.prompting import prompt
-from dqa_dellma.replies import read_object
 from dqa_dellma.utilities.beliefs import Beliefs, describe_state
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
+from dqa.deciders.prompting import fold, on_one_line
+from dqa.deciders.replies import read_action, read_object
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import AskedFor, FactorsEvent
-from dqa_dellma.prompting import fold, on_one_line, prompt
-from dqa_dellma.replies import read_object
-from dqa_dellma.steps.direct import read_action
+from dqa_dellma.prompting import prompt
 
 _ALL = frozenset({"all", "all actions", "all of them", "every action"})
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from dqa.core.errors import UnparsableReplyError
+from dqa.deciders.prompting import fold
+from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import ForecastEvent
-from dqa_dellma.prompting import fold, prompt
-from dqa_dellma.replies import read_object
+from dqa_dellma.prompting import prompt
 from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 
 _SHOWN = 10

@@ -12,6 +12,7 @@ from dqa.core.files import make_private_folder
 from dqa.core.paths import problem_of_path, require_new_folder
 from dqa.core.question import Candidate
 from dqa.core.text import counted
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
@@ -55,7 +56,7 @@ class _Row:
 
 def write_tree_report(
     traces: Sequence[Trace],
-    results: Mapping[tuple[str, str, str], Result],
+    results: Mapping[DecisionKey, Result],
     folder: Path,
     watch: Callable[[Sequence[Trace]], Iterable[Trace]] = iter,
 ) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ def write_tree_report(
     width = len(str(len(wanted)))
     rows = []
     for number, trace in enumerate(watch(wanted), start=1):
-        name = f"{number:0{width}}-{_safe('-'.join(trace.key))}.html"
+        name = f"{number:0{width}}-{_safe('-'.join(trace.key.requester))}.html"
         rows.append(_written(trace, results.get(trace.key), folder / name))
     judged = [r.result for r in rows if r.result is not None and r.result.outcome.judged]
     page = rendered(

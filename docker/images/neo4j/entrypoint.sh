@@ -45,7 +45,8 @@ case "${NEO4J_AUTH:-}" in
 esac
 
 cd "$home"
-exec setpriv --reuid=neo4j --regid=neo4j --init-groups java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+exec setpriv --reuid=neo4j --regid=neo4j --init-groups java -XX:TieredStopAtLevel=1 \
+  -XX:+UseParallelGC -XX:GCTimeLimit=60 -XX:GCHeapFreeLimit=10 \
   -cp '/opt/neo4j/lib/*' \
   --add-opens=java.base/java.nio=ALL-UNNAMED \
   --add-opens=java.base/java.io=ALL-UNNAMED \

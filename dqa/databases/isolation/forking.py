@@ -14,8 +14,7 @@ from importlib import import_module
 from time import monotonic, sleep
 from typing import NoReturn
 
-from dqa.databases.isolation.serving import serve, silence
-from dqa.databases.opening import find_named
+from dqa.databases.isolation.pythons import Serving, silence
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 _GONE = 0.4
@@ -23,8 +22,12 @@ _GONE = 0.4
 
 
 def main() -> None:
-    """Serve the parent until it is gone; standard input has the number of a socket to it."""
+    """Serve the parent until it is gone.
+
+    Standard input has the number of a socket to it, and the module that workers serve by.
+    """
     end = socket.socket(fileno=int(sys.stdin.readline()))
+    serving: Serving = import_module(sys.stdin.readline().strip())
     silence()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     libc = ctypes.CDLL(None)
@@ -37,7 +40,7 @@ def main() -> None:
         serial, wanted, given = json.loads(said)
         says: object = None
         if wanted == "fork":
-            says = _fork(given, socket.socket(fileno=descriptors[0]), end, libc)
+            says = _fork(serving, given, socket.socket(fileno=descriptors[0]), end, libc)
         elif wanted == "ended":
             says = _await_status(given)
         else:
@@ -47,12 +50,11 @@ def main() -> None:
 
 
 def _fork(
-    namespaces: str, theirs: socket.socket, end: socket.socket, libc: ctypes.CDLL
+    serving: Serving, prepared: str, theirs: socket.socket, end: socket.socket, libc: ctypes.CDLL
 ) -> tuple[int | None, str]:
     """Fork a worker and return its number, or None and why there is none."""
     with suppress(Exception):  # the worker imports them again, and tells its parent why it cannot
-        for late in find_named(namespaces).imported_late:
-            import_module(late)
+        serving.prepare(prepared)
     server = os.getpid()
     gc.freeze()  # what is collected in a child would be copied for it
     try:
@@ -61,13 +63,13 @@ def _fork(
         theirs.close()
         return None, str(error.strerror)
     if number == 0:
-        _become_worker(theirs, end, server, libc)
+        _become_worker(serving, theirs, end, server, libc)
     theirs.close()
     return number, ""
 
 
 def _become_worker(
-    ours: socket.socket, end: socket.socket, server: int, libc: ctypes.CDLL
+    serving: Serving, ours: socket.socket, end: socket.socket, server: int, libc: ctypes.CDLL
 ) -> NoReturn:
     """Serve, and end without what Python would do at the end for the server."""
     code = 1
@@ -75,7 +77,7 @@ def _become_worker(
         libc.prctl(_DIES_WITH_PARENT, signal.SIGKILL)
         if os.getppid() == server:  # or it has died before that was said
             end.close()
-            serve(ours)
+            serving.serve(ours)
             code = 0
     finally:
         os._exit(code)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.database import Limits
@@ -21,9 +21,16 @@ from dqa.databases.isolation.wire import (
     pack_examination,
     pack_rows,
 )
+from dqa.databases.opening import find_named
 
 if TYPE_CHECKING:
     from dqa.core.session import Session
+
+
+def prepare(namespaces: str) -> None:
+    """Import what workers would import late, which open databases with this class."""
+    for late in find_named(namespaces).imported_late:
+        import_module(late)
 
 
 def serve(end: socket.socket) -> None:
@@ -64,7 +71,8 @@ def _open(wire: Wire) -> Session | None:
         facts = session.kind, session.dialect, session.language, session.name
         place = session.namespace, session.schemas, session.search_path
         file = None if session.file is None else str(session.file)
-        wire.send(("done", (*facts, *place, file), False))
+        probe = None if session.probe is None else tuple(session.probe)
+        wire.send(("done", (*facts, *place, file, probe), False))
         return session
     return None
 
@@ -98,21 +106,3 @@ def _answer(wire: Wire, session: Session) -> None:
         except MemoryError:  # before the first byte: there is no room to put it into a message
             wire.send(("failed", pack_error(out_of_memory()), True))
             is_last = True
-
-
-def silence() -> None:
-    """Let nothing that an engine prints reach the terminal of whoever asks."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nowhere, number)
-    os.close(nowhere)
-
-
-def main() -> None:
-    """Serve a parent that listens on this machine; standard input has the port and a password."""
-    port, password = sys.stdin.readline().split()
-    end = socket.create_connection(("127.0.0.1", int(port)))
-    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    end.sendall(bytes.fromhex(password))
-    silence()
-    serve(end)

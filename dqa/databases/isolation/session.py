@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 from weakref import finalize
 
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
-from dqa.core.examination import Examination
+from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
 from dqa.databases.isolation.pool import WorkerPool
+from dqa.databases.isolation.shapes import require, unpack
 from dqa.databases.isolation.wire import (
     ClosedError,
     TooLongError,
-    unpack_examination,
     unpack_rows,
 )
 from dqa.databases.isolation.workers import GoneError, OpenWorker
 from dqa.databases.opening import Opening
 
+_Answer = TypeVar("_Answer")
 GRACE = 0.3
 """Seconds beyond its limit after which a statement's worker is killed: what stops a statement by
 itself has done so by then."""
-_ENDING = 0.6
-"""Seconds more in which a server has to say that it has ended what the worker ran there."""
-_TRYING = 2.0
+_ENDING = 0.5
+"""Seconds more in which a server has to say anything, where it has not since it was tried."""
+_TRYING = 4.0
 """Seconds before the end of a statement's limit from which its server is tried, half the limit at
 most: by the end, one that is only busy has answered."""
+_SUSPECTS = 1_000
+"""Statements remembered at which a server fell silent."""
+_ASKING = 0.4
+"""Share of a limit within which a server has to answer before such a statement runs again."""
 _AT_ONCE = 0.1
 """Seconds that may pass before what is left of a limit is told to a worker."""
 _DESCRIBING = 600.0
@@ -76,10 +82,15 @@ class IsolatedSession(Session):
         self.namespace = facts.namespace
         self.schemas, self.search_path = facts.schemas, facts.search_path
         self.file = None if facts.file is None else Path(facts.file)
+        self._suspects: dict[str, None] = {}
         self._identity = None if self.file is None else _identify(self.file)
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement in a worker, and end that where it does not come back.
+
+        Where its server falls silent as well, nobody can tell in time whether the statement did
+        that. It is remembered: when it comes again the server is asked first, and what happens then
+        is its own fault.
 
         Raises
         ------
@@ -89,6 +100,8 @@ class IsolatedSession(Session):
         """
         self._require_same_file()
         until = monotonic() + limits.seconds
+        if statement in self._suspects:
+            self._require_answer(limits)
         for _ in range(2):
             extra = self._pool.opening_time
             with self._pool.lease(until + extra) as worker:
@@ -98,27 +111,29 @@ class IsolatedSession(Session):
                 if left < limits.seconds - _AT_ONCE:
                     own = replace(limits, seconds=max(left, _AT_ONCE))
                 try:
-                    return self._run_on(worker, statement, own, min(left, own.seconds))
+                    rows = self._run_on(worker, statement, own, min(left, own.seconds))
                 except StatementTimeoutError:
                     if own.seconds < limits.seconds / 2:
                         raise _tell_waiting(self.name, limits, own) from None
                     raise timed_out(limits, self.kind) from None
                 except GoneError:
                     continue
+            self._suspects.pop(statement, None)
+            return rows
         raise _tell_gone(self.name)
 
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
-        schema, self.namespace = self._request("schema")
-        return schema  # type: ignore[no-any-return]
+        schema, self.namespace = self._request(_unpack_schema, "schema")
+        return schema
 
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, as a worker reads it."""
-        return self._request("order", table)  # type: ignore[no-any-return]
+        return self._request(_unpack_order, "order", table)
 
     def examine(self) -> Examination:
         """Examine a server in a worker."""
-        return unpack_examination(self._request("examine"))
+        return self._request(_unpack_examination, "examine")
 
     def close(self) -> None:
         """End all workers."""
@@ -126,61 +141,74 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: OpenWorker, statement: str, limits: Limits, seconds: float) -> Rows:
         until = monotonic() + seconds
-        given = limits.rows, limits.bytes, limits.seconds, limits.cell
+        given = limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans
         most = _TIMES * limits.bytes + _SPARE
-        trial: Event | None = None
+        answered = Event()
+        latest = until + GRACE + _ENDING
         try:
             worker.request(until + GRACE, "run", statement, *given)
             try:
                 packed = worker.wait(until - min(_TRYING, limits.seconds / 2), most)
             except TimeoutError:
                 if worker.mark is not None:
-                    trial = self._pool.try_server()
+                    self._pool.try_server(answered, latest - monotonic())
                 packed = worker.wait(until + GRACE, most)
             return unpack_rows(packed)
         except (TimeoutError, ClosedError, TooLongError) as error:
-            self._tell_end(worker, error, limits, trial)
+            self._end(worker, error, answered)
+            # A server that is only busy has said something since it was tried.
+            has_answered = worker.mark is None or answered.wait(latest - monotonic())
+            self._tell_late(statement, limits, has_answered=has_answered)
         except (DqaError, GoneError):
             if worker.is_over:
                 self._pool.replace(worker.mark)
             raise
-        except BaseException:
-            worker.drop()  # nobody waits for it any more
-            raise
 
-    def _tell_end(
-        self, worker: OpenWorker, error: Exception, limits: Limits, trial: Event | None
-    ) -> NoReturn:
-        """End a worker that did not answer, and raise what that means."""
+    def _require_answer(self, limits: Limits) -> None:
+        """Raise `DatabaseUnavailableError` where the server does not answer."""
+        answered = Event()
+        self._pool.try_server(answered, _ASKING * limits.seconds)
+        if not answered.wait(_ASKING * limits.seconds):
+            raise unanswered(self.name, limits)
+
+    def _end(self, worker: OpenWorker, error: Exception, answered: Event) -> None:
+        """End a worker that did not answer; raise what that means where it was not late."""
         code: int | None = 0
         if isinstance(error, ClosedError):
             code = worker.kill()
         else:
             worker.drop()
-        ended = self._pool.replace(worker.mark)
+        self._pool.replace(worker.mark, answered)
         if code is None:
             raise GoneError from None
         name = _name_signal(-code) if code < 0 else ""
         if isinstance(error, TooLongError):
             raise out_of_memory() from None
         if isinstance(error, TimeoutError) or name in _OVER_TIME:
-            has_answered = worker.mark is None or ended.wait(_ENDING)
-            # A server that is only busy has let somebody in since it was tried.
-            if not (has_answered or (trial is not None and trial.is_set())):
-                raise unanswered(self.name, limits) from None
-            raise timed_out(limits, self.kind) from None
+            return
         if name == "SIGKILL":  # the system's, where memory runs out
             raise out_of_memory() from None
         raise crashed(_FAULTS.get(name, name or f"it ended with code {code}")) from None
 
-    def _request(self, wanted: str, *given: object) -> Any:  # noqa: ANN401
+    def _tell_late(self, statement: str, limits: Limits, *, has_answered: bool) -> NoReturn:
+        """Raise what it means that a statement did not come back."""
+        if has_answered or statement in self._suspects:
+            raise timed_out(limits, self.kind) from None
+        if len(self._suspects) >= _SUSPECTS:
+            self._suspects.clear()
+        self._suspects[statement] = None
+        raise unanswered(self.name, limits) from None
+
+    def _request(
+        self, unpacked: Callable[[object], _Answer], wanted: str, *given: object
+    ) -> _Answer:
         """Return the answer to a request of our own."""
         self._require_same_file()
         until = monotonic() + _DESCRIBING
         for _ in range(2):
             with self._pool.lease(until) as worker:
                 try:
-                    return worker.ask(until, wanted, *given)
+                    return unpacked(worker.ask(until, wanted, *given))
                 except GoneError:
                     continue
                 except (TimeoutError, ClosedError, TooLongError) as error:
@@ -193,11 +221,6 @@ class IsolatedSession(Session):
                     raise DatabaseUnavailableError(
                         f"Database '{self.name}' {problem}; it cannot be described."
                     ) from None
-                except DqaError:
-                    raise
-                except BaseException:
-                    worker.kill()
-                    raise
         raise _tell_gone(self.name)
 
     def _require_same_file(self) -> None:
@@ -206,6 +229,25 @@ class IsolatedSession(Session):
         raise DatabaseUnavailableError(
             f"'{self.file}' was replaced or removed since it was opened; open it again."
         )
+
+
+def _unpack_schema(told: object) -> tuple[DatabaseSchema, str | None]:
+    schema: tuple[DatabaseSchema, str | None] = require(told, tuple[DatabaseSchema, str | None])
+    return schema
+
+
+def _unpack_order(told: object) -> bytes | None:
+    order: bytes | None = require(told, bytes | None)
+    return order
+
+
+def _unpack_examination(told: object) -> Examination:
+    match told:
+        case (version, role, may_write, tuple(advice)):
+            given = tuple(unpack(one, Advice) for one in advice)
+            seen: Examination = unpack((version, role, may_write, given), Examination)
+            return seen
+    raise ClosedError
 
 
 def _tell_waiting(name: str, limits: Limits, own: Limits) -> DatabaseUnavailableError:

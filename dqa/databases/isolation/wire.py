@@ -10,17 +10,25 @@ import io
 import os
 import pickle
 import socket
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import astuple, replace
+from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from dqa.core import errors, schema
 from dqa.core.database import Rows
 from dqa.core.errors import DqaError, UnknownReferenceError
-from dqa.core.examination import Advice, Examination
+from dqa.core.examination import Examination
+from dqa.core.summaries import ColumnSummary, Summary
 
+_Result = TypeVar("_Result")
 _HEAD: Final = 4
 _CHUNK: Final = 1 << 16
+LOOK: Final = 0.2
+"""Seconds after which a wait looks whether Ctrl-C came: a signal that comes just before the system
+begins to wait ends no wait, nor does one that another thread takes, nor any on Windows."""
 MOST: Final = (1 << 32) - 1
 """Bytes of the longest message."""
 
@@ -65,9 +73,10 @@ class Wire:
             Nobody is there to read it.
         """
         data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        self._end.settimeout(None if until is None else max(until - monotonic(), 0.001))
+        left = memoryview(len(data).to_bytes(_HEAD, "big") + data)
         try:
-            self._end.sendall(len(data).to_bytes(_HEAD, "big") + data)
+            while left:
+                left = left[wait_for(self._end, until, partial(self._end.send, left)) :]
         except TimeoutError:
             raise
         except OSError as error:
@@ -121,6 +130,15 @@ class Wire:
             return False
         return False  # it has gone, or says what nobody has asked for
 
+    def fileno(self) -> int:
+        """Return the socket's number, to wait for what is said."""
+        return self._end.fileno()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether more than the last message was fetched, so that the socket may be silent."""
+        return bool(self._left)
+
     def close(self) -> None:
         """Close this end, whoever else holds it; in a fork of its process, close it there alone."""
         if self._owner == os.getpid():
@@ -131,12 +149,9 @@ class Wire:
     def _fetch(self, count: int, until: float | None) -> None:
         """Have that many bytes in `_left`."""
         while len(self._left) < count:
-            wait = None if until is None else until - monotonic()
-            if wait is not None and wait <= 0:
-                raise TimeoutError
-            self._end.settimeout(wait)
+            most = max(_CHUNK, min(count - len(self._left), 1 << 24))
             try:
-                got = self._end.recv(max(_CHUNK, min(count - len(self._left), 1 << 24)))
+                got = wait_for(self._end, until, partial(self._end.recv, most))
             except TimeoutError:
                 raise
             except ConnectionResetError as error:  # what the system says of bytes that stay unread
@@ -146,6 +161,36 @@ class Wire:
             if not got:
                 raise ClosedError
             self._left += got
+
+
+def wait_for(end: socket.socket, until: float | None, act: Callable[[], _Result]) -> _Result:
+    """Return what a call of a socket returns, as soon as it can be made.
+
+    Parameters
+    ----------
+    end
+        The socket.
+    until
+        When to give up, as `time.monotonic` tells it; None for never, in a process that is not for
+        Ctrl-C.
+    act
+        What to do; it does nothing where it times out.
+
+    Raises
+    ------
+    TimeoutError
+        It could not be made in time.
+    OSError
+        As the call does.
+    """
+    if until is None:
+        end.settimeout(None)
+        return act()
+    while (left := until - monotonic()) > 0:
+        end.settimeout(min(left, LOOK))
+        with suppress(TimeoutError):
+            return act()
+    raise TimeoutError
 
 
 class _Plain(pickle.Unpickler):
@@ -162,26 +207,37 @@ _SCHEMA = frozenset({"DatabaseSchema", "EdgeInfo", "Field", "NodeInfo", "TableIn
 
 def pack_rows(rows: Rows) -> tuple[object, ...]:
     """Return rows as plain data."""
-    return tuple(getattr(rows, name) for name in Rows.__slots__)
+    packed = {name: getattr(rows, name) for name in Rows.__slots__}
+    packed["summary"] = None if rows.summary is None else astuple(rows.summary)
+    return tuple(packed.values())
 
 
 def unpack_rows(packed: object) -> Rows:
     """Return the rows that `pack_rows` was given; `ClosedError` where these are none."""
     if not isinstance(packed, tuple) or len(packed) != len(Rows.__slots__):
         raise ClosedError
-    return Rows(*packed)
+    rows = Rows(*packed)
+    return replace(rows, summary=_unpacked(rows.summary))
+
+
+def _unpacked(packed: object) -> Summary | None:
+    if packed is None:
+        return None
+    if not isinstance(packed, tuple) or len(packed) != len(Summary.__slots__):
+        raise ClosedError
+    seen, whole, columns, others = packed
+    fields = len(ColumnSummary.__slots__)
+    if not isinstance(columns, tuple) or any(
+        not isinstance(column, tuple) or len(column) != fields for column in columns
+    ):
+        raise ClosedError
+    return Summary(seen, whole, tuple(ColumnSummary(*column) for column in columns), others)
 
 
 def pack_examination(seen: Examination) -> tuple[object, ...]:
     """Return an examination as plain data."""
     advice = tuple((one.topic, one.found, one.why, one.mend) for one in seen.advice)
     return seen.version, seen.role, seen.may_write, advice
-
-
-def unpack_examination(packed: tuple[Any, ...]) -> Examination:
-    """Return the examination that `pack_examination` was given."""
-    version, role, may_write, advice = packed
-    return Examination(version, role, may_write, tuple(Advice(*one) for one in advice))
 
 
 def pack_error(error: DqaError) -> tuple[str, str, str]:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 from dqa.core.database import Kind
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.session import Probe
 from dqa.databases.isolation.processes import Worker, start_worker
+from dqa.databases.isolation.shapes import unpack
 from dqa.databases.isolation.wire import MOST, ClosedError, UnreadError, unpack_error
 from dqa.databases.opening import Opening
 
@@ -25,6 +27,12 @@ class Facts(NamedTuple):
     schemas: tuple[str, ...] | None
     search_path: tuple[str, ...]
     file: str | None
+    greeted: tuple[str, int, bytes] | None
+
+    @property
+    def probe(self) -> Probe | None:
+        """How to see that its server is there."""
+        return None if self.greeted is None else Probe(*self.greeted)
 
 
 class WorkerBugError(Exception):
@@ -45,6 +53,15 @@ class OpenWorker:
     until
         When to give up, as `time.monotonic` tells it.
 
+    Attributes
+    ----------
+    mark
+        What tells its server session from others; None where it has none.
+    is_over
+        Whether it has ended, or is about to.
+    is_asked
+        Whether it owes an answer, so that nobody else may ask it.
+
     Raises
     ------
     DqaError
@@ -54,13 +71,13 @@ class OpenWorker:
     def __init__(self, opening: Opening, until: float = inf) -> None:
         self.mark: str | None = None
         self.is_over = False
+        self.is_asked = False
         started = monotonic()
         process: Worker | None = None
         try:
             process = self._process = start_worker(opening.namespaces, until)
-            latest = None if until == inf else until
-            process.wire.send((_find_folder(), dict(os.environ), opening), latest)
-            self.facts = _read_facts(self._receive(latest))
+            process.wire.send((find_folder(), dict(os.environ), opening), until)
+            self.facts = _read_facts(self._receive(until))
         except TimeoutError:
             if process is not None:
                 self.drop()
@@ -70,10 +87,7 @@ class OpenWorker:
                 f"The database could not be opened within {waited:.1f} seconds: {what}."
             ) from None
         except ClosedError:
-            raise DatabaseUnavailableError(
-                f"The worker process ended while it opened the database (code {self.kill()}): the "
-                "file may be damaged, or memory is short."
-            ) from None
+            raise _tell_ended(self.kill()) from None
         except BaseException:
             if process is not None:
                 self.kill()
@@ -95,6 +109,7 @@ class OpenWorker:
         TimeoutError
             It is there, and does not listen: it has to be killed.
         """
+        self.is_asked = True
         try:
             self._process.wire.send((wanted, max(until - monotonic(), 0.001), *given), until)
         except ClosedError:
@@ -135,10 +150,10 @@ class OpenWorker:
         return self._process.kill()
 
     def drop(self) -> None:
-        """End it, and wait for nothing."""
+        """End it, and wait for nothing; where Ctrl-C ends this, it can be called again."""
         if not self.is_over:
-            self.is_over = True
             self._process.drop()
+            self.is_over = True
 
     def leave(self) -> None:
         """Let it end by itself."""
@@ -146,7 +161,7 @@ class OpenWorker:
             self.is_over = True
             self._process.leave()
 
-    def _receive(self, until: float | None, most: int = MOST) -> Any:  # noqa: ANN401
+    def _receive(self, until: float, most: int = MOST) -> Any:  # noqa: ANN401
         while True:
             match self._process.wire.receive(until, most):
                 case ("announced", str(mark), False):
@@ -155,6 +170,7 @@ class OpenWorker:
                     break
                 case _:
                     raise ClosedError  # a worker that says this is none any more
+        self.is_asked = False
         if is_last:
             self.leave()
         if says == "failed":
@@ -168,7 +184,19 @@ class OpenWorker:
         return told
 
 
-def _find_folder() -> str | None:
+def _tell_ended(code: int | None) -> DatabaseUnavailableError:
+    how = "The worker process ended while it opened the database"
+    if code is None:
+        return DatabaseUnavailableError(
+            f"{how}, and the process that starts workers has ended too, or does not answer: "
+            "somebody ended them, or memory is short. Open the database again."
+        )
+    return DatabaseUnavailableError(
+        f"{how} (code {code}): the file may be damaged, or memory is short."
+    )
+
+
+def find_folder() -> str | None:
     """Return the current folder; None where it has been removed."""
     try:
         return os.getcwd()  # noqa: PTH109
@@ -177,6 +205,5 @@ def _find_folder() -> str | None:
 
 
 def _read_facts(told: object) -> Facts:
-    if not isinstance(told, tuple) or len(told) != len(Facts._fields):
-        raise ClosedError
-    return Facts(*told)
+    facts: Facts = unpack(told, Facts)
+    return facts

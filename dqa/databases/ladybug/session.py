@@ -120,6 +120,8 @@ class LadybugSession(Session):
                 return collect(
                     *(names, rows, limits, started, _without_ids),  # type: ignore[arg-type]
                     total=rows.get_num_tuples(),
+                    failures=RuntimeError,
+                    stop=lambda: None,  # all rows are here
                 )
 
     @contextmanager

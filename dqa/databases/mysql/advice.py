@@ -16,6 +16,8 @@ _GRANT = re.compile(
     r"(?: (?:IDENTIFIED|REQUIRE|WITH)\b.*| *)",
     re.DOTALL,
 )
+_REVOKED = re.compile(r"REVOKE (?P<rights>.+?) ON (?P<where>.+?) FROM .*", re.DOTALL)
+"""What MySQL 8 lists of what a user is kept from, who has a right everywhere else."""
 _RIGHT = re.compile(r"([^,(]+)(?:\([^)]*\))?(?:,|$)")
 _ALL = "ALL PRIVILEGES"
 _READING = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "SHOW CREATE ROUTINE"})
@@ -36,7 +38,8 @@ _ACTING = {
 }
 _OTHER = "acts on the whole server"
 _EVERYWHERE = "*.*"
-_ACCOUNTS = frozenset({_EVERYWHERE, "`mysql`.*", "mysql.*"})
+_ACCOUNTS = frozenset({_EVERYWHERE, "mysql.*", "mysql.user", "mysql.global_priv"})
+"""Where password hashes are read."""
 
 _NAMES = (
     *("max_statement_time", "max_execution_time", "max_session_mem_used"),
@@ -85,10 +88,16 @@ class Grant:
         match = _GRANT.fullmatch(line)
         if match is None:
             return None
-        rights = [right.strip().upper() for right in _RIGHT.findall(match["rights"])]
+        rights = _rights(match["rights"])
         options = line[match.end("whom") :].upper()
         given = ["GRANT OPTION"] if "WITH GRANT OPTION" in options else []
         return cls((*rights, *given), match["where"], match["whom"])
+
+    @property
+    def reads_accounts(self) -> bool:
+        """Whether it lets a user read the password hashes of all."""
+        place = self.where.replace("`", "").lower()
+        return place in _ACCOUNTS and not {_ALL, "SELECT"}.isdisjoint(self.rights)
 
     @property
     def lets_write(self) -> bool:
@@ -105,6 +114,18 @@ class Grant:
         return f"REVOKE {', '.join(rights)} ON {self.where} FROM {self.whom};"
 
 
+def _rights(listed: str) -> list[str]:
+    return [right.strip().upper() for right in _RIGHT.findall(listed)]
+
+
+def _is_kept_from_accounts(line: str) -> bool:
+    """Whether a line of SHOW GRANTS keeps a user from the password hashes."""
+    match = _REVOKED.fullmatch(line)
+    if match is None or match["where"].replace("`", "").lower() != "mysql.*":
+        return False
+    return not {_ALL, "SELECT"}.isdisjoint(_rights(match["rights"]))
+
+
 def examine(ask: Ask, flavour: Flavour) -> Examination:
     """Ask what the server is, what the user may do, and what limits there are."""
     ((version, role, database),) = ask("SELECT VERSION(), CURRENT_USER(), DATABASE()")
@@ -119,7 +140,12 @@ def examine(ask: Ask, flavour: Flavour) -> Examination:
         advice = (_everything(role),)
     else:
         reader = grants[0].whom if grants else reader
-        advice = tuple(one for grant in grants for one in _of_grant(grant, settings, database))
+        is_kept = any(map(_is_kept_from_accounts, lines))
+        advice = tuple(
+            one
+            for grant in grants
+            for one in (*_of_reading(grant, database, is_kept), *_of_grant(grant, settings))
+        )
     may_write = any(grant.lets_write for grant in grants)
     return Examination(title, str(role), may_write, (*advice, *_limits(settings, flavour, reader)))
 
@@ -134,17 +160,26 @@ def _everything(role: str) -> Advice:
     )
 
 
-def _of_grant(grant: Grant, settings: Mapping[str, str], database: str | None) -> Iterator[Advice]:
+def _of_reading(grant: Grant, database: str | None, is_kept: bool) -> Iterator[Advice]:
+    """Say what it reads beyond its own database; `is_kept` from the password hashes elsewhere."""
+    if not grant.reads_accounts:
+        return
+    is_everywhere = grant.where == _EVERYWHERE
+    why = "it reads the password hashes in mysql.user"
+    if is_everywhere:
+        why = "it reads every database but mysql" if is_kept else f"{why}, and every database"
+    place = database and quote("mysql", database)
+    again = f" GRANT SELECT, SHOW VIEW ON {place}.* TO {grant.whom};"
+    yield Advice(
+        "role",
+        f"{grant.whom} has SELECT on {grant.where}",
+        why,
+        grant.revoke(["SELECT"]) + (again if place and is_everywhere else ""),
+    )
+
+
+def _of_grant(grant: Grant, settings: Mapping[str, str]) -> Iterator[Advice]:
     who = f"{grant.whom} has"
-    if "SELECT" in grant.rights and grant.where in _ACCOUNTS:
-        place = database and quote("mysql", database)
-        again = f" GRANT SELECT, SHOW VIEW ON {place}.* TO {grant.whom};" if place else ""
-        yield Advice(
-            "role",
-            f"{who} SELECT on {grant.where}",
-            "it reads the password hashes in mysql.user, and every database where this is *.*",
-            grant.revoke(["SELECT"]) + again,
-        )
     writing = [right for right in grant.rights if right in _WRITING]
     if writing:
         again = f" GRANT SELECT, SHOW VIEW ON {grant.where} TO {grant.whom};"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -47,6 +48,8 @@ _READING = conversions | {FIELD_TYPE.TIME: str}
 _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
 _VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
 """Of a server: MariaDB's begins with another one for old clients."""
+_READS = "SHOW SESSION STATUS LIKE 'Handler\\_read%'"
+"""How many rows the session has gone through so far, by the ways there are; this adds some, too."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 
@@ -129,19 +132,32 @@ class MysqlSession(ServerSession):
     def _rows(
         self, connection: PoolProxiedConnection, statement: str, limits: Limits, started: float
     ) -> Rows:
+        before = self._reads(connection) if limits.scans else None
         cursor = SSCursor(_driver_of(connection))
+        is_clean = False
         try:
             with driver_reads():
                 cursor.execute(statement)
-            return fetch_rows(
+            rows = fetch_rows(
                 *(cursor, limits, started, self._driver_error, _is_json),
                 stop=self._stopper(connection),
             )
         finally:
-            if _is_clean(cursor):
+            is_clean = _is_clean(cursor)
+            if is_clean:
                 cursor.close()
             else:
                 self._drop_later(connection)
+        if before is None or not is_clean:
+            return rows
+        after = self._reads(connection)
+        own = self._reads(connection) - after
+        return replace(rows, scanned=max(after - before - own, 0))
+
+    def _reads(self, connection: PoolProxiedConnection) -> int:
+        with _driver_of(connection).cursor() as cursor:
+            cursor.execute(_READS)
+            return sum(int(count) for _, count in cursor.fetchall())
 
     def _failure(self, error: Exception) -> Failure:
         problem, fault = one_line(error), fault_of(code_of(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.databases.leaving import GRACE, OverdueError, has_answered
+from dqa.core.session import Probe
+from dqa.databases.leaving import GRACE, OverdueError, has_answered, is_there
 from dqa.databases.servers import POOL
 from dqa.databases.watchdog import WATCHDOG
 
@@ -34,6 +36,9 @@ _END = (
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 _FORM = "bolt://user:password@host:7687/database"
+_PORT = 7687
+_HELLO = bytes.fromhex("6060b017 00000005") + bytes(12)
+"""How Bolt begins: a client names the versions that it knows, and the server one of them or 0."""
 _OLDEST = "5.7"
 """The first server that can be told which notifications to send."""
 _CONNECTING = 10.0
@@ -111,6 +116,15 @@ class Address:
         )
 
     @property
+    def probe(self) -> Probe | None:
+        """How to see that the server is there; None where several share the work."""
+        parts = urlsplit(self.uri)
+        if not parts.scheme.startswith("bolt") or parts.hostname is None:
+            return None
+        hello = _HELLO if parts.scheme == "bolt" else _tls_hello(parts.hostname)
+        return Probe(parts.hostname, parts.port or _PORT, hello)
+
+    @property
     def name(self) -> str:
         """What to call the database in results and messages."""
         return self.named(None)
@@ -118,6 +132,15 @@ class Address:
     def named(self, namespace: str | None) -> str:
         """Return what to call a namespace of the database, or all of it."""
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
+
+
+def _tls_hello(host: str) -> bytes:
+    """Return how a client begins an encrypted connection."""
+    sent = ssl.MemoryBIO()
+    connection = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname=host)
+    with suppress(ssl.SSLWantReadError):
+        connection.do_handshake()
+    return sent.read()
 
 
 def parse_address(location: str) -> Address:
@@ -217,6 +240,9 @@ class Server:
         """End the transactions whose mark begins so; whether the server has answered in time."""
 
         def end(tell: Callable[[], None]) -> None:
+            probe = self.address.probe
+            if probe is not None and is_there(probe, seconds):
+                tell()
             # A driver of its own: this one may be closed before that is done.
             other = Server(self.address)
             try:

@@ -87,6 +87,7 @@ class Neo4jSession(Session):
         label = namespace.label if namespace else None
         super().__init__()
         self.name = server.address.named(label)
+        self.probe = server.address.probe
         self.namespace = label
         self._server = server
         self._situation = namespace

@@ -21,10 +21,18 @@ _ATTRIBUTES = {
 }
 """What an attribute allows, in the order of `_WHO`."""
 _MEMBER = """
-SELECT quote_ident(rolname), rolsuper FROM pg_roles
-WHERE rolname <> current_user AND pg_has_role(current_user, oid, 'MEMBER')
-  AND (rolsuper OR rolname ~ '^pg_' AND rolname <> 'pg_database_owner') ORDER BY 1
+WITH RECURSIVE held(given, role) AS (
+  SELECT roleid, roleid FROM pg_auth_members JOIN pg_roles ON pg_roles.oid = member
+  WHERE rolname = current_user
+  UNION
+  SELECT given, roleid FROM held JOIN pg_auth_members ON member = role
+)
+SELECT quote_ident(r.rolname), r.rolsuper,
+  string_agg(quote_ident(g.rolname), ', ' ORDER BY quote_ident(g.rolname))
+FROM held JOIN pg_roles r ON r.oid = role JOIN pg_roles g ON g.oid = given
+GROUP BY 1, 2 ORDER BY 1
 """
+"""Which roles it is a member of, and those that were given to it and bring that about."""
 _GROUPS = {
     "pg_checkpoint": "makes the server write its memory to the disk",
     "pg_create_subscription": "connects the server to others",
@@ -130,12 +138,13 @@ def examine(ask: Ask) -> Examination:
     title = f"PostgreSQL {version}"
     if is_super:  # whatever else it has does not matter
         return Examination(title, name, True, (_superuser(role), *_limits(ask, READER)))
-    groups, rights = ask(_MEMBER), ask(_CREATING)
-    writing = (*_granted(ask), *_owning(ask, role))
+    given, rights = ask(_MEMBER), ask(_CREATING)
+    groups = tuple(one for one in given if one[1] or _is_of_server(one[0]))
+    writing = (*_granted(ask), *_owning(ask, role, given))
     may_write = (
         bool(writing)
         or any(right == "CREATE" for _, _, right, _ in rights)
-        or any(is_super or group == "pg_write_all_data" for group, is_super in groups)
+        or any(is_super or group == "pg_write_all_data" for group, is_super, _ in groups)
     )
     advice = (
         *_attributes(role, attributes),
@@ -164,14 +173,20 @@ def _attributes(role: str, held: Sequence[bool]) -> Iterator[Advice]:
 
 
 def _member(groups: Rows, role: str) -> Iterator[Advice]:
-    for group, is_super in groups:
+    for group, is_super, given in groups:
         does = "can become a superuser" if is_super else _GROUPS.get(group, _OTHER_GROUP)
-        revoke = f"REVOKE {group} FROM {role};"
-        yield Advice("role", f"{role} is a member of {group}", f"it {does}", revoke)
+        by = "" if given == group else f" by {given}"
+        revoke = f"REVOKE {given} FROM {role};"
+        yield Advice("role", f"{role} is a member of {group}{by}", f"it {does}", revoke)
+
+
+def _is_of_server(group: str) -> bool:
+    """Whether the server made a role for rights on all of it."""
+    return group.startswith("pg_") and group != "pg_database_owner"
 
 
 def _secrets(ask: Ask, role: str, groups: Rows) -> Iterator[Advice]:
-    if not any(group == _READS_ALL for group, _ in groups) and ask(_SECRETS) not in ((), ((0,),)):
+    if not any(group == _READS_ALL for group, *_ in groups) and ask(_SECRETS) not in ((), ((0,),)):
         yield Advice(
             "role",
             f"{role} may read pg_authid or pg_shadow",
@@ -191,14 +206,17 @@ def _granted(ask: Ask) -> Iterator[Advice]:
         )
 
 
-def _owning(ask: Ask, role: str) -> Iterator[Advice]:
+def _owning(ask: Ask, role: str, given: Rows) -> Iterator[Advice]:
+    by = {group: through for group, _, through in given}
     for owner, is_own, count, first in ask(_OWNED):
-        who = role if is_own else f"{role} is a member of {owner}, which"
+        through = by.get(owner, owner)
+        named = owner if through == owner else f"{owner} by {through}"
+        who = role if is_own else f"{role} is a member of {named}, which"
         yield Advice(
             "role",
             f"{who} owns {_listed(first, count)}",
             "an owner writes to its tables, drops them and gives others rights on them",
-            DOCUMENTED if is_own else f"REVOKE {owner} FROM {role};",
+            DOCUMENTED if is_own else f"REVOKE {through} FROM {role};",
         )
 
 

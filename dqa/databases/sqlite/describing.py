@@ -6,13 +6,15 @@ SQLAlchemy's inspector asks four of each table, which takes half a minute for so
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.sqlite.comments import read_comments
 
 _NAMES = (
-    "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
+    "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
     "AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name"
 )
 # Hidden by 1 are columns of virtual tables that `*` does not show.
@@ -30,16 +32,20 @@ _LINKS = (
     "ORDER BY m.name, f.id DESC, f.seq"
 )
 
+_NONE: Final[Mapping[str, str]] = {}
+
 
 def read_schema(connection: sqlite3.Connection) -> DatabaseSchema:
     """Return the tables and views; of a view that is broken no columns are known."""
-    kinds = dict(connection.execute(_NAMES).fetchall())
-    kinds.pop(TAG_TABLE, None)
+    named = connection.execute(_NAMES).fetchall()
+    kinds = {name: kind for name, kind, _ in named if name != TAG_TABLE}
+    comments = {name: read_comments(text or "") for name, kind, text in named if kind == "table"}
     fields: dict[str, list[Field]] = {name: [] for name in kinds}
     keys: dict[str, dict[int, str]] = {}
     for table, name, kind, key in _columns(connection, kinds):
         if table in fields:
-            fields[table].append(Field(name, kind))
+            comment = comments.get(table, _NONE).get(name.casefold(), "")
+            fields[table].append(Field(name, kind, comment=comment))
             if key:
                 keys.setdefault(table, {})[key] = name
     ordered = {table: tuple(key[n] for n in sorted(key)) for table, key in keys.items()}
@@ -52,7 +58,13 @@ def read_schema(connection: sqlite3.Connection) -> DatabaseSchema:
         links.setdefault(table, []).append((column, other, found))
     return DatabaseSchema(
         tuple(
-            TableInfo(name, tuple(fields[name]), ordered.get(name, ()), tuple(links.get(name, ())))
+            TableInfo(
+                name,
+                tuple(fields[name]),
+                ordered.get(name, ()),
+                tuple(links.get(name, ())),
+                comment=comments.get(name, _NONE).get("", ""),
+            )
             for name in sorted(kinds)
         )
     )

@@ -9,13 +9,15 @@ from typing import Self
 
 from pydantic import Field
 
+from dqa.core.distribution import shell_command
 from dqa.core.errors import UsageError
 from dqa.core.events import ENDING_KINDS
-from dqa.core.paths import require_folder
 from dqa.core.records import Record
-from dqa.evaluation.folders import read_results, read_traces
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.stats import wilson
+from dqa.evaluation.statistics import wilson
+from dqa.evaluation.stores.places import FolderPlace
+from dqa.evaluation.stores.reading import FolderReader, RunReader
 from dqa.evaluation.traces import Trace
 
 
@@ -51,8 +53,8 @@ class Case:
     trace: Trace
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Question, database and decider: unique in a run."""
+    def key(self) -> DecisionKey:
+        """Question, database, decider and epoch: unique in a run."""
         return self.result.key
 
     @property
@@ -94,7 +96,7 @@ class Cases:
     without_result: int = 0
 
 
-def read_cases(folder: Path) -> Cases:
+def read_cases(run: RunReader | Path) -> Cases:
     """Join a run's results and traces by question, database and decider.
 
     Raises
@@ -104,12 +106,13 @@ def read_cases(folder: Path) -> Cases:
     ParseError
         A whole line is no result, or no trace. A half-written last line is only left out.
     """
-    require_folder(folder, "Name the folder of 'dqa eval --out'.")
-    traces = {trace.key: trace for trace in read_traces(folder)}
-    results = read_results(folder)
+    reader = FolderReader(FolderPlace(run)) if isinstance(run, Path) else run
+    results = reader.results()
+    traces = {trace.key: trace for trace in reader.traces()}
     if not results:
         raise UsageError(
-            f"{folder} holds no finished decision: 'dqa eval --resume {folder}' goes on."
+            f"{reader.place} holds no finished decision: "
+            f"'{shell_command('eval', '--resume', str(reader.place))}' goes on."
         )
     judged = [result for result in results if result.outcome.judged]
     return Cases(

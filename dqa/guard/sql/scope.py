@@ -13,7 +13,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from dqa.core.run_stores import is_store_table
 from dqa.guard.policy import Policy
+from dqa.guard.sql.lists import lists
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
@@ -65,6 +67,8 @@ def refuse_unless_in_scope(
         for node in real_tables(tree)
     ]
     for source in sources:
+        if policy.tables is None and policy.holds_store:
+            _refuse_store(source, dialect)
         if not policy.allows_table(source.name, source.node.db):
             allowed = ", ".join(sorted(policy.tables or policy.schemas or ()))
             written = ".".join(filter(None, (source.node.db, source.name)))
@@ -77,6 +81,21 @@ def refuse_unless_in_scope(
     limited = [source for source in sources if policy.limits_columns_of(source.name)]
     if limited:
         _Columns(sources, limited, policy).check(tree)
+
+
+def _refuse_store(source: _Source, dialect: str) -> None:
+    """Refuse a table of a run store, and the catalogues, which would list it."""
+    if is_store_table(source.name):
+        raise Refusal(
+            f"the table {source.name} is of a store of runs, which may be read where the policy's "
+            "tables name it"
+        )
+    known = lists(dialect)
+    if source.name in known.tables or f"{source.node.db}.{source.name}".lower() in known.tables:
+        raise Refusal(
+            f"{source.name} is a catalogue, and would list the tables of a store of runs; the "
+            "tables that may be read are described already, so write a query of those"
+        )
 
 
 def real_tables(tree: exp.Expr) -> Iterator[exp.Table]:

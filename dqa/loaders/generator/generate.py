@@ -10,9 +10,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.jobs import IN_ORDER, Mapper
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
+from dqa.loaders.generator.parts import draw_like_release, draw_worlds
 from dqa.scenarios.catalogue import scenarios as known_scenarios
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size
 
@@ -20,12 +22,16 @@ from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Siz
 def judged_scenarios() -> tuple[str, ...]:
     """Return the scenarios that are generated unless others are named.
 
-    They are those whose answers a simulator judges, in their order.
+    They are those whose answers a simulator judges, in their order. Moves of worlds are asked for
+    by name: a search for the best of each takes longer than all of the others.
     """
+    worlds = plugins.names("world")
     return tuple(
         found.name
         for found in known_scenarios()
-        if found.generator is not None and found.outcomes.source != "recorded"
+        if found.generator is not None
+        and found.outcomes.source != "recorded"
+        and found.name not in worlds
     )
 
 
@@ -39,6 +45,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     per_database: int | None = None,
     like_release: bool = False,
     resistance: Resistance | None = None,
+    mapper: Mapper = IN_ORDER,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
 
@@ -68,6 +75,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         `generate_like_release`; that fixes everything else but the seed.
     resistance
         Tells which questions to keep; None for all.
+    mapper
+        Where worlds are drawn.
 
     Returns
     -------
@@ -92,7 +101,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
                 "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: "
                 "leave them out."
             )
-        return generate_like_release(seed)
+        return generate_like_release(seed, mapper)
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
@@ -106,11 +115,11 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     gathered = Gathered()
     for name in wanted:
         request = Request(count, seed, fixed.get(name), difficulty, per_database, resistance)
-        gathered.add(plugins.generator(name).questions(plugins.scenario(name), request))
+        gathered.add(draw_worlds(name, request, mapper))
     return gathered.named(f"generated-{seed}")
 
 
-def generate_like_release(seed: int = 0) -> QuestionSet:
+def generate_like_release(seed: int = 0, mapper: Mapper = IN_ORDER) -> QuestionSet:
     """Generate a question set with the official counts and mean sizes.
 
     Each scenario whose generator knows a release gets as many questions and databases as that
@@ -120,6 +129,8 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
     ----------
     seed
         Not negative.
+    mapper
+        Where worlds are drawn.
 
     Returns
     -------
@@ -133,12 +144,13 @@ def generate_like_release(seed: int = 0) -> QuestionSet:
     """
     _check(judged_scenarios(), 1, seed, (), None)
     gathered = Gathered()
-    for found in known_scenarios():
-        if found.generator is None:
-            continue
-        generator = plugins.generator(found.name)
-        if generator.release is not None:
-            gathered.add(generator.questions_like_release(found, seed))
+    released = tuple(
+        found.name
+        for found in known_scenarios()
+        if found.generator is not None and plugins.generator(found.name).release is not None
+    )
+    for drawn in draw_like_release(released, seed, mapper):
+        gathered.add(drawn)
     return gathered.named(f"generated-like-release-{seed}")
 
 

@@ -7,6 +7,7 @@ the statement that tells the outcomes, where a language model has to find one by
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from string import Template
@@ -28,7 +29,8 @@ def analyst(task: Task, seed: int) -> Script:
     """List what can be chosen, read the context, ask for the outcomes, and choose the best.
 
     Where decisions may be simulated, comparing them takes the place of the outcomes' statement.
-    Where the database may be read once only, the first that is listed is chosen.
+    Where the database may be read once only, or may be read no more before the outcomes are known,
+    the first that is listed is chosen.
     """
     del seed
     asked = _Asked.of(task)
@@ -49,11 +51,16 @@ def analyst(task: Task, seed: int) -> Script:
     listed = asked.kept([row[0] for row in seen.rows])
     if not listed or task.once:
         return Answer("It is the first that can be chosen.", str(listed[0])) if listed else _NOTHING
+    first = Answer("Nothing more can be looked up, so it is the first that I saw.", str(listed[0]))
+    if seen.last:
+        return first
     for template in asked.scenario.contexts.get(asked.kind, ()):
-        yield Step("This bears on the question.", asked.statement(template, listed), plan)
+        seen = yield Step("This bears on the question.", asked.statement(template, listed), plan)
+        if seen.last:
+            return first
     given = last.given or asked.statement(asked.outcomes, listed)
     seen = yield Step(last.thought, given, plan, last.tool)
-    values = {str(row[0]): settled(_figure(row[1])) for row in seen.rows}
+    values = {str(row[0]): settled(_figure(*row[:2])) for row in seen.rows}
     if not values:
         return Answer("Nobody tells what they lead to, so I take the first.", str(listed[0]))
     best = (max if asked.scenario.goal == "maximise" else min)(values.values())
@@ -71,7 +78,7 @@ def greedy(task: Task, seed: int) -> Script:
     if not listed:
         return _NOTHING
     rules = [h for h in asked.scenario.heuristics if asked.kind in h.statements]
-    if not rules or task.once:
+    if not rules or task.once or seen.last:
         return Answer("It is the first that can be chosen.", str(listed[0]))
     statement = asked.statement(rules[0].statements[asked.kind], listed)
     seen = yield Step(f"I take {rules[0].description}.", statement, plan)
@@ -145,9 +152,16 @@ class _Asked:
         )
 
 
-def _figure(cell: Cell) -> float:
+def _figure(candidate: Cell, cell: Cell = None) -> float:
     """Return a cell as a number; one of more digits than a float has is shown as its text."""
     try:
-        return float(cell if cell is not None else "nan")
-    except ValueError as error:
-        raise UsageError(f"The outcome {cell!r} is no number: mend the scenario.") from error
+        found = float("nan" if cell is None else cell)
+    except ValueError:
+        found = math.nan
+    if math.isnan(found):
+        shown = "NULL" if cell is None else repr(cell)
+        raise UsageError(
+            f"The outcome of {str(candidate)!r} is {shown}, which is no number: mend outcomes.* of "
+            "the scenario ('dqa doctor --scenario DIR --database URL' says where)."
+        )
+    return found

@@ -41,9 +41,18 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one statement returned: rows by column position, none where it failed."""
+    """What one statement returned.
+
+    Attributes
+    ----------
+    rows
+        By column position; none where it failed.
+    last
+        Whether nothing more may be asked, so that the script has to decide by what it has seen.
+    """
 
     rows: tuple[tuple[Cell, ...], ...] = ()
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +108,38 @@ class ScriptTurn:
     plan: str | None = None
 
 
-def run_script(script: Script, observed: Iterable[Observed]) -> ScriptTurn:
+def run_script(
+    script: Script, observed: Sequence[Observed], *, closing: bool = False
+) -> ScriptTurn:
     """Run a script past everything that was observed, to what it does next.
 
     A script holds no state between calls: it is started anew and fed the observations, so the
     conversation alone decides.
+
+    Parameters
+    ----------
+    script
+        From its start.
+    observed
+        What its statements returned so far.
+    closing
+        Whether nothing more may be asked. A script that asks all the same decides for nothing.
     """
     plan: str | None = None
+    seen = list(observed)
+    if closing and seen:
+        seen[-1] = replace(seen[-1], last=True)
     try:
         step = next(script)
-        for seen in observed:
+        for one in seen:
             plan = step.plan or plan
-            step = script.send(seen)
+            step = script.send(one)
     except StopIteration as end:
         answer: Answer = end.value
         return ScriptTurn(answer, None, plan)
+    if closing:
+        told = "Nothing more can be looked up, and nothing that I have seen tells what to choose."
+        return ScriptTurn(Answer(told, "none"), None, plan)
     return ScriptTurn(step, step.plan if step.plan != plan else None, step.plan or plan)
 
 

@@ -98,17 +98,22 @@ def analyst(task: Task, seed: int) -> Script:
                 ]
             )
         thought = f"Who makes goods {', '.join(map(str, frontier))}, and how much?"
-        known.add_makers((yield Step(thought, _makers_of(task, frontier), plan)))
-        known.add_needs((yield Step("What do they need?", _needs_of(task, frontier), plan)))
-        if not task.plans:
+        seen = yield Step(thought, _makers_of(task, frontier), plan)
+        known.add_makers(seen)
+        if seen.last:
+            break
+        seen = yield Step("What do they need?", _needs_of(task, frontier), plan)
+        known.add_needs(seen)
+        if seen.last or not task.plans:
             break
         fresh = sorted({code for code, _ in known.needs} - set(known.goods))
         if not fresh:
             break
         thought = "How scarce is what they need?"
-        known.add_goods((yield Step(thought, _goods_by_code(task, fresh), plan)))
+        seen = yield Step(thought, _goods_by_code(task, fresh), plan)
+        known.add_goods(seen)
         frontier = [code for code in fresh if known.goods.get(code, (0, 0, 0))[1] > 0.0]
-        if not frontier:
+        if seen.last or not frontier:
             break
     if not known.levels:
         return Answer(f"Nobody makes {name}.", "none")

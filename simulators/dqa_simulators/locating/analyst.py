@@ -153,7 +153,7 @@ def analyst(task: Task, seed: int) -> Script:
         seen = yield Step(thought, _routes_statement(task, country, frontier), plan)
         development = number(seen.rows[0][-1]) if seen.rows else development
         frontier = _add(upstream, seen, home)
-        if not frontier:
+        if seen.last or not frontier:
             break
     gains = _gains(upstream, home, development, _Rules.read(task.rules))
     if not gains:

@@ -20,7 +20,7 @@ import dqa
 from dqa import Limits, plugins
 from dqa.core.errors import DatabaseUnavailableError, StatementTimeoutError
 from dqa.core.situation import Situation
-from dqa.databases.isolation import pool, processes
+from dqa.databases.isolation import fork_server, pool
 from dqa.databases.isolation.wire import ClosedError
 from dqa.databases.isolation.workers import GoneError, OpenWorker
 from dqa.guard import GuardedDatabase
@@ -91,7 +91,7 @@ def test_a_fork_of_this_process_has_workers_of_its_own(shop: GuardedDatabase) ->
 
 def test_a_fork_of_this_process_closes_nothing_of_it(shop: GuardedDatabase) -> None:
     """Its workers and their server are the parent's, also when the child closes its database."""
-    server: Any = processes._server
+    server: Any = fork_server._server
     (number,) = numbers_of(pool_of(shop))
     child = os.fork()
     if child == 0:
@@ -151,8 +151,7 @@ def test_without_threads_a_worker_is_replaced_later(
         patch.setattr(threading.Thread, "start", refuse)
         with pytest.raises(StatementTimeoutError):
             shop.query(DEAF, SHORT)
-    with pool_of(shop).pause():
-        pass  # nobody is waited for
+    pool_of(shop).pause()  # nobody is waited for
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
@@ -166,8 +165,9 @@ def test_an_interrupted_pause_is_over(shop: GuardedDatabase) -> None:
     try:
         with pool_of(shop).lease(time.monotonic() + 5.0):
             signal.setitimer(signal.ITIMER_REAL, 0.1)
-            with pytest.raises(KeyboardInterrupt), pool_of(shop).pause():
-                pass
+            with pytest.raises(KeyboardInterrupt) as caught:
+                pool_of(shop).pause()
+            assert caught.tb is not None  # which keeps nothing closed
     finally:
         signal.signal(signal.SIGALRM, before)
     assert shop.query("SELECT 1", SHORT).rows == ((1,),)
@@ -245,7 +245,7 @@ def test_a_worker_that_ends_with_its_fork_server_is_no_statements_fault(
     shop: GuardedDatabase,
 ) -> None:
     """The statement is asked again, and answered."""
-    server: Any = processes._server
+    server: Any = fork_server._server
     later = threading.Timer(0.2, server._process.kill)
     later.start()
     started = time.monotonic()
@@ -253,14 +253,14 @@ def test_a_worker_that_ends_with_its_fork_server_is_no_statements_fault(
     assert shop.query(slow, Limits(seconds=60.0)).rows == ((3_000_000,),)
     assert time.monotonic() - started > 0.2
     later.join()
-    assert processes._server is not server
+    assert fork_server._server is not server
 
 
 def test_a_schema_is_read_again_where_a_worker_ends_with_its_fork_server(
     shop: GuardedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is not said to have crashed."""
-    server: Any = processes._server
+    server: Any = fork_server._server
 
     def end(*_: object) -> None:
         patch.undo()
@@ -272,7 +272,7 @@ def test_a_schema_is_read_again_where_a_worker_ends_with_its_fork_server(
         patch.setattr(OpenWorker, "wait", end)
         (table,) = shop._session.read_schema().tables
     assert table.name == "shop"
-    assert processes._server is not server
+    assert fork_server._server is not server
 
 
 def test_workers_that_end_whenever_they_are_asked_are_not_asked_for_ever(

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,7 +26,8 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.databases.isolation import processes
+from dqa.databases.isolation import fork_server, processes, pythons, spawning
+from dqa.databases.isolation.wire import ClosedError
 from dqa.databases.isolation.workers import OpenWorker, WorkerBugError
 from dqa.databases.opening import Opening
 from dqa.guard import GuardedDatabase
@@ -44,7 +46,7 @@ def test_a_worker_that_cannot_start_is_one_clear_error(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No Python, no memory or no right to start one."""
-    processes._close_fork_server()
+    fork_server._close_fork_server()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(InfrastructureError, match=r"cannot be started.*isolation=\"none\""):
         dqa.open_database(file)
@@ -53,7 +55,7 @@ def test_a_worker_that_cannot_start_is_one_clear_error(
 def test_a_fork_server_that_somebody_ended_is_replaced(file: Path) -> None:
     """So are the workers that end with it."""
     with closing(dqa.open_database(file)) as database:
-        server: Any = processes._server
+        server: Any = fork_server._server
         numbers = numbers_of(pool_of(database))
         server._process.kill()
         server._process.wait()
@@ -122,14 +124,14 @@ def test_a_folder_that_is_gone_is_no_matter(
 def test_a_late_answer_of_the_fork_server_is_nobody_elses(file: Path) -> None:
     """A question that nobody waits for any more does not shift the answers after it."""
     with closing(dqa.open_database(file)) as database:
-        server: Any = processes._server
+        server: Any = fork_server._server
         server._process.send_signal(signal.SIGSTOP)
         with pytest.raises(TimeoutError):
             server._ask(["ended", 0], 0.1)
         server._process.send_signal(signal.SIGCONT)
         with closing(dqa.open_database(file)) as another:
             assert another.query("SELECT 1").rows == ((1,),)
-        assert processes._server is server
+        assert fork_server._server is server
         assert database.query("SELECT 1").rows == ((1,),)
 
 
@@ -138,14 +140,14 @@ def test_a_process_that_is_not_to_be_had_ends_no_others(
 ) -> None:
     """What runs goes on where one more worker is refused."""
     with closing(dqa.open_database(file)) as database:
-        server: Any = processes._server
+        server: Any = fork_server._server
         (number,) = numbers_of(pool_of(database))
         refused = [None, "Resource temporarily unavailable"]
         with monkeypatch.context() as patch:
             patch.setattr(server, "_ask", lambda *_: refused)
             with pytest.raises(InfrastructureError, match="Resource temporarily unavailable"):
                 dqa.open_database(file)
-        assert processes._server is server
+        assert fork_server._server is server
         assert is_running(number)
 
 
@@ -153,7 +155,7 @@ def test_too_many_open_files_end_no_other_workers(file: Path) -> None:
     """The fork server is not to blame where its parent has no room for one more connection."""
     opening = Opening(plugins.backend("sqlite").namespaces, str(file))
     with closing(dqa.open_database(file)) as database:
-        server: Any = processes._server
+        server: Any = fork_server._server
         (number,) = numbers_of(pool_of(database))
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (4, limits[1]))
@@ -162,19 +164,67 @@ def test_too_many_open_files_end_no_other_workers(file: Path) -> None:
                 OpenWorker(opening)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        assert processes._server is server
+        assert fork_server._server is server
         assert is_running(number)
+
+
+def test_too_many_open_files_are_told_where_a_file_is_looked_at(file: Path) -> None:
+    """Before any worker is asked: one error of ours, and no other backend is tried for it."""
+    dqa.open_database(file).close()  # what is imported late is there
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4, limits[1]))
+    try:
+        with pytest.raises(InfrastructureError, match=r"cannot be opened: Too many open files.*-n"):
+            dqa.open_database(file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_worker_that_ends_with_its_fork_server_blames_no_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How it ended is not known then, and not told."""
+
+    def end(*_: object) -> None:
+        server: Any = fork_server._server
+        server._process.kill()
+        server._process.wait()
+        raise ClosedError
+
+    monkeypatch.setattr(OpenWorker, "_receive", end)
+    with pytest.raises(DatabaseUnavailableError) as caught:
+        dqa.open_database(file)
+    assert "the process that starts workers has ended too" in str(caught.value)
+    assert "None" not in str(caught.value)
+    assert "damaged" not in str(caught.value)
+
+
+def test_a_fork_server_that_takes_its_time_to_go_holds_nobody_up(
+    file: Path, stopped: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one is there before it has ended."""
+    monkeypatch.setattr(fork_server, "LEAVING", 60.0)
+    closing_it = threading.Thread(target=fork_server._close_fork_server, args=(stopped,))
+    closing_it.start()
+    while fork_server._server is stopped:
+        time.sleep(0.001)
+    with closing(dqa.open_database(file)) as database:
+        assert database.query("SELECT 1").rows == ((1,),)
+        assert closing_it.is_alive()
+    stopped._process.send_signal(signal.SIGCONT)
+    closing_it.join()
+    assert stopped._process.poll() is not None
 
 
 def test_a_server_that_another_thread_has_replaced_is_kept(file: Path) -> None:
     """Two threads that find the old one gone do not end each other's workers."""
     with closing(dqa.open_database(file)):
-        old: Any = processes._server
-        processes._close_fork_server(old)
+        old: Any = fork_server._server
+        fork_server._close_fork_server(old)
         with closing(dqa.open_database(file)) as database:
-            new = processes._server
-            processes._close_fork_server(old)
-            assert processes._server is new
+            new = fork_server._server
+            fork_server._close_fork_server(old)
+            assert fork_server._server is new
             assert is_running(*numbers_of(pool_of(database)))
 
 
@@ -182,7 +232,7 @@ def test_garbage_may_be_collected_while_the_fork_server_is_asked(file: Path) -> 
     """A database that is forgotten in that moment waits for no lock of the same thread."""
     database = dqa.open_database(file)
     numbers = numbers_of(pool_of(database))
-    server: Any = processes._server
+    server: Any = fork_server._server
     with server._lock:
         del database
     wait_until_gone(*numbers)
@@ -191,7 +241,7 @@ def test_garbage_may_be_collected_while_the_fork_server_is_asked(file: Path) -> 
 @pytest.fixture
 def stopped(shop: GuardedDatabase) -> Iterator[Any]:
     """Give a fork server that is stopped, and whose only worker has ended."""
-    server: Any = processes._server
+    server: Any = fork_server._server
     (number,) = numbers_of(pool_of(shop))
     os.kill(number, signal.SIGKILL)
     wait_until_gone(number)
@@ -210,16 +260,16 @@ def test_a_fork_server_that_hangs_holds_no_statement_up(
     assert time.monotonic() - started < SHORT.seconds + 1.0 + NOISE
     stopped._process.send_signal(signal.SIGCONT)
     assert shop.query("SELECT 1").rows == ((1,),)
-    assert processes._server is stopped
+    assert fork_server._server is stopped
 
 
 def test_a_fork_server_that_hangs_for_long_is_replaced(
     stopped: Any, shop: GuardedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And ended, with all that it has forked."""
-    monkeypatch.setattr(processes, "HUNG", 0.3)
+    monkeypatch.setattr(fork_server, "HUNG", 0.3)
     assert shop.query("SELECT 1").rows == ((1,),)
-    assert processes._server is not stopped
+    assert fork_server._server is not stopped
     assert stopped._process.poll() == -signal.SIGKILL
 
 
@@ -254,7 +304,7 @@ def test_a_stranger_does_not_take_a_workers_place() -> None:
     ):
         port = server.getsockname()[1]
         ends = [connect(port, said) for said in (b"", b"x" * 32, password)]
-        found = processes._accept_worker(server, password, process, time.monotonic() + 20.0)
+        found = spawning.accept_worker(server, password, process, time.monotonic() + 20.0)
         with found:
             assert found.getpeername() == ends[-1].getsockname()
         for end in ends:
@@ -267,7 +317,7 @@ def test_a_fresh_python_that_takes_its_time_to_go_is_no_error(
 ) -> None:
     """Nobody waits for that longer than a statement may."""
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(processes, "_ENDING", 0.0)
+    monkeypatch.setattr(pythons, "ENDING", 0.0)
     with closing(dqa.open_database(file)) as database:
         (worker,) = pool_of(database)._idle
         process: Any = worker._process

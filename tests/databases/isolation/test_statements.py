@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +29,6 @@ from tests.databases.isolation.workers import (
     SHORT,
     numbers_of,
     pool_of,
-    wait_until_gone,
 )
 
 
@@ -114,37 +110,6 @@ def test_each_statement_has_a_worker_of_its_own(shop: GuardedDatabase) -> None:
         good = [threads.submit(shop.query, "SELECT sum(price) FROM shop") for _ in range(40)]
         assert {future.result().rows for future in good} == {((6.0,),)}
         assert all(isinstance(future.exception(), StatementTimeoutError) for future in bad)
-
-
-def test_an_interrupt_ends_the_worker(file: Path) -> None:
-    """Ctrl-C comes out of the wait at once, and nothing goes on behind it."""
-    program = (
-        "import sys, dqa\n"
-        "database = dqa.open_database(sys.argv[1])\n"
-        "numbers = [w._process._number for w in database._session._pool._idle]\n"
-        "database.query('SELECT 1')\n"  # what is imported late is there
-        "print('ready', flush=True)\n"
-        "try:\n"
-        "    database.query(sys.argv[2], dqa.Limits(seconds=60.0))\n"
-        "except KeyboardInterrupt:\n"
-        "    print(*numbers, flush=True)\n"
-        "    sys.stdin.readline()\n"
-    )
-    asker = subprocess.Popen(
-        [sys.executable, "-c", program, str(file), DEAF],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with asker:
-        assert asker.stdout is not None
-        assert asker.stdout.readline() == "ready\n"
-        time.sleep(0.3)
-        asker.send_signal(signal.SIGINT)
-        wait_until_gone(*map(int, asker.stdout.readline().split()))
-        assert asker.poll() is None  # the worker has not ended with it
-        asker.communicate("go on\n")
-        assert asker.returncode == 0
 
 
 def test_other_threads_go_on(shop: GuardedDatabase) -> None:

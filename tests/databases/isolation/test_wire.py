@@ -8,18 +8,27 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
+from dqa.core.database import Rows
+from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.summaries import ColumnSummary, Summary
 from dqa.databases.isolation.wire import (
     ClosedError,
     TooLongError,
     UnreadError,
     Wire,
+    pack_rows,
     unpack_error,
     unpack_rows,
 )
+from dqa.databases.isolation.workers import OpenWorker
+from dqa.guard import GuardedDatabase
 
 
 @pytest.fixture
@@ -93,11 +102,74 @@ def test_what_stands_for_no_rows_and_no_error_is_none() -> None:
     for told in (None, 1, (), ("a",), "rows"):
         with pytest.raises(ClosedError):
             unpack_rows(told)
+    packed = pack_rows(Rows(("n",), ((1,),), summary=Summary(1, True, (ColumnSummary("n", 1),))))
+    assert unpack_rows(packed).summary == Summary(1, True, (ColumnSummary("n", 1),))
+    at = Rows.__slots__.index("summary")
+    for summary in (1, (), (1, True, 1, 0), (1, True, (1,), 0), (1, True, (("n",),), 0)):
+        with pytest.raises(ClosedError):
+            unpack_rows((*packed[:at], summary, *packed[at + 1 :]))
     shapes: list[object] = [None, (), ("a", "b"), (1, 2, 3)]
     names = ("annotations", "SystemExit", "__name__", "none")
     for error in (*shapes, *((name, "text", "") for name in names)):
         with pytest.raises(ClosedError):
             unpack_error(error)
+
+
+_FIELD = Field("name", "TEXT", (1, None))
+_TABLE = TableInfo("shop", (_FIELD,), ("name",), (("a", "b", "c"),))
+_SCHEMA = DatabaseSchema((_TABLE,))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "right", "wrong"),
+    [
+        (
+            "read_schema",
+            (_SCHEMA, "main"),
+            [
+                None,
+                (),
+                _SCHEMA,
+                (_SCHEMA, 1),
+                (_TABLE, None),
+                (DatabaseSchema([_TABLE]), None),  # type: ignore[arg-type]
+                (DatabaseSchema((_FIELD,)), None),  # type: ignore[arg-type]
+                (DatabaseSchema((replace(_TABLE, references=(("a", "b"),)),)), None),  # type: ignore[arg-type]
+                (DatabaseSchema((replace(_TABLE, omitted="1"),)), None),  # type: ignore[arg-type]
+                (object.__new__(DatabaseSchema), None),
+            ],
+        ),
+        (
+            "examine",
+            ("SQLite 3", "me", False, (("role", "a", "b", "c"),)),
+            [
+                None,
+                ("SQLite 3", "me", False),
+                ("SQLite 3", "me", 0, ()),
+                ("SQLite 3", "me", False, (("role", "a", "b"),)),
+                ("SQLite 3", "me", False, (("roles", "a", "b", "c"),)),
+                ("SQLite 3", "me", False, ([],)),
+            ],
+        ),
+        ("row_order", b"x", ["x", 1, (b"x",)]),
+    ],
+)
+def test_what_has_another_shape_than_was_asked_for_is_no_answer(
+    shop: GuardedDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: str,
+    right: object,
+    wrong: list[object],
+) -> None:
+    """A worker that says it is left; whatever it says raises nothing but an error of ours."""
+    ask = partial(getattr(shop._session, wanted), *(["shop"] if wanted == "row_order" else []))
+    for told in wrong:
+        with monkeypatch.context() as patch:
+            patch.setattr(OpenWorker, "ask", lambda *_, told=told: told)
+            with pytest.raises(DatabaseUnavailableError, match="cannot be described"):
+                ask()
+    monkeypatch.setattr(OpenWorker, "ask", lambda *_: right)
+    assert ask() is not None
 
 
 def test_a_message_that_comes_in_parts_is_waited_for_again(

@@ -34,9 +34,27 @@ def numbers_of(pool: WorkerPool) -> list[int]:
 def is_running(number: int) -> bool:
     """Whether a process runs; a dead one that nobody has asked after does not."""
     try:
-        return Path(f"/proc/{number}/stat").read_text("ascii").rsplit(")", 1)[1].split()[0] != "Z"
+        return _facts_of(number)[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def _facts_of(number: int) -> list[str]:
+    """Return what Linux says of a process, from its state on."""
+    return Path(f"/proc/{number}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+
+
+def _ticks_of(number: int) -> int:
+    """Return for how many hundredths of a second a process has been calculating."""
+    return int(_facts_of(number)[11])
+
+
+def wait_until_busy(number: int) -> None:
+    """Wait until a process runs its statement, however late it comes to that."""
+    enough, until = _ticks_of(number) + 20, time.monotonic() + 60.0
+    while _ticks_of(number) < enough:
+        assert time.monotonic() < until, "the worker does nothing"
+        time.sleep(0.01)
 
 
 def wait_until_gone(*numbers: int) -> None:

@@ -12,6 +12,7 @@ from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.analysis import Case, Cases, Found, Share, analyse, read_cases
 from dqa.evaluation.analysis.replanning import ReplanningKind
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
 from tests.evaluation.analysis.golden_runs import question, worlds
 from tests.evaluation.analysis.runs import make_case, ran
@@ -148,7 +149,7 @@ def test_results_and_traces_are_joined_and_what_is_missing_is_counted(tmp_path: 
     results = (tmp_path / "results.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "results.jsonl").write_text("".join([results[0], *results[2:], results[1][:40]]))
     found = read_cases(tmp_path)
-    assert [case.key for case in found.judged] == [("locating/3", "mysql", "iterrag")]
+    assert [case.key for case in found.judged] == [DecisionKey("locating/3", "mysql", "iterrag")]
     assert (found.unjudged, found.without_trace, found.without_result) == (1, 1, 1)
 
 

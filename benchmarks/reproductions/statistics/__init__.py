@@ -1,0 +1,1 @@
+"""Golden figures of statistics, by statsmodels and R, that tests hold ours against."""

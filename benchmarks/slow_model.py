@@ -1,0 +1,39 @@
+"""A model that takes its time, in a module of its own: other processes import it, too."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from benchmarks.concurrency import LATENCY, said
+
+
+class Slow(BaseChatModel):
+    """Takes its time over each reply: a statement each time, and at last a decision."""
+
+    steps: int
+
+    @property
+    def _llm_type(self) -> str:
+        return "slow"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,  # noqa: ANN401
+        **settings: Any,  # noqa: ANN401
+    ) -> ChatResult:
+        del stop, run_manager, settings
+        time.sleep(LATENCY)
+        roles = {"ai": "assistant", "human": "user"}
+        plain = [
+            {"role": roles.get(message.type, message.type), "content": message.text}
+            for message in messages
+        ]
+        reply = said(plain, self.steps)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])

@@ -1,0 +1,92 @@
+"""The settings of BIDDER and the baselines that it is compared with."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FAMILY = "bidder"
+"""What all of these deciders are called together, where their settings are given."""
+
+Horizon: TypeAlias = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=8,
+        description="T, how many own moves are looked ahead, each with what others reply",
+    ),
+]
+
+
+class TaskSettings(BaseModel):
+    """What every decider of the family can be told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    context: int = Field(
+        default=40_000, ge=1_000, description="most characters of rows that every prompt shows"
+    )
+
+
+class ReflexionSettings(TaskSettings):
+    """What Reflexion can be told."""
+
+    rounds: int = Field(default=1, ge=1, le=10, description="how often a decision is checked")
+
+
+class ThoughtsSettings(TaskSettings):
+    """What a tree of thoughts can be told."""
+
+    depth: int = Field(
+        default=2, ge=1, le=5, description="how many thoughts follow one another; the last decides"
+    )
+    thoughts: int = Field(default=3, ge=1, le=10, description="how many are proposed at a time")
+    kept: int = Field(default=1, ge=1, le=10, description="how many of a level go on")
+    votes: int = Field(default=3, ge=1, le=20, description="how often each level is judged")
+    temperature: float = Field(default=0.7, ge=0.0, le=2.0, description="of each vote")
+
+
+class BidderSettings(TaskSettings):
+    """What a BIDDER run does."""
+
+    horizon: Horizon = 2
+    beta: float = Field(
+        default=0.9,
+        ge=0.0,
+        le=1.0,
+        description="the attenuation coefficient: what a payoff counts for that is estimated one "
+        "own move later",
+    )
+    breadth: int = Field(
+        default=3,
+        ge=1,
+        le=50,
+        description="actions of a position that are looked at; where more are legal, the model "
+        "names the most promising ones",
+    )
+    calls: int = Field(
+        default=64,
+        ge=1,
+        le=10_000,
+        description="most requests of one decision, corrections not counted; the last is kept for "
+        "the decision",
+    )
+    parallel: int = Field(
+        default=4,
+        ge=1,
+        le=64,
+        description="most requests at once; one after another where a budget bounds the decision",
+    )
+
+
+class OneStepSettings(BidderSettings):
+    """BIDDER that looks one own move ahead."""
+
+    horizon: Horizon = 1
+
+
+class ThreeStepSettings(BidderSettings):
+    """BIDDER that looks three own moves ahead."""
+
+    horizon: Horizon = 3

@@ -1,0 +1,189 @@
+"""What is decided: a question, what was read about it, and the position where it is a move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.errors import UsageError
+from dqa.core.events import WarningEvent
+from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
+from dqa.core.world import Position
+from dqa.deciders.base import Settings
+from dqa.deciders.context import Context, goal_of, list_actions
+from dqa.deciders.tools import observe
+from dqa.worlds.base import find_position, is_move
+from dqa.worlds.stated import events_statement
+
+METHOD = "BIDDER"
+_HISTORY = {
+    "events": "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number",
+    "outcomes": "SELECT player, payoff FROM outcomes{where} ORDER BY player",
+    "hidden": "SELECT player, name, value FROM hidden{where} ORDER BY player, name",
+}
+"""By table of a history, what is read of it."""
+_TOLD_BY_POSITION = frozenset({"events", "hidden"})
+"""Tables of which the position tells whatever a model has to know."""
+_DECIDER = "the decision maker"
+_MOST = 2_000
+"""Most actions that a prompt lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read(Context):
+    """A context, in whose messages the method has its name."""
+
+    method: ClassVar[str] = METHOD
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is decided, and what was read about it.
+
+    Attributes
+    ----------
+    scenario
+        What the question is of.
+    goal
+        The question's text.
+    rules
+        The business rules, or those of the game.
+    actions
+        What can be chosen.
+    rows
+        What queries returned, beside what the position tells.
+    noun
+        What an action is called.
+    states_form
+        Whether the goal may say how to answer, as a question in somebody's own words may.
+    position
+        The state that the question is about, where it is a move of a world.
+    """
+
+    scenario: str
+    goal: str
+    rules: str
+    actions: tuple[Candidate, ...]
+    rows: str = ""
+    noun: str = "action"
+    states_form: bool = False
+    position: Position | None = None
+
+    @property
+    def mover(self) -> str:
+        """Who decides."""
+        return (self.position and self.position.mover) or _DECIDER
+
+    @property
+    def played(self) -> int:
+        """How many events really happened; prompts mark later ones as assumed."""
+        return 0 if self.position is None else len(self.position.events)
+
+
+def read_task(
+    question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
+) -> Task:
+    """Read what a question is about; every statement is evidence.
+
+    Parameters
+    ----------
+    question
+        What is asked.
+    database
+        What it is asked about.
+    recorder
+        Keeps what is read.
+    settings
+        What bounds statements.
+    most
+        Most characters of rows.
+
+    Raises
+    ------
+    UsageError
+        The question has no action, or nothing says which rows bear on it.
+    DataError
+        The history of a move has gaps, or breaks the rules.
+    InfrastructureError
+        The database failed.
+    """
+    if is_move(question):
+        return _read_move(question, database, recorder, settings, most)
+    listed = list_actions(question, database, METHOD)
+    read = _Read.of(
+        question, listed, database, recorder, limits=settings.limits, display=settings.display
+    )
+    if len(read.actions) > _MOST:
+        raise UsageError(
+            f"Question '{question.key}' leaves {len(read.actions):,} actions to compare, and a "
+            f"prompt lists {_MOST:,} at most: let the context name the best few (--context)."
+        )
+    return Task(
+        scenario=question.scenario,
+        goal=read.goal,
+        rules=read.rules,
+        actions=read.actions,
+        rows=_cut("\n\n".join(read.tables), most, recorder),
+        noun=read.noun,
+        states_form=read.states_form,
+    )
+
+
+def _read_move(
+    question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
+) -> Task:
+    """Read the history by query, and the position from it."""
+    told: list[str] = []
+    for table, statement in _statements(question, database):
+        found = observe(database, statement, settings.limits, settings.display)
+        recorder.add_evidence(found)
+        if table not in _TOLD_BY_POSITION and found.error is None and found.row_count:
+            told.append(found.observation)
+    position = find_position(question, database)
+    return Task(
+        scenario=question.scenario,
+        goal=goal_of(question),
+        rules=question.rules,
+        actions=position.actions,
+        rows=_cut("\n\n".join(told), most, recorder),
+        position=position,
+    )
+
+
+def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
+    """Return by table what is read: a question's own queries, a history, or a scenario's."""
+    if question.context_queries:
+        return [("", statement) for statement in question.context_queries]
+    if question.scenario in plugins.names("world"):
+        there = {table.name for table in database.schema().tables} & {*_HISTORY}
+        if there:
+            game = question.target.get("game", "")
+            where = f" WHERE game = {int(game)}" if game.isdecimal() and game.isascii() else ""
+            return [
+                (name, text.format(where=where)) for name, text in _HISTORY.items() if name in there
+            ]
+    scenario = plugins.scenario_of(question)
+    stated = events_statement(question, database.kind)
+    context = () if scenario is None else scenario.context(question, database.kind)
+    return [*((("events", stated),) if stated else ()), *(("", one) for one in context)]
+
+
+def _cut(rows: str, most: int, recorder: Recorder) -> str:
+    """Return as many whole lines as fit, with a warning where that is not all."""
+    if len(rows) <= most:
+        return rows
+    kept = rows[:most].rpartition("\n")[0] or rows[:most]
+    recorder.warn_once(
+        WarningEvent(
+            step=recorder.steps,
+            about="candidates",
+            text=f"The model was shown {len(kept):,} of {len(rows):,} characters of rows: narrow "
+            "the context (--context), or raise --set bidder.context.",
+            considered=len(kept),
+            total=len(rows),
+        )
+    )
+    return kept

@@ -1,0 +1,160 @@
+"""Exporting: a run as rows for other programs, and as logs of Inspect AI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from dqa.api.reading import read_run
+from dqa.api.runs import Run
+from dqa.core.errors import DqaError, UsageError
+from dqa.core.files import write_new, write_new_folder
+from dqa.core.paths import problem_of_path, require_new_file, require_new_folder
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.stores.places import RunPlace
+from dqa.report.export_rows import ExportedDecision, encode_rows
+
+ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
+"""What a run may be exported as."""
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def export_rows(run: Run | RunPlace | Path | str) -> tuple[ExportedDecision, ...]:
+    """Return the decisions of a run as rows, from which its figures can be worked out again.
+
+    Of a run that was kept nowhere nobody knows how many seconds decisions took.
+
+    Raises
+    ------
+    UsageError
+        There is no run, or it holds no finished decision.
+    """
+    found = _read(run)
+    seconds = {} if found.place is None else found.seconds
+    chosen = {line.question: line for line in found.shortcut_choices}
+    return tuple(
+        ExportedDecision.of_result(
+            result, seconds.get(result.key), found.prices, chosen.get(result.question)
+        )
+        for result in found.results
+    )
+
+
+def export_run(
+    run: Run | RunPlace | Path | str,
+    out: Path | str,
+    as_format: ExportFormat | None = None,
+    *,
+    for_spreadsheets: bool = False,
+    questions: QuestionSet | None = None,
+) -> Path:
+    """Write a run for other programs: rows, one a decision, or logs of Inspect AI.
+
+    What is written is there as a whole, or not at all; nothing that is there is written over.
+
+    Parameters
+    ----------
+    run
+        The run, or where it was kept: a folder, or a run in a store.
+    out
+        A new file; of ``inspect`` a new folder, in which each decider has a log on every scenario
+        and database (``inspect view --log-dir``).
+    as_format
+        By default what the name of the file ends in: ``.jsonl``, ``.csv`` or ``.parquet``.
+    for_spreadsheets
+        Whether texts of a CSV that a spreadsheet would run as a formula begin with an apostrophe.
+    questions
+        What was asked, for the texts and choices of a log; by default it is read or generated
+        again, and where that is not possible, a log has what the model was told.
+
+    Returns
+    -------
+    pathlib.Path
+        What was written.
+
+    Raises
+    ------
+    UsageError
+        There is no such format, no such run, or nothing can be written there.
+    """
+    file = Path(out)
+    wanted = require_format(file.suffix.removeprefix(".") if as_format is None else as_format)
+    if for_spreadsheets and wanted != "csv":
+        raise UsageError(f"Only a CSV is read by spreadsheets as formulas; {wanted} stays exact.")
+    (require_new_folder if wanted == "inspect" else require_new_file)(file)
+    found = _read(run)
+    try:
+        if wanted == "inspect":
+            _write_logs(found, file, questions)
+        else:
+            rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
+            write_new(file, rows)
+    except FileExistsError as error:
+        raise UsageError(f"{file} exists by now: name a new one.") from error
+    except OSError as error:
+        problem = problem_of_path(file, error, writing=True)  # the error names a part of it
+        raise UsageError(
+            f"{problem}. Nothing of the export was left; the run is as it was."
+        ) from error
+    return file
+
+
+def require_format(name: str) -> ExportFormat:
+    """Return the format of a name; `UsageError` where there is none."""
+    for known in get_args(ExportFormat):
+        if known == name:
+            return known  # type: ignore[no-any-return]
+    told = f"'{name}' is no format of an export" if name else "The file's name tells no format"
+    raise UsageError(f"{told}: name one of {', '.join(get_args(ExportFormat))} (--format).")
+
+
+def _read(run: Run | RunPlace | Path | str) -> Run:
+    found = run if isinstance(run, Run) else read_run(run)
+    if not found.results:
+        named = "The run" if isinstance(run, Run) else str(run)
+        raise UsageError(f"{named} holds no finished decision that was judged: nothing to export.")
+    return found
+
+
+def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
+    from dqa.report.inspect_log import InspectRun, write_logs
+
+    if run.place is None:
+        raise UsageError(
+            "This run was kept nowhere, and neither were its traces, of which a log is made: "
+            "evaluate with a folder or a store (out, --out)."
+        )
+    record = run.record
+    began = None if record is None else record.began
+    told = InspectRun(
+        rows=export_rows(run),
+        traces={trace.key: trace for trace in run.each_trace()},
+        name=run.name or str(run.place),
+        spec=run.spec,
+        began=began or _LONG_AGO,
+        questions=_questions(run, questions),
+        complete=run.counts.complete is not False,
+        versions={} if record is None else record.versions,
+    )
+    write_new_folder(folder, write_logs(told))
+
+
+def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
+    """Return what was asked, where that is given, or can be read again and is still the same.
+
+    A user's own database is not asked again: what a model was told is in the traces.
+    """
+    found = given
+    asked = run.spec.questions if isinstance(run.spec, RunSpec) else None
+    if found is None and asked is not None and not asked.asks_in_place:
+        with suppress(DqaError):  # the folder is elsewhere by now
+            found = asked.read()
+    if found is None or run.record is None or found.content_hash != run.record.content_hash:
+        return {}
+    return {question.key: question for question in found.questions}

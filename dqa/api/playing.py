@@ -1,0 +1,279 @@
+"""Playing: contestants play games of a world, and every game is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias, Unpack
+from uuid import uuid4
+
+from dqa.api.evaluating import Told, name_models
+from dqa.api.preparing import ToldTraining
+from dqa.api.runs import Run
+from dqa.api.watching import Watcher
+from dqa.core.decider import Decider
+from dqa.core.errors import (
+    CrashError,
+    DataError,
+    ModelUnavailableError,
+    PluginError,
+    UsageError,
+)
+from dqa.core.secrets import redact
+from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.folders import RUN, GamesRecord, RunRecord, now, versions
+from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
+from dqa.evaluation.playing.run import play_games
+from dqa.evaluation.playing.setup import GameSetup, build_games
+from dqa.evaluation.playing.spec import PlayFields, PlaySpec, all_pairs
+from dqa.evaluation.prompts import prompts_of
+from dqa.evaluation.store import RunStore, require_resumable_or_new
+from dqa.evaluation.stores.opening import UsedElsewhere, open_store, require_place
+from dqa.evaluation.stores.places import FolderPlace, RunPlace, StorePlace, place_of
+from dqa.evaluation.stores.reading import open_reader
+from dqa.report.tables import how_to_report
+from dqa.worlds.history import History
+from dqa.worlds.training import watch_training
+
+Contestant: TypeAlias = str | Decider | DeciderFactory
+"""Who plays: a program of the world or a decider by name, or a decider itself."""
+
+HISTORY = "history.db"
+"""What the events of a run's games are called in its folder."""
+
+
+def play(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: PlaySpec | str | None = None,
+    players: Contestant | Sequence[Contestant] = (),
+    opponents: Contestant | Sequence[Contestant] = (),
+    *,
+    out: RunPlace | Path | str | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    history: Path | str | None = None,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
+    watcher: Watcher | None = None,
+    **fields: Unpack[PlayFields],
+) -> Run:
+    """Let players play games of a world against opponents, and keep every game.
+
+    Parameters
+    ----------
+    world
+        By name; or a whole spec, of which `fields` change what they name. A run that goes on
+        knows it.
+    players, opponents
+        Every player plays every opponent: programs of the world, or deciders (`Contestant`).
+    out
+        Where the run is kept: a folder, or a store, as of `dqa.evaluate`. The same call goes on
+        with its own run; a run with other settings is refused.
+    resume
+        Whether to go on with the run that `out` holds. All that it began with is known from there.
+    retry_failed
+        Whether a run in a store plays again what a failing server or a bug ended.
+    history
+        The database of all events that players read: a SQLite file, or a URL. By default beside the
+        run; of a run that is kept nowhere, or on a server, a temporary file. A run that goes on
+        knows it, but for the password of a URL.
+    options, calls
+        How the run goes about its work, and how models are called: no result depends on these.
+    watcher
+        Is told how far the run is.
+    **fields
+        The other fields of a `PlaySpec`: games, mirror, reference, seed, model, settings, ...
+
+    Returns
+    -------
+    Run
+        Every game; `Run.games` has the figures.
+
+    Raises
+    ------
+    UsageError
+        Something cannot be as it is asked for.
+    CrashError
+        Too many games crashed.
+    """
+    if resume and out is None:
+        raise UsageError("resume goes on with a run in a folder or a store: name it as out.")
+    place = None if out is None else place_of(out)
+    goes_on = resume or (isinstance(place, FolderPlace) and (place.path / RUN).is_file())
+    earlier = None
+    if resume and place is not None:
+        reader = open_reader(place)
+        place, earlier = reader.place, reader.resumable()[0]
+    options = options or (DEFAULT_RUN if earlier is None else earlier.options)
+    if options.engine != "local" or options.processes > 1:
+        raise UsageError(
+            "Games are played by this process: leave out engine (--engine) and processes "
+            "(--processes). Several processes, "
+            "each with the same command, may play one run in a store (--out runs.db)."
+        )
+    calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
+    named_fields, chats = name_models(fields)
+    spec, given = _spec(world, players, opponents, named_fields, earlier)
+    watcher = watcher or Watcher()
+    require_out(place)
+    used = UsedElsewhere(place, resume=goes_on)
+    with ExitStack() as opened:
+        kept = _History(history, opened)
+        with watch_training(ToldTraining(watcher)):
+            setup = build_games(
+                spec,
+                calls=calls,
+                resumed=used if used.goes_on(calls.record) else None,
+                given=given,
+                chats=chats,
+            )
+        record = RunRecord(
+            spec=spec,
+            content_hash=setup.content_hash,
+            planned=spec.size,
+            began=now(),
+            options=options,
+            calls=calls,
+            versions=versions(),
+            games=GamesRecord(run=uuid4().hex, history=kept.told, weights=dict(setup.weights)),
+        )
+        used.require_own_cassette(record)
+        store = open_store(place, record, resume=goes_on, retry_failed=retry_failed)
+        used.follow(store)
+        try:
+            kept.follow((store.record or record).games)
+            setup = setup.with_history(kept.location_of(store.place))
+        except UsageError:
+            store.discard()
+            raise
+        results = _make(setup, store, options, kept, watcher)
+    return Run(
+        results,
+        spec,
+        store.place,
+        spec.size,
+        store.crashed,
+        prices=calls.prices,
+        abandoned=store.lost
+        if store.place is None
+        else open_reader(store.place).abandoned(recorded=calls.record is not None),
+        made=store.added,
+    )
+
+
+def require_out(place: RunPlace | None) -> None:
+    """Raise `UsageError` where no run of games can be kept, before any player is trained for it."""
+    require_place(place)
+    if isinstance(place, FolderPlace):
+        require_resumable_or_new(place.path)
+
+
+def _spec(
+    world: PlaySpec | str | None,
+    players: Contestant | Sequence[Contestant],
+    opponents: Contestant | Sequence[Contestant],
+    fields: Mapping[str, Any],
+    earlier: RunRecord | None,
+) -> tuple[PlaySpec, Mapping[str, Decider | DeciderFactory]]:
+    """Return what is played, and who of those that play is no name."""
+    given: dict[str, Decider | DeciderFactory] = {}
+    sides = []
+    for named in (players, opponents):
+        several = (named,) if isinstance(named, str | Decider | DeciderFactory) else tuple(named)
+        given |= {one.name: one for one in several if not isinstance(one, str)}
+        sides.append(tuple(one if isinstance(one, str) else one.name for one in several))
+    changed = dict(fields)
+    if all(sides):
+        changed["pairs"] = all_pairs(*sides)
+    elif any(sides):
+        raise UsageError("Give both who plays (players, --player) and against whom (--opponent).")
+    if isinstance(world, PlaySpec):
+        return world.changed(**changed), given
+    if world is not None:
+        changed["world"] = world
+    if earlier is not None:
+        if not isinstance(earlier.spec, PlaySpec):
+            raise UsageError("This is a run of questions: 'dqa eval --resume' goes on with it.")
+        return earlier.spec.changed(**changed), given
+    if "world" not in changed or "pairs" not in changed:
+        raise UsageError(
+            "Say what is played: a world (--world), a player (--player) and an opponent "
+            "(--opponent); 'dqa list' has them."
+        )
+    return PlaySpec(**changed), given
+
+
+class _History:
+    """Where the events of a run's games are written: where a user says, beside it, or nowhere."""
+
+    def __init__(self, named: Path | str | None, opened: ExitStack) -> None:
+        self._named = None if named is None else str(named)
+        if self._named is not None and "://" not in self._named:
+            self._named = os.path.abspath(self._named)  # noqa: PTH100  (links stay as they are)
+        self._opened = opened
+        self._run = ""
+
+    @property
+    def told(self) -> str | None:
+        """Where it was named to be, without a password."""
+        return None if self._named is None else redact(self._named)
+
+    def follow(self, record: GamesRecord | None) -> None:
+        """Be the history that a run has, which may have begun earlier.
+
+        Raises
+        ------
+        UsageError
+            It is at a URL whose password nobody knows by now.
+        """
+        if record is None:
+            return
+        self._run = record.run
+        if self._named is None and record.history is not None:
+            if "***" in record.history:
+                raise UsageError(
+                    f"The history of this run is {record.history}, whose password is kept nowhere: "
+                    "give the whole URL (--history) to go on."
+                )
+            self._named = record.history
+
+    def location_of(self, place: RunPlace | None) -> str:
+        """Return where it is, of a run at a place."""
+        if self._named is not None:
+            return self._named
+        if isinstance(place, FolderPlace):
+            return str(place.path / HISTORY)
+        if isinstance(place, StorePlace) and place.file is not None:
+            return str(place.file.with_name(f"{place.file.stem}.{place.name}.{HISTORY}"))
+        return str(Path(self._opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY)
+
+    def opening(self, place: RunPlace | None, options: RunOptions) -> Callable[[], History]:
+        """Return what opens it."""
+        return lambda: History(self.location_of(place), isolation=options.isolation, run=self._run)
+
+
+def _make(
+    setup: GameSetup, store: RunStore, options: RunOptions, history: _History, watching: Watcher
+) -> tuple[Any, ...]:
+    """Play every game that the store has not, and return the results of all."""
+    place, there = store.place, len(store.results)
+    try:
+        if setup.connected is not None:
+            store.keep_prompts(prompts_of(setup.connected.makers))
+        watching.playing(setup, there)
+        store.on_elsewhere = watching.decided_elsewhere
+        if there < setup.spec.size and setup.connected is not None:
+            setup.connected.check_reachable()
+        return play_games(
+            *(setup, store, options, history.opening(place, options), watching.decided),
+            watcher=Told(watching),
+        )
+    except (DataError, ModelUnavailableError, PluginError, UsageError):
+        store.discard()
+        raise
+    except CrashError as error:
+        raise CrashError(f"{error} {how_to_report(store.crashed[-1], place)}") from error
+    finally:
+        store.close()

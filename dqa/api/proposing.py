@@ -1,0 +1,192 @@
+"""Proposing a scenario's folder from a live database, as a beginning for one's own."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dqa.api.formats import json_schema
+from dqa.api.looking import opened
+from dqa.core.database import Database
+from dqa.core.errors import UsageError
+from dqa.core.files import make_private_folder, write_private
+from dqa.core.paths import problem_of_path
+from dqa.core.records import Record
+from dqa.core.text import counted
+from dqa.guard import Audit, Policy
+from dqa.loaders.proposal.choices import Choice, choose
+from dqa.loaders.proposal.documents import scenario_text, tables_text
+from dqa.loaders.proposal.guesses import GUESS, guess_lines
+from dqa.loaders.proposal.statements import Statements
+from dqa.loaders.proposal.survey import Survey, Surveyor
+from dqa.scenarios.catalogue import scenario_names
+
+
+class ProposedScenario(Record):
+    """A scenario's folder that was proposed.
+
+    Attributes
+    ----------
+    folder, files
+        Where it is, and what it holds.
+    scenario
+        What the scenario is called.
+    tables, left_out
+        What of the database is described, and what is not.
+    noun, table, column
+        What can be chosen: the values of a column.
+    parameters
+        What a question is about.
+    guesses
+        How many lines are marked as guesses.
+    """
+
+    folder: str
+    files: tuple[str, ...]
+    scenario: str
+    tables: tuple[str, ...]
+    left_out: tuple[str, ...]
+    noun: str
+    table: str
+    column: str
+    parameters: tuple[str, ...]
+    guesses: int
+
+    def to_text(self) -> str:
+        """Return what was written, and what to do next."""
+        left = f", {len(self.left_out):,} left out" if self.left_out else ""
+        target = "".join(f" --target {key}=..." for key in self.parameters)
+        described = f"{counted(len(self.tables), 'table')} described{left}"
+        guessed = counted(self.guesses, "line is a guess", "lines are guesses")
+        mend = "and write rules.md and outcomes.* for what you decide about"
+        return "\n".join(
+            [
+                f"{self.folder}: {', '.join(self.files)}.",
+                f"It decides about each {self.noun} ({self.table}.{self.column}); {described}.",
+                f"{guessed}: look for '{GUESS}', {mend}.",
+                f"Next: dqa doctor --scenario {self.folder} --database URL",
+                f"Then: dqa ask --scenario {self.folder} --database URL{target}",
+            ]
+        )
+
+
+def propose_scenario(  # noqa: PLR0913  (each is a question of its own to the caller)
+    database: str | Path | Database,
+    folder: str | Path | None = None,
+    *,
+    question: str = "",
+    tables: Sequence[str] = (),
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+) -> ProposedScenario:
+    """Write a folder that is a scenario of a database: a beginning, whose guesses are marked.
+
+    Its statements run as they are. What a policy hides is in none of its files, nor is the URL.
+
+    Parameters
+    ----------
+    database
+        A URL, files, or a database that is open already.
+    folder
+        Where to; by default one in the current folder, called after what can be chosen.
+    question
+        What is to be decided, in words: chooses tables, and is the scenario's question.
+    tables
+        The only tables (of a graph, labels and relationship types) that are described; by default
+        the dozen likeliest by the question, or by their joins.
+    policy, audit
+        What may be read, and who watches; for a database that is opened here.
+
+    Raises
+    ------
+    UsageError
+        The folder is there and not empty, or the database has nothing to choose from.
+    InfrastructureError
+        The database failed.
+    """
+    if folder is not None:
+        _require_empty(Path(folder))
+    with opened(database, policy=policy, audit=audit, tables=tables) as there:
+        surveyor = Surveyor(there)
+        survey = surveyor.survey(question, every=bool(tables))
+        choice = choose(survey, surveyor, question)
+        place = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
+        _require_empty(place)
+        name = _scenario_name(place, choice)
+        files = _files(survey, choice, Statements(choice, surveyor), name, question)
+    _write(place, files)
+    guesses = sum(len(guess_lines(text.split("\n"))) for text in _texts(files))
+    return ProposedScenario(
+        folder=str(place),
+        files=tuple(files),
+        scenario=name,
+        tables=tuple(table.name for table in survey.tables),
+        left_out=survey.left_out,
+        noun=choice.noun,
+        table=choice.table.name,
+        column=choice.column,
+        parameters=() if choice.parameter is None else (choice.parameter,),
+        guesses=guesses,
+    )
+
+
+def _files(
+    survey: Survey, choice: Choice, statements: Statements, name: str, question: str
+) -> Mapping[str, str]:
+    """Return every file's text by its name."""
+    suffix = statements.suffix
+    return {
+        "scenario.toml": scenario_text(choice, name, suffix),
+        "tables.toml": tables_text(survey, choice, is_graph=suffix == ".cypher"),
+        "rules.md": statements.rules(),
+        "question.txt": statements.question(question),
+        f"candidates{suffix}": statements.candidates(),
+        f"outcomes{suffix}": statements.outcomes(),
+        f"context{suffix}": statements.context(),
+        "scenario.schema.json": _schema("scenario"),
+        "tables.schema.json": _schema("scenario_tables"),
+    }
+
+
+def _texts(files: Mapping[str, str]) -> list[str]:
+    """Return the files that are the user's to edit."""
+    return [text for name, text in files.items() if not name.endswith(".json")]
+
+
+def _schema(name: str) -> str:
+    return json.dumps(json_schema(name), indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    try:
+        make_private_folder(folder)
+        for name, text in files.items():
+            write_private(folder / name, text)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(folder, error)}.") from error
+
+
+def _require_empty(folder: Path) -> None:
+    try:
+        is_taken = folder.is_dir() and any(folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(folder, error)}.") from error
+    if is_taken or (folder.exists() and not folder.is_dir()):
+        raise UsageError(
+            f"{folder} is there already, and nothing is written over: name another folder (--out)."
+        )
+
+
+def _scenario_name(folder: Path, choice: Choice) -> str:
+    name = _slug(folder.name) if folder.name else f"choose-{_slug(choice.noun)}"
+    return f"own-{name}" if name in scenario_names() else name
+
+
+def _slug(text: str) -> str:
+    """Return a text as a plain name: letters of ASCII, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+    return slug if slug[:1].isalpha() else f"decision-{slug}".strip("-")

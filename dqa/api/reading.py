@@ -1,0 +1,82 @@
+"""Reading a run back, from a folder, a store or the file of one decision."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from dqa.api.runs import Run
+from dqa.core.errors import ParseError, UsageError
+from dqa.core.files import DATA_BYTES, parse_json, read_text
+from dqa.core.paths import problem_of_path
+from dqa.core.records import problem_of
+from dqa.evaluation.folders import (
+    RESULTS,
+    RUN,
+    SHORTCUTS,
+    TRACES,
+    register_scenarios,
+)
+from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
+from dqa.evaluation.stores.reading import open_reader
+from dqa.evaluation.traces import Trace
+
+
+def read_run(run: RunPlace | Path | str) -> Run:
+    """Read a run back.
+
+    Parameters
+    ----------
+    run
+        The folder that an evaluation wrote, a run of a store (``runs.db#NAME``, ``URL#NAME``; the
+        name may be left out where there is one run), or the file of one decision
+        (``dqa ask --trace``).
+
+    Raises
+    ------
+    UsageError
+        There is no run, or one of a newer version, or a store has several and none is named.
+    ParseError
+        A line is no result or no trace.
+    """
+    place = place_of(run)
+    if isinstance(place, FolderPlace):
+        path = place.path
+        if path.name in {RESULTS, RUN, SHORTCUTS, TRACES} and (path.parent / TRACES).is_file():
+            raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
+        if path.is_file():
+            return Run((), planned=1, _asked=(_read_asked(path),))
+    reader = open_reader(place)
+    results = tuple(reader.results())
+    record = reader.record()
+    register_scenarios(record.spec)
+    return Run(
+        results,
+        record.spec,
+        reader.place,
+        planned=record.planned,
+        prices=record.calls.prices,
+        shortcut_choices=reader.shortcuts(),
+        abandoned=reader.abandoned(recorded=record.calls.record is not None),
+    )
+
+
+def _read_asked(file: Path) -> Trace:
+    """Read what ``dqa ask --trace`` wrote."""
+    problem = "not written by 'dqa ask --trace' of this version"
+    try:
+        written = parse_json(read_text(file, most=DATA_BYTES))
+        # What a file of the first form does not tell is not shown either.
+        return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(file, error)}.") from error
+    except UnicodeDecodeError as error:
+        raise ParseError(file, None, f"{problem}: it is no UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise ParseError(file, error.lineno, f"{problem}: it is no JSON ({error.msg})") from error
+    except ValidationError as error:
+        raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ParseError(file, None, f"{problem}: {error!r}") from error

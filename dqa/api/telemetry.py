@@ -1,0 +1,142 @@
+"""Sending spans to where OpenTelemetry's settings say: off, unless they say so.
+
+``OTEL_TRACES_EXPORTER`` names the exporters (``otlp``, ``console``, or any that an installed
+package brings), ``OTEL_EXPORTER_OTLP_ENDPOINT`` alone means ``otlp``, and ``OTEL_SDK_DISABLED``
+turns everything off. What goes wrong with spans is said, and never ends what they are about.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from dqa.core.distribution import install_command, own_version
+from dqa.core.secrets import redact
+from dqa.core.spans import are_taken, taken_by
+from dqa.core.text import visible
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+_DISABLED, _EXPORTERS = "OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_GROUP = "opentelemetry_traces_exporter"
+_OTLP = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
+
+
+@contextmanager
+def export_spans() -> Iterator[bool]:
+    """Send spans of runs, decisions, models' calls and statements, as the environment says.
+
+    A program that has set up OpenTelemetry itself needs none of this: its provider takes them.
+
+    Yields
+    ------
+    bool
+        Whether anybody takes them. When the block ends, what is left has been sent.
+    """
+    wanted = () if are_taken() else _wanted()
+    exporters = [made for name in wanted if (made := _exporter(name)) is not None]
+    if not exporters:
+        yield are_taken()
+        return
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    resource = Resource.create({"service.version": own_version()})
+    if str(resource.attributes.get(SERVICE_NAME, "unknown_service")).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: "dqa"}))
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    for exporter in exporters:
+        provider.add_span_processor(BatchSpanProcessor(exporter))
+    try:
+        with _told(), taken_by(provider):
+            yield True
+    finally:
+        with _told():
+            provider.shutdown()
+
+
+def _wanted() -> tuple[str, ...]:
+    """Return the exporters that the environment names."""
+    if os.environ.get(_DISABLED, "").strip().lower() == "true":
+        return ()
+    named = os.environ.get(_EXPORTERS, "").strip()
+    if not named and any(os.environ.get(name, "").strip() for name in _ENDPOINTS):
+        named = "otlp"
+    names = [name.strip() for name in named.split(",")]
+    return tuple(name for name in dict.fromkeys(names) if name and name != "none")
+
+
+def _exporter(name: str) -> SpanExporter | None:
+    """Return the exporter of a name; None where there is none, which is said."""
+    try:
+        return _made(name)
+    except ImportError as error:
+        lacking = f"{error.name or 'a package'} is not installed: {install_command('otel')}"
+    except LookupError:
+        lacking = f"no installed package has an exporter called '{name}'"
+    except (ValueError, RuntimeError) as error:
+        lacking = str(error)
+    _warn(f"no spans are sent by {name}, for {lacking}; {_DISABLED}=true asks for none.")
+    return None
+
+
+def _made(name: str) -> SpanExporter:
+    if name == "console":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+        return ConsoleSpanExporter(out=sys.stderr)  # what a command prints stays what it is
+    called = name
+    if name == "otlp":
+        protocol = next((os.environ[p] for p in _PROTOCOLS if os.environ.get(p)), "http/protobuf")
+        called = _OTLP.get(protocol.strip(), name)
+    if called == "otlp_proto_http":
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+        return OTLPSpanExporter()
+    found = next(iter(entry_points(group=_GROUP, name=called)), None)
+    if found is None:
+        raise LookupError(called)
+    made: Any = found.load()
+    exporter: SpanExporter = made()
+    return exporter
+
+
+class _Warnings(logging.Handler):
+    """Says once, in one line and without secrets, what goes wrong with spans."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if str(record.msg) not in self._said:
+            self._said.add(str(record.msg))
+            _warn(f"spans could not be sent: {record.getMessage()}")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say what OpenTelemetry warns of, unless the program has handlers of its own for that."""
+    logger = logging.getLogger("opentelemetry")
+    if logger.hasHandlers():
+        yield
+        return
+    handler = _Warnings()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def _warn(text: str) -> None:
+    sys.stderr.write(f"warning: {visible(redact(' '.join(text.split())))}\n")

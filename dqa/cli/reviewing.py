@@ -1,0 +1,223 @@
+"""Asking the person at a terminal: approve, edit, reject or quit."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import select
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqa.cli.completion import one_of
+from dqa.cli.help import MODELS
+from dqa.cli.options import names_in
+from dqa.core.errors import UsageError
+from dqa.core.review import Review, ReviewAnswer, review_kinds
+from dqa.core.text import visible, visible_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dqa.cli.steps import Steps
+    from dqa.core.events import ReviewKind
+
+_CHOICES = "[a]pprove, [e]dit, [r]eject with a reason, [q]uit: "
+_EDITORS = ("VISUAL", "EDITOR")
+_LOOK = 0.2
+"""Seconds after which a wait for the person looks whether Ctrl-C came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """What is approved on the terminal, and by whom."""
+
+    approve: Annotated[
+        str | None,
+        typer.Option(
+            "--approve",
+            metavar="KINDS",
+            help="Ask here before it counts: plan, statement (each that a model writes, before it "
+            "runs), decision; several separated by commas.",
+            autocompletion=one_of(("plan", "statement", "decision")),
+            rich_help_panel=MODELS,
+        ),
+    ] = None
+    approved_by: Annotated[
+        str | None,
+        typer.Option(
+            "--approved-by",
+            metavar="NAME",
+            help="What the record calls whoever answers; by default the name of this login.",
+            rich_help_panel=MODELS,
+        ),
+    ] = None
+
+    @property
+    def kinds(self) -> tuple[ReviewKind, ...]:
+        """What is asked about."""
+        return () if self.approve is None else review_kinds(names_in("--approve", self.approve))
+
+    def reviewer(self) -> TerminalReviewer | None:
+        """Return who is asked; None where nobody is.
+
+        Raises
+        ------
+        UsageError
+            Nobody can be asked here.
+        """
+        if not self.kinds:
+            if self.approved_by is not None:
+                raise UsageError("--approved-by names who approves: say what, with --approve.")
+            return None
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError(
+                "--approve asks on a terminal, and standard input or standard error is none here. "
+                "Leave it out, or give a reviewer in Python (dqa.ask)."
+            )
+        return TerminalReviewer(self.approved_by or _login())
+
+
+class TerminalReviewer:
+    """Shows what is to be approved on stderr, and reads what the person says.
+
+    Parameters
+    ----------
+    by
+        What the record calls the person.
+
+    Attributes
+    ----------
+    steps
+        What else writes to the terminal meanwhile; it is silent while a person is asked.
+    was_interrupted
+        Whether the person answered with Ctrl-C, which ends the run.
+    """
+
+    def __init__(self, by: str) -> None:
+        self._by = by
+        self.steps: Steps | None = None
+        self.was_interrupted = False
+
+    def __call__(self, review: Review) -> ReviewAnswer:
+        """Ask; Ctrl-C and the end of the input end the run."""
+        if self.steps is None:
+            return self._asked(review)
+        with self.steps.paused():
+            return self._asked(review)
+
+    def _asked(self, review: Review) -> ReviewAnswer:
+        try:
+            from rich.console import Console
+
+            console = Console(stderr=True, highlight=False)
+            _show(console, review)
+            while True:
+                answer = self._answer(console, review, _line(console, _CHOICES))
+                if answer is not None:
+                    return answer
+        except KeyboardInterrupt:
+            self.was_interrupted = True
+            return ReviewAnswer(action="end", reason="interrupted", by=self._by)
+
+    def _answer(self, console: Console, review: Review, word: str | None) -> ReviewAnswer | None:
+        """Return the answer that a word begins; None where it begins none."""
+        # Whole words: who types "abort" approves nothing.
+        match None if word is None else word.strip().lower():
+            case None | "q" | "quit":
+                return ReviewAnswer(action="end", by=self._by)
+            case "a" | "approve" | "y" | "yes":
+                return ReviewAnswer(action="approve", by=self._by)
+            case "r" | "reject" | "n" | "no":
+                reason = _line(console, "Why? The model reads it (Enter for no reason): ") or ""
+                return ReviewAnswer(action="refuse", reason=reason.strip(), by=self._by)
+            case "e" | "edit":
+                text = _edited(console, review)
+                if text.strip() and text.strip() != review.text.strip():
+                    return ReviewAnswer(action="correct", text=text.strip(), by=self._by)
+                console.print("Nothing was changed.")
+        return None
+
+
+def _show(console: Console, review: Review) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    where = f" on {review.database}, {review.language}" if review.kind == "statement" else ""
+    console.print(Text(visible(f"Step {review.step}: {review.kind}{where}"), style="bold"))
+    if review.thought:
+        console.print(Text(visible_lines(f"Thought: {review.thought.strip()}"), style="dim"))
+    shown = visible_lines(review.text.strip())
+    if review.kind == "statement":
+        lexer = "cypher" if review.language.startswith("Cypher") else "sql"
+        console.print(
+            Syntax(shown, lexer, theme="ansi_dark", background_color="default", word_wrap=True)
+        )
+    else:
+        console.print(Text(shown))
+    if review.verdict:
+        console.print(Text(visible(review.verdict), style="dim"))
+    if review.problem:
+        problem = f"Your correction cannot be used. {review.problem}"
+        console.print(Text(visible_lines(problem), style="red"))
+
+
+def _line(console: Console, prompt: str) -> str | None:
+    """Return the line that the person types; None at the end of the input."""
+    console.print(prompt, end="", markup=False)
+    _wait_for_line()
+    line = sys.stdin.readline()
+    if not line:
+        console.print()
+    return line.rstrip("\n") if line else None
+
+
+def _wait_for_line() -> None:
+    """Return when a line can be read, or raise `KeyboardInterrupt`.
+
+    A signal that Python notes just before the system begins to read ends no read, nor does one that
+    another thread took: whoever presses Ctrl-C as the prompt appears would have to press it again.
+    """
+    if sys.platform == "win32":  # only sockets can be waited for there
+        return
+    while not select.select([sys.stdin], [], [], _LOOK)[0]:
+        pass
+
+
+def _edited(console: Console, review: Review) -> str:
+    """Return what the person makes of a text, in their editor or line by line; may be empty."""
+    editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
+    if editor is None:
+        return _typed(console)
+    suffix = ".txt" if review.kind != "statement" else ".sql"
+    with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # which is its owner's alone
+        file = Path(folder, f"{review.kind}{suffix}")
+        file.write_text(review.text, "utf-8")
+        try:
+            subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  (the user's)
+            return file.read_text("utf-8")
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            problem = f"{' or '.join(_EDITORS)} names no editor that works ({error})."
+            console.print(visible(problem), markup=False)
+            return _typed(console)
+
+
+def _typed(console: Console) -> str:
+    console.print("Write it anew; an empty line ends it.")
+    lines: list[str] = []
+    while line := _line(console, "> "):
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):  # an account without a name, as in some containers
+        return "terminal"

@@ -1,0 +1,106 @@
+"""Pictures of what a decision turns on, as data: nodes in layers, and edges between them.
+
+Whoever knows a scenario or a method says what is worth drawing; whoever shows it draws it, without
+knowing what it is about. A scenario's pictures are registered under ``dqa.pictures`` by the name of
+the scenario, a method's pictures of its own traces under ``dqa.trace_pictures``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
+
+from pydantic import Field, model_validator
+
+from dqa.core.question import Candidate, Question
+from dqa.core.records import Record
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
+
+Shape: TypeAlias = Literal["circle", "box", "dot"]
+"""How a node is drawn: a place, a thing with a name, or one of many small ones."""
+
+
+class PictureNode(Record):
+    """A node.
+
+    Attributes
+    ----------
+    id
+        Unique in its picture.
+    label
+        What is written at it.
+    layer
+        Its column, from 0 at the left; the layout orders the nodes of a column.
+    shape
+        How it is drawn.
+    focus
+        Whether the question is about it.
+    candidate
+        The candidate that it stands for; what it leads to, and who chose it, is marked.
+    value
+        What it is worth, in the picture's unit: larger ones are drawn larger.
+    notes
+        What is said where a reader points at it: names and values.
+    """
+
+    id: str
+    label: str
+    layer: int = Field(ge=0)
+    shape: Shape = "circle"
+    focus: bool = False
+    candidate: Candidate | None = None
+    value: float | None = None
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+class PictureEdge(Record):
+    """An edge from a node to another; `weight` sets how wide it is drawn."""
+
+    source: str
+    target: str
+    weight: float | None = Field(default=None, ge=0)
+    label: str = ""
+
+
+class Picture(Record):
+    """A graph in layers.
+
+    Attributes
+    ----------
+    title, caption
+        What it shows, and how it is to be read.
+    nodes, edges
+        What is drawn.
+    left_out
+        How many nodes are not, as they matter least.
+    """
+
+    title: str
+    caption: str = ""
+    nodes: tuple[PictureNode, ...] = Field(min_length=1)
+    edges: tuple[PictureEdge, ...] = ()
+    left_out: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _of_its_nodes(self) -> Self:
+        known = {node.id for node in self.nodes}
+        if len(known) < len(self.nodes):
+            raise ValueError("two nodes have the same id")
+        for edge in self.edges:
+            if not {edge.source, edge.target} <= known:
+                raise ValueError(f"the edge {edge.source} to {edge.target} leads to no node of it")
+        return self
+
+
+@runtime_checkable
+class QuestionPictures(Protocol):
+    """What draws the questions of a scenario."""
+
+    def __call__(
+        self,
+        situation: Situation,
+        question: Question,
+        outcomes: Outcomes,
+        chosen: tuple[Candidate, ...],
+    ) -> Picture | None:
+        """Return the picture of a question, with what was `chosen`; None where there is none."""

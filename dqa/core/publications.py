@@ -1,0 +1,181 @@
+"""What papers printed about their methods, as data that a run's figures stand beside."""
+
+from __future__ import annotations
+
+from typing import Literal, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from dqa.core.database import Kind
+from dqa.core.errors import UsageError
+from dqa.core.records import Record
+
+PaperMeasure: TypeAlias = Literal[
+    "accuracy", "mean_accuracy", "question_types", "missed", "failures", "replannings", "kinds"
+]
+"""What a table measures: accuracy by kind of database, its mean over both kinds, accuracy by how
+often a reference retrieved, missed data, failures by class, accuracy by number of re-plannings, and
+kinds of re-planning. ``docs/evaluation.md`` says how each is taken from a run."""
+
+
+class PublishedFigure(Record):
+    """One printed figure.
+
+    Attributes
+    ----------
+    column
+        What of the row it is, in the words of the measure: a kind of database, a type of question,
+        a class of failure, a number of re-plannings; empty where a row has one figure a scenario.
+    share
+        In 0..1; None where the paper gives only the count.
+    of
+        How many decisions it is a share of, where the paper says.
+    """
+
+    scenario: str
+    column: str = ""
+    share: float | None = Field(default=None, ge=0)
+    of: int | None = Field(default=None, ge=0)
+
+
+class PublishedRow(Record):
+    """What a table prints of one decider.
+
+    Attributes
+    ----------
+    name
+        As the paper calls it.
+    decider
+        The decider that stands for it here.
+    model
+        What answered, in the paper's words, where the table compares models.
+    """
+
+    name: str
+    decider: str
+    model: str | None = None
+    figures: tuple[PublishedFigure, ...]
+
+
+class PublishedTable(Record):
+    """A table or figure of a paper.
+
+    Attributes
+    ----------
+    name
+        Such as ``Table 5``.
+    title
+        What it measures, in our words.
+    drawn
+        Whether it is a figure, to be drawn as bars.
+    note
+        What a reader has to know of the printed figures.
+    """
+
+    name: str
+    title: str
+    measure: PaperMeasure
+    drawn: bool = False
+    note: str | None = None
+    rows: tuple[PublishedRow, ...]
+
+
+GameMeasure: TypeAlias = Literal["payoff", "rational", "agreements"]
+"""What a table of games measures: what the player got a game; the share of its decisions that
+choose as a reference does; or the score over games with an agreement, the share of games with one,
+and the share of agreed deals that are Pareto optimal."""
+
+
+class PublishedPlayer(Record):
+    """What a table prints of one player of games.
+
+    Attributes
+    ----------
+    name
+        As the paper calls it.
+    player
+        The player that stands for it here.
+    cells
+        Against each opponent of the table what was measured: one figure, or three of agreements,
+        of which shares lie in 0..1; () where nothing is printed.
+    mean
+        The same over all opponents, as printed.
+    """
+
+    name: str
+    player: str
+    cells: tuple[tuple[float, ...], ...]
+    mean: tuple[float, ...] = ()
+
+
+class PublishedGames(Record):
+    """A table of games: every player against every opponent.
+
+    Attributes
+    ----------
+    name, title, note
+        As of a `PublishedTable`.
+    world
+        What was played, as it is called here.
+    measure
+        What the cells hold.
+    reference
+        The player that decisions are compared with, where the table does.
+    opponents
+        By the players' names here, in the order of the cells.
+    rows
+        The players.
+    """
+
+    name: str
+    title: str
+    world: str
+    measure: GameMeasure
+    reference: str | None = None
+    note: str | None = None
+    opponents: tuple[str, ...]
+    rows: tuple[PublishedPlayer, ...]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for row in self.rows:
+            if len(row.cells) != len(self.opponents):
+                raise UsageError(
+                    f"{self.name}: '{row.name}' has {len(row.cells)} cells for "
+                    f"{len(self.opponents)} opponents."
+                )
+        return self
+
+
+class Publication(Record):
+    """A paper with the tables that runs can be held against.
+
+    Attributes
+    ----------
+    name
+        What commands call it.
+    citation
+        Authors, year, title and venue.
+    setting
+        What its figures were measured with: models, databases, questions.
+    strict_official
+        Whether the official label alone counted as right.
+    tables, games
+        Its tables of decided questions, and those of games.
+    """
+
+    name: str
+    citation: str
+    setting: str
+    strict_official: bool = True
+    tables: tuple[PublishedTable, ...] = ()
+    games: tuple[PublishedGames, ...] = ()
+
+
+def by_kind(scenario: str, relational: float, graph: float) -> tuple[PublishedFigure, ...]:
+    """Return two accuracies in percent as figures of the kinds of database."""
+    kinds: tuple[tuple[Kind, float], ...] = (("relational", relational), ("graph", graph))
+    return tuple(
+        PublishedFigure(scenario=scenario, column=kind, share=percent / 100.0)
+        for kind, percent in kinds
+    )

@@ -1,0 +1,194 @@
+"""The context of a decision: what queries return on a question, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from dqa import plugins
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.display import DEFAULT_DISPLAY, Display
+from dqa.core.errors import UsageError
+from dqa.core.events import WarningEvent
+from dqa.core.evidence import Evidence
+from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
+from dqa.deciders.candidates import nouns_of
+from dqa.deciders.choices import Choices, choices_of
+from dqa.deciders.naming import cell_texts, find_leading_actions, find_named_actions
+from dqa.deciders.tools import observe
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a question and its database say, read once.
+
+    Attributes
+    ----------
+    goal
+        The question's text, without how its scenario has it answered.
+    actions
+        Those that are compared.
+    left_out
+        Those that cannot be told from others like them, because no row names them.
+    rules
+        The business rules.
+    tables
+        What each query that could run returned.
+    failed, cut
+        How many queries could not run, and how many results a limit cut.
+    noun
+        What an action is called.
+    states_form
+        Whether the goal may still say how to answer; for a method whose prompts say it themselves.
+    """
+
+    goal: str
+    actions: tuple[Candidate, ...]
+    left_out: tuple[Candidate, ...]
+    rules: str
+    tables: tuple[str, ...]
+    failed: int
+    cut: int
+    noun: str = "action"
+    states_form: bool = False
+
+    method: ClassVar[str] = "this decider"
+    """Who compares the actions, as messages call it."""
+
+    @classmethod
+    def of(  # noqa: PLR0913  (each is a question of its own to the decider)
+        cls,
+        question: Question,
+        actions: tuple[Candidate, ...] | Choices,
+        database: Database,
+        recorder: Recorder,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        display: Display = DEFAULT_DISPLAY,
+    ) -> Self:
+        """Run the question's own queries, or its scenario's; `recorder` keeps what they return.
+
+        Of very many actions those are compared that the rows begin with.
+
+        Raises
+        ------
+        UsageError
+            Nothing says which rows to read, no statement that says it can run, or there are very
+            many actions and no column of the rows lists some of them.
+        InfrastructureError
+            The database failed.
+        """
+        choices = actions if isinstance(actions, Choices) else _all_of(actions)
+        queries = _queries(question, database.kind, cls.method)
+        found: list[Evidence] = []
+        for query in queries:
+            if found and recorder.over_budget() is not None:
+                recorder.close_by_budget()
+                break
+            found.append(observe(database, query, limits, display, choices.names))
+            recorder.add_evidence(found[-1])
+        told = tuple(one.observation for one in found if one.error is None)
+        if not told:
+            first = found[0]
+            raise UsageError(
+                f"No query of the context can run: {first.statement!r} gives {first.observation}"
+            )
+        compared = _compared(question, choices, told, cls.method)
+        cut = sum(one.cut is not None for one in found if one.error is None)
+        if len(compared) < choices.total:
+            recorder.note(_warning(len(compared), choices, cut))
+        kept = set(compared)
+        goal = goal_of(question)
+        return cls(
+            goal=goal,
+            actions=compared,
+            left_out=tuple(action for action in choices.names if action not in kept),
+            rules=question.rules,
+            tables=told,
+            failed=len(found) - len(told),
+            cut=cut,
+            noun=nouns_of(question)[0],
+            states_form=goal == question.text,
+        )
+
+
+def _all_of(actions: tuple[Candidate, ...]) -> Choices:
+    return Choices(len(actions), actions, actions)
+
+
+def _compared(
+    question: Question, choices: Choices, tables: tuple[str, ...], method: str
+) -> tuple[Candidate, ...]:
+    """Return the actions that are compared: those that the rows name."""
+    if not choices.is_large:
+        return find_named_actions(choices.all(), tables)
+    found = find_leading_actions(choices.among(cell_texts(tables)), tables)
+    if not found:
+        raise UsageError(
+            f"Question '{question.key}' has {choices.total:,} candidates, and {method} compares a "
+            "few, those that the rows of its context name; no column of these lists any. Give a "
+            "statement whose first column is the best few by some figure (--context 'SELECT id, "
+            "... ORDER BY ... LIMIT 20', or context.sql of its scenario), or ask an agent that "
+            "narrows them by its own queries."
+        )
+    return found
+
+
+def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
+    why = "as no row of the context names the others"
+    mend = "select what names them (--context, or 'context' of a file's question)"
+    if cut:
+        why = "as the rows of the context that name the others were cut by a limit"
+        mend = "narrow the candidates or the rows, or raise --row-limit"
+    elif choices.is_large:
+        why = "those that the rows of the context name, as they are too many to compare"
+        mend = "let the context list the best few by the figure that matters"
+    return WarningEvent(
+        about="candidates",
+        text=f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {mend}.",
+        considered=compared,
+        total=choices.total,
+    )
+
+
+def list_actions(question: Question, database: Database, method: str) -> Choices:
+    """Return what can be chosen; `UsageError`, which names the method, where there is nothing."""
+    check_question(question, method)
+    listed = choices_of(question, database)
+    if listed is None or not listed.total:
+        raise _without_actions(question, method)
+    return listed
+
+
+def check_question(question: Question, method: str) -> None:
+    """Refuse a question that cannot be decided whatever its database holds; `UsageError`."""
+    if question.candidates or (question.candidates is None and question.candidate_query):
+        return
+    raise _without_actions(question, method)
+
+
+def _without_actions(question: Question, method: str) -> UsageError:
+    return UsageError(
+        f"Question '{question.key}' has no action to choose from, and {method} compares actions: "
+        "list them (--candidates, or 'candidates' of a file's question)."
+    )
+
+
+def _queries(question: Question, kind: Kind, method: str) -> tuple[str, ...]:
+    if question.context_queries:
+        return question.context_queries
+    scenario = plugins.scenario_of(question)
+    queries = () if scenario is None else scenario.context(question, kind)
+    if queries:
+        return queries
+    raise UsageError(
+        f"Nothing says what {method} is to read about '{question.key}': give statements with "
+        "--context, or take a decider that writes its own."
+    )
+
+
+def goal_of(question: Question) -> str:
+    """Return the question's text, without how its scenario has it answered."""
+    scenario = plugins.scenario_of(question)
+    return question.text if scenario is None else scenario.goal_of(question)

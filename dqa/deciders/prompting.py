@@ -1,0 +1,49 @@
+"""Prompts of a method's package, filled in, and how names in them are written and compared."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+
+def fill_in(package: str, name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
+    """Fill in the prompt ``prompts/NAME.md`` of a package.
+
+    Filters for the templates: ``line`` keeps a value on its line, ``quoted`` marks each line of a
+    text, ``json`` writes a value as JSON.
+    """
+    return _template(package, name).render(values).strip()
+
+
+def on_one_line(value: object) -> str:
+    """Return a value as text on one line, whichever kind of line break stands in it."""
+    return " ".join(str(value).split())
+
+
+def fold(name: object) -> str:
+    """Return what names are compared by: models change their case, spaces and Unicode forms."""
+    return unicodedata.normalize("NFKC", on_one_line(name)).casefold()
+
+
+@cache
+def _template(package: str, name: str) -> Template:
+    environment = Environment(  # noqa: S701  (text for a model, not a page)
+        loader=PackageLoader(package, "prompts"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Names from data and from models stay on their line, so that none can begin a heading or an
+    # item of its own.
+    environment.filters["line"] = lambda value: on_one_line(value) or '""'
+    environment.filters["quoted"] = _quote
+    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
+    return environment.get_template(f"{name}.md")
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

@@ -1,0 +1,87 @@
+"""The JSON object in a model's reply, and the action that it decides for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.question import Candidate
+from dqa.deciders.answers import read_answer
+
+_NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
+"""The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
+_ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
+
+
+def read_object(text: str, *names: str) -> Mapping[str, Any]:
+    """Return the JSON object in a reply, whatever stands around it.
+
+    Of several, the last one that has one of `names` counts: what comes before is a draft, or an
+    example.
+
+    Raises
+    ------
+    UnparsableReplyError
+        There is none.
+    """
+    found = list(_objects(text))
+    if not found:
+        wanted = f" that has {' or '.join(json.dumps(name) for name in names)}" if names else ""
+        raise UnparsableReplyError(
+            f"The reply holds no JSON object. Reply with one{wanted}, and nothing else."
+        )
+    return next((one for one in reversed(found) if not one.keys().isdisjoint(names)), found[-1])
+
+
+def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
+    """Return the action that a decision names.
+
+    It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
+    which does not count there. The number alone is that action, and so is a bare number, unless an
+    action has it as an id.
+
+    Raises
+    ------
+    InvalidAnswerError
+        It names none of the actions, or several; the message tells the model what to write.
+    """
+    verbatim = {str(action): action for action in actions}
+    if said.strip() in verbatim:
+        return verbatim[said.strip()]
+    label = _NUMBERED.match(said)
+    name = said if label is None else said[label.end() :]
+    if label is not None and not name and 1 <= int(label["number"]) <= len(actions):
+        return actions[int(label["number"]) - 1]
+    try:
+        return read_answer(name, actions, (noun,))
+    except InvalidAnswerError:
+        alone = _ALONE.fullmatch(said)
+        if alone is None or not 1 <= int(alone["number"]) <= len(actions):
+            raise
+        return actions[int(alone["number"]) - 1]
+
+
+def read_decision(reply: Mapping[str, Any]) -> str | None:
+    """Return what a reply's object decides, in its words or as its number; None for nothing."""
+    told = reply.get("decision")
+    if isinstance(told, int) and not isinstance(told, bool):
+        return str(told)
+    return told.strip() or None if isinstance(told, str) else None
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield every object that stands in no other one, in order."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        end = start + 1
+        try:
+            found, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            pass  # a brace of prose, or the beginning of half an object
+        else:
+            yield found
+        start = text.find("{", end)

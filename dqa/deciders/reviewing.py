@@ -1,0 +1,167 @@
+"""Plans, statements and decisions before a person: the one place where deciders have them settled.
+
+Where nobody is asked, all of it holds as it is, and costs nothing. What the guard refuses is shown
+to nobody: its author is told so as ever. A correction passes the guard like anybody's statement.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from dqa.core.database import Database
+from dqa.core.errors import InvalidAnswerError
+from dqa.core.events import ReviewKind
+from dqa.core.journal import remembered
+from dqa.core.plans import list_in
+from dqa.core.question import Candidate
+from dqa.core.review import Review, Settled, current_reviewing
+from dqa.guard import GuardedDatabase, GuardVerdict, check
+
+_ALLOWED = "The guard lets it run: it only reads."
+_REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
+    "statement": (
+        "The statement was not run: a person refused it",
+        "Write another one that takes this into account, or go on without it if it is not needed.",
+    ),
+    "decision": (
+        "A person refused your decision",
+        (
+            "Check it, by a query unless what you have seen is enough. If it proves right, decide "
+            "so again and say what shows it; if not, decide otherwise."
+        ),
+    ),
+}
+"""What has happened, and what the model does next."""
+_ONWARD = "Go on with the first step of it that is not done yet."
+
+
+def settle_statement(statement: str, database: Database) -> Settled:
+    """Have a model's statement approved before it runs.
+
+    Raises
+    ------
+    StoppedError
+        The person ends the run.
+    """
+    reviewing = current_reviewing()
+    if reviewing is None or not reviewing.wants("statement") or reviewing.has_approved(statement):
+        return Settled(statement)
+    if not _verdict(statement, database).allowed:
+        return Settled(statement)
+
+    def problem_with(correction: str) -> str:
+        verdict = _verdict(correction.strip(), database)
+        return "" if verdict.allowed else f"The guard does not let it run: {verdict.reason}"
+
+    review = Review(
+        kind="statement",
+        text=statement,
+        database=database.name,
+        language=database.language,
+        verdict=_ALLOWED,
+    )
+    settled = reviewing.settle(review, problem_with)
+    if settled.text != statement and isinstance(database, GuardedDatabase):
+        what = "corrected" if settled.corrected else "refused"
+        why = ": ".join(filter(None, [f"{what} by {settled.by or 'a person'}", settled.reason]))
+        remembered("not run", [statement, why], lambda: database.note_not_run(statement, why))
+    return settled
+
+
+def settle_plan(plan: str) -> Settled:
+    """Have a model's plan approved before it holds; see `settle_statement`."""
+    reviewing = current_reviewing()
+    if reviewing is None or not reviewing.wants("plan"):
+        return Settled(plan)
+    settled = reviewing.settle(Review(kind="plan", text=plan))
+    return replace(settled, text=_listed(settled.text or "")) if settled.corrected else settled
+
+
+def settle_decision(
+    answer: str, choice: Candidate | None, choose: Callable[[str], Candidate | None]
+) -> tuple[Settled, Candidate | None]:
+    """Have a decision approved before it counts.
+
+    Parameters
+    ----------
+    answer, choice
+        The decider's words, and what they choose.
+    choose
+        Reads what a correction chooses; `InvalidAnswerError` where it cannot be taken.
+
+    Returns
+    -------
+    tuple
+        What was said, and what is chosen.
+    """
+    reviewing = current_reviewing()
+    if reviewing is None or not reviewing.wants("decision"):
+        return Settled(answer), choice
+    chosen: Candidate | None = None
+
+    def problem_with(correction: str) -> str:
+        nonlocal chosen
+        reviewing.trust(correction.strip())
+        try:
+            chosen = choose(correction)
+        except InvalidAnswerError as error:
+            return str(error)
+        return ""
+
+    text = answer if choice is None else str(choice)
+    settled = reviewing.settle(Review(kind="decision", text=text), problem_with)
+    if settled.text is None:
+        return settled, None
+    return (settled, chosen) if settled.corrected else (Settled(answer), choice)
+
+
+def told_correction(settled: Settled) -> str:
+    """Return what a model is told below what its corrected statement gave."""
+    ran = textwrap.indent(settled.text or "", "  ")
+    why = f"Reason: {settled.reason}. Keep to it in later statements. " if settled.reason else ""
+    replaced = "A person replaced your statement by this one, whose result stands above:"
+    return f"{replaced}\n{ran}\n{why}Go on from that result."
+
+
+def told_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
+    """Return what a model is told of a statement or a decision that was refused."""
+    what, onward = _REFUSED[kind]
+    return f"{what}. {_reason(settled)} {onward}"
+
+
+def told_corrected_plan(settled: Settled, *, onward: str = _ONWARD) -> str:
+    """Return what a model is told whose plan a person has replaced."""
+    why = f" Reason: {settled.reason}." if settled.reason else ""
+    corrected = f"A person corrected your plan.{why} This is the plan from now on:"
+    return f"{corrected}\n{settled.text}\n{onward}"
+
+
+def told_refused_plan(settled: Settled, *, is_first: bool) -> str:
+    """Return what a model is told whose plan, or new plan, does not hold."""
+    onward = (
+        "Write another plan, which takes that into account."
+        if is_first
+        else "The plan before it still holds: go on with that, or write another new plan, which "
+        "takes this into account."
+    )
+    return f"A person refused your {'' if is_first else 'new '}plan. {_reason(settled)} {onward}"
+
+
+def _reason(settled: Settled) -> str:
+    return f"Reason: {settled.reason}." if settled.reason else "No reason was given."
+
+
+def _verdict(statement: str, database: Database) -> GuardVerdict:
+    if isinstance(database, GuardedDatabase):
+        return database.check(statement)
+    return check(statement, database.dialect)
+
+
+def _listed(plan: str) -> str:
+    """Return a plan as a numbered list, where a person wrote its steps as mere lines."""
+    if list_in(plan) is not None:
+        return plan
+    lines = filter(None, map(str.strip, plan.splitlines()))
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))

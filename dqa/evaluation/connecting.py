@@ -1,0 +1,340 @@
+"""Deciders with their models: names looked up, models connected, one maker for each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dqa import plugins
+from dqa.core.budgets import DecisionBudget
+from dqa.core.decider import Decider, UpperBound
+from dqa.core.decision import Usage
+from dqa.core.errors import UsageError
+from dqa.core.truth import Truth
+from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
+from dqa.evaluation.options import CallOptions
+from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.spec import Deciding, ModelSpec
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Deciders:
+    """Deciders, each with what answers behind it.
+
+    Attributes
+    ----------
+    by_name
+        The deciders.
+    models
+        By decider the name of its model, of several joined by ``+``, or `NO_MODEL`.
+    repeats
+        The same deciders for the second epoch, the third, ...
+    warnings
+        How the versions of a cassette differ from ours.
+    """
+
+    by_name: Mapping[str, Decider]
+    models: Mapping[str, str]
+    repeats: tuple[Mapping[str, Decider], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def with_truths(self, truths: Mapping[str, Truth]) -> Deciders:
+        """Return the deciders, of which those that are bounds know what is right."""
+        first, *others = (
+            {
+                name: made.with_truths(truths) if isinstance(made, UpperBound) else made
+                for name, made in epoch.items()
+            }
+            for epoch in (self.by_name, *self.repeats)
+        )
+        return replace(self, by_name=first, repeats=tuple(others))
+
+
+@dataclass(frozen=True, slots=True)
+class _Contestant:
+    """A decider with its model.
+
+    Attributes
+    ----------
+    factory
+        What makes it.
+    options
+        Its own settings, by name.
+    model
+        The model that it asks, where it asks one.
+    asked
+        Every model that it asks, the planning one first.
+    """
+
+    factory: DeciderFactory
+    options: Mapping[str, str]
+    model: ModelSpec
+    asked: tuple[ModelSpec, ...]
+
+    @property
+    def answering(self) -> str:
+        """What answers behind it, for the results."""
+        return " + ".join(model.name for model in self.asked) or NO_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """Deciders that are looked up and whose models are connected, before a question is read.
+
+    Attributes
+    ----------
+    ready
+        Those that a caller made.
+    contestants
+        By name, what makes the others.
+    settings
+        What bounds all of them.
+    chats
+        Every model that one of them asks, an epoch each.
+    planning
+        The model that plans; None for the same.
+    models, warnings
+        As in `Deciders`.
+    """
+
+    ready: Mapping[str, Decider]
+    contestants: Mapping[str, _Contestant]
+    settings: Settings
+    chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
+    planning: ModelSpec | None
+    models: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+    @property
+    def scenarios(self) -> Mapping[str, tuple[str, ...]]:
+        """The scenarios of the deciders that decide some alone, by decider."""
+        return {
+            name: made.factory.scenarios
+            for name, made in self.contestants.items()
+            if made.factory.scenarios
+        }
+
+    @property
+    def makers(self) -> Mapping[str, Decider | DeciderFactory]:
+        """The deciders that a caller made, and the factories of the others, by name."""
+        return {**self.ready, **{name: one.factory for name, one in self.contestants.items()}}
+
+    def check_reachable(self) -> None:
+        """Connect to the models' servers, before anything is asked.
+
+        Raises
+        ------
+        ModelUnavailableError
+            Nobody is where a model should be.
+        """
+        if self.chats[0]:  # else nothing that talks to one is imported
+            from dqa.models.reaching import check_reachable
+
+            for model, chat in self.chats[0].items():
+                check_reachable(model.called, chat)
+
+    def deciders(self, rule_set: str | None, examples: Examples | None = None) -> Deciders:
+        """Make the deciders.
+
+        Parameters
+        ----------
+        rule_set
+            What simulators count by; None for the first of each.
+        examples
+            Where agents that are shown an example take it from; None where there is none.
+        """
+        shared = replace(self.settings, rules=rule_set, examples=examples)
+        first, *repeats = (self._epoch(number, shared) for number in range(1, len(self.chats) + 1))
+        return Deciders(first, self.models, tuple(repeats), self.warnings)
+
+    def _epoch(self, number: int, shared: Settings) -> Mapping[str, Decider]:
+        chats = self.chats[number - 1]
+        planner = None if self.planning is None else chats.get(self.planning)
+        shared = replace(shared, epoch=number, planner=planner)
+        made = {
+            name: one.factory(chats.get(one.model), replace(shared, options=one.options))
+            for name, one in self.contestants.items()
+        }
+        by_name = {**self.ready, **made}
+        return {name: by_name[name] for name in self.models}
+
+
+def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
+    deciding: Deciding,
+    names: Sequence[str],
+    calls: CallOptions,
+    *,
+    models: Sequence[ModelSpec] = (),
+    epochs: int = 1,
+    resumed: Callable[[], Usage] | None = None,
+    given: Mapping[str, Decider | DeciderFactory] | None = None,
+    chats: Mapping[str, BaseChatModel] | None = None,
+) -> Connected:
+    """Look deciders up and connect the models that they ask.
+
+    A decider that needs no model leaves it alone, so no key is asked for on its behalf.
+
+    Parameters
+    ----------
+    deciding
+        The models, and what bounds the deciders.
+    names
+        The deciders.
+    calls
+        How models are called.
+    models
+        Several models, each of which every decider asks; () for that of `deciding` alone.
+    epochs
+        How often each question will be asked.
+    resumed
+        Of a run that goes on, what returns its spending outside of this process, which counts;
+        None for a new run.
+    given
+        Deciders and factories that no entry point names, by name.
+    chats
+        Chat models that no provider's name makes, by name.
+
+    Raises
+    ------
+    UsageError
+        A planner is named and no decider has one, or a setting that none of them has.
+    """
+    known = given or {}
+    ready = {name: made for name, made in known.items() if isinstance(made, Decider)}
+    factories = {
+        name: made if isinstance(made, DeciderFactory) else plugins.decider(name)
+        for name, made in ((name, known.get(name)) for name in names if name not in ready)
+    }
+    if factories:
+        _check_models(deciding, factories)
+    made_of = _contestants(deciding, factories, models or (deciding.model,))
+    contestants = {label: one for of in made_of.values() for label, one in of.items()}
+    used = tuple(dict.fromkeys(model for one in contestants.values() for model in one.asked))
+    made, warnings = _chats(used, deciding, epochs, calls, chats or {}, resumed=resumed is not None)
+    settings = Settings(
+        max_steps=deciding.max_steps,
+        max_parse_failures=deciding.max_parse_failures,
+        limits=replace(deciding.limits, scans=deciding.budget.scanned is not None),
+        display=deciding.display,
+        calls=calls.policy(deciding.seed, resumed or Usage),
+        protocol=deciding.protocol,
+        budget=_priced(deciding.budget, calls),
+    )
+    # In the order in which they were named, those that a caller made among them.
+    asked = {
+        label: one.answering if isinstance(one, _Contestant) else NO_MODEL
+        for name in names
+        for label, one in made_of.get(name, {name: None}).items()
+    }
+    return Connected(ready, contestants, settings, made, deciding.planning, asked, warnings)
+
+
+def _contestants(
+    deciding: Deciding, factories: Mapping[str, DeciderFactory], models: Sequence[ModelSpec]
+) -> dict[str, dict[str, _Contestant]]:
+    """Return each decider with its models, by what results call it: ``decider@model`` of several.
+
+    One that asks no model is there once.
+    """
+    shared = share_options(factories.values(), deciding.settings)
+    found: dict[str, dict[str, _Contestant]] = {}
+    for name, factory in factories.items():
+        asking = models if factory.needs_model else models[:1]
+        found[name] = {
+            name if len(asking) == 1 else f"{name}@{model.called}": _Contestant(
+                factory, shared[name], model, _asked_models(deciding, factory, model)
+            )
+            for model in asking
+        }
+    return found
+
+
+def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
+    """Return a budget with the prices by which its money is counted."""
+    if budget.cost is None or budget.price_input is not None:
+        return budget
+    prices = calls.prices
+    if prices is None:
+        raise UsageError(
+            "A budget in money (--max-cost) needs prices: give --price-input and --price-output, "
+            "for a million tokens each."
+        )
+    return replace(budget, price_input=prices.input, price_output=prices.output)
+
+
+def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
+    """Refuse what no decider would follow: it was meant for another one."""
+    planner, made = deciding.planner, factories.values()
+    if planner is not None and not any(factory.planner_apart for factory in made):
+        raise UsageError(
+            f"planner {planner.name} has no effect: none of {', '.join(factories)} lets "
+            f"another model plan{_as_others_do()}."
+        )
+    if not any(deciding.protocol in factory.protocols for factory in made):
+        raise UsageError(
+            f"protocol {deciding.protocol} has no effect: {', '.join(factories)} support "
+            "one protocol only. Leave it out."
+        )
+
+
+def _as_others_do() -> str:
+    """Return who does let another model plan, of all that are installed and can be loaded."""
+    apart = [made.name for made in plugins.deciders() if made.planner_apart]
+    return f", as {' and '.join(apart)} does" if apart else ""
+
+
+def _asked_models(
+    deciding: Deciding, made: DeciderFactory, model: ModelSpec
+) -> tuple[ModelSpec, ...]:
+    """Return the models that a decider asks, the planning one first."""
+    if not made.needs_model:
+        return ()
+    planning = deciding.planning if made.planner_apart else None
+    return (model,) if planning is None else (planning, model)
+
+
+_Chats = tuple[dict[ModelSpec, "BaseChatModel"], ...]
+
+
+def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
+    models: Sequence[ModelSpec],
+    deciding: Deciding,
+    epochs: int,
+    calls: CallOptions,
+    given: Mapping[str, BaseChatModel],
+    *,
+    resumed: bool,
+) -> tuple[_Chats, tuple[str, ...]]:
+    """Return the chat models of each epoch, and what there is to know of their cassette."""
+    if not models:  # and nothing that talks to one is imported
+        return ({},) * epochs, ()
+    from dqa.models.registry import Connection, chat_model, given_model
+
+    names = tuple(dict.fromkeys(model.name for model in models))
+    cassette = calls.cassette(names, resume=resumed)
+
+    def made(model: ModelSpec, seed: int) -> BaseChatModel:
+        if model.name in given:
+            connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
+            return given_model(model.name, given[model.name], connection)
+        connection = Connection(
+            *(_address(model), calls.timeout, cassette, calls.reply_limit),
+            reply_tokens=deciding.reply_tokens,
+        )
+        return chat_model(model.name, connection, seed, deciding.temperature)
+
+    asked = tuple({m: made(m, deciding.seed + later) for m in models} for later in range(epochs))
+    return asked, () if cassette is None else cassette.warnings
+
+
+def _address(model: ModelSpec) -> str | None:
+    if model.base_url is not None and ":***@" in model.base_url:
+        raise UsageError(
+            f"The address of {model.name}, {model.base_url}, was written without its password: "
+            "give the whole address (--base-url; of a planner --planner-base-url)."
+        )
+    return model.base_url

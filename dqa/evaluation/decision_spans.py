@@ -1,0 +1,91 @@
+"""The spans of runs and decisions, by OpenTelemetry's conventions for generative AI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dqa.core.decision import Decision, Ending
+from dqa.core.question import Question
+from dqa.core.spans import Span, current_span, said_by, start_span
+from dqa.evaluation.results import NO_MODEL, Outcome
+
+if TYPE_CHECKING:
+    from dqa.evaluation.keys import DecisionKey
+    from dqa.evaluation.plan import Setup
+    from dqa.evaluation.results import Result
+
+_FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Ending.CRASHED})
+
+
+def run_span(setup: Setup) -> Span:
+    """Return the span of a run, to enter."""
+    name = setup.questions.name
+    return start_span(
+        f"invoke_workflow {name}",
+        {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.agent.name": name,
+            "gen_ai.workflow.name": name,  # so earlier conventions call it
+            "dqa.run.deciders": tuple(setup.deciders),
+            "dqa.run.databases": tuple(setup.targets) or tuple(setup.places),
+            "dqa.run.epochs": setup.epochs,
+            "dqa.run.decisions": setup.size,
+        },
+    )
+
+
+def decision_span(key: DecisionKey, question: Question, situation: str | None = None) -> Span:
+    """Return the span of a decision, to enter."""
+    span = start_span(
+        f"invoke_agent {key.decider}",
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": key.decider,
+            "dqa.question": key.question,
+            "dqa.scenario": question.scenario,
+            "dqa.database": key.database,
+            "dqa.epoch": key.epoch,
+            "dqa.situation": situation,
+        },
+    )
+    asked = "\n\n".join(part for part in (question.text, question.rules) if part)
+    span.when_entered("gen_ai.input.messages", lambda: [said_by("user", asked)])
+    return span
+
+
+def tell_decision(span: Span, decision: Decision) -> None:
+    """Add to a span how a decision ended, and what it used."""
+    if not span:
+        return
+    span.set(
+        {
+            "dqa.ending": decision.ending.value,
+            "dqa.steps": decision.steps,
+            "dqa.statements": len(decision.evidence),
+            "dqa.plans": len(decision.plans),
+            "gen_ai.usage.input_tokens": decision.usage.input_tokens,
+            "gen_ai.usage.output_tokens": decision.usage.output_tokens,
+        }
+    )
+    if decision.answer:
+        span.say("gen_ai.output.messages", lambda: [said_by("assistant", decision.answer)])
+    if decision.ending in _FAILED:
+        span.fail(decision.ending.value, decision.error)
+
+
+def tell_result(result: Result) -> None:
+    """Add to the span of the decision that is being judged what it is worth."""
+    span = current_span()
+    if not span:
+        return
+    if result.model != NO_MODEL:
+        span.set({"gen_ai.request.model": result.model})
+    if result.outcome.judged:
+        span.happened(
+            "gen_ai.evaluation.result",
+            {
+                "gen_ai.evaluation.name": "decision",
+                "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
+                "gen_ai.evaluation.score.label": result.outcome.value,
+            },
+        )

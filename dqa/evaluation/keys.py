@@ -1,0 +1,31 @@
+"""What tells the decisions of a run apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+
+class DecisionKey(NamedTuple):
+    """A question, the database that it is asked about, who decides, and which repeat it is."""
+
+    question: str
+    database: str
+    decider: str
+    epoch: int = 1
+
+    @classmethod
+    def of_line(cls, written: Mapping[str, Any]) -> Self:
+        """Read the key of a line; one that an earlier version wrote is of the first epoch."""
+        question, database, decider = (written[name] for name in cls._fields[:3])
+        return cls(question, database, decider, written.get("epoch", 1))
+
+    @property
+    def requester(self) -> tuple[str, ...]:
+        """The names in which this decision asks its models."""
+        named = (self.question, self.database, self.decider)
+        return named if self.epoch == 1 else (*named, f"epoch {self.epoch}")
+
+    def __str__(self) -> str:
+        repeat = "" if self.epoch == 1 else f", epoch {self.epoch}"
+        return f"{self.question}, decided by {self.decider} on {self.database}{repeat}"

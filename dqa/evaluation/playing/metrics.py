@@ -1,0 +1,309 @@
+"""What games are measured by: payoffs, rational degree, actions, and the world's own facts.
+
+A game and its mirror share a deal, whose luck cancels between them, so the deal is the unit of
+every interval, and of a deal of which one half is missing nothing counts. Contestants play the same
+deals against everybody, so deals are the clusters of means over opponents, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum, inf, sqrt
+from typing import TypeAlias
+
+from pydantic import Field
+
+from dqa.core.records import Record
+from dqa.evaluation.playing.records import PlayedGame
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.statistics.clusters import Estimate, t_quantile
+
+AGREEMENT = "agreed"
+"""The fact by which a world says whether a game ended in an agreement: payoffs are then also told
+of agreed games alone, as the score (Lewis et al., 2017, section 5.1)."""
+
+
+class GameFigures(Record):
+    """What the games of a player against one opponent, or against all, came to.
+
+    Attributes
+    ----------
+    player, opponent
+        Who played; an opponent of None is the mean over all of them, each of which counts the same.
+    model
+        What answered behind them.
+    games, deals
+        How many games count, and how many deals they stand on.
+    failed
+        Games that a failing server, a spent budget or a bug ended: they are played again.
+    unpaired
+        Games that came to their end and whose mirror is missing: they do not count.
+    payoff
+        What the player got, a game.
+    score
+        The same over games that ended in an agreement, of a world that tells. Its interval counts
+        the deals with an agreement alone: how many there are is itself left to the players.
+    reference, rational
+        Whom decisions are compared with, and the share of the player's that choose as it does
+        (BIDDER, section 3.1.3, equation 6).
+    moves, fallbacks
+        How many moves the player made, and how many were the position's fallback.
+    opponent_moves, opponent_fallbacks
+        The opponent's.
+    actions
+        How often the player took which action (BIDDER, figure 3).
+    facts
+        The world's own: the share of games of which it is true, or its mean; of games that have
+        no value for it nothing counts.
+    agreed_facts
+        The same over games that ended in an agreement, of a world that tells.
+    """
+
+    player: str
+    opponent: str | None
+    model: str
+    games: int = Field(ge=0)
+    deals: int = Field(ge=0)
+    failed: int = Field(ge=0)
+    unpaired: int = Field(ge=0)
+    payoff: Estimate | None
+    score: Estimate | None
+    reference: str | None
+    rational: Estimate | None
+    moves: int = Field(ge=0)
+    fallbacks: int = Field(ge=0)
+    opponent_moves: int = Field(ge=0)
+    opponent_fallbacks: int = Field(ge=0)
+    actions: dict[str, int]
+    facts: dict[str, Estimate]
+    agreed_facts: dict[str, Estimate]
+
+
+class PlayFigures(Record):
+    """A run of games in figures.
+
+    Attributes
+    ----------
+    world
+        What was played.
+    mirrored
+        Whether every deal was played twice, with the hidden things swapped.
+    pairs
+        Every player against every opponent, in the order of the run.
+    players
+        Every player over all opponents.
+    """
+
+    world: str
+    mirrored: bool
+    pairs: tuple[GameFigures, ...]
+    players: tuple[GameFigures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How much there is of one thing for one of another, game by game.
+
+    Attributes
+    ----------
+    amounts, counts
+        By game; counts of 1 make it a mean.
+    deals
+        What each game stands on.
+    """
+
+    amounts: tuple[float, ...]
+    counts: tuple[float, ...]
+    deals: tuple[Hashable, ...]
+
+
+def mean_of_ratios(
+    ratios: Sequence[Ratio], least: float = -inf, most: float = inf
+) -> Estimate | None:
+    """Return the mean of ratios that stand on the same deals, with its 95 % interval.
+
+    The error is that of the Taylor linearisation, added up by deal over all ratios, with G/(G - 1)
+    and G - 1 degrees of freedom for G deals (Cochran, 1977, "Sampling Techniques", section 6.4).
+    Of one ratio whose counts are 1 and deals of one size that is Student's interval of the deals'
+    means. A ratio that stands on one deal tells nothing of how far it varies, and would count as
+    one that does not vary at all: then there is no interval.
+
+    Parameters
+    ----------
+    ratios
+        Each counts the same; those that count nothing are left out.
+    least, most
+        What no such mean can go beyond: ends of the interval are cut there.
+
+    Returns
+    -------
+    None where nothing was counted.
+    """
+    told = [ratio for ratio in ratios if fsum(ratio.counts)]
+    if not told:
+        return None
+    by_deal: dict[Hashable, list[float]] = {}
+    values = []
+    for ratio in told:
+        total = fsum(ratio.counts)
+        value = fsum(ratio.amounts) / total
+        values.append(value)
+        for amount, count, deal in zip(ratio.amounts, ratio.counts, ratio.deals, strict=True):
+            share = (amount - value * count) / (total * len(told))
+            by_deal.setdefault(deal, []).append(share)
+    mean, games, deals = fsum(values) / len(values), sum(len(r.deals) for r in told), len(by_deal)
+    if any(_stands_on_one_deal(ratio) for ratio in told):
+        return Estimate(value=mean, observations=games, clusters=deals)
+    squares = fsum(fsum(shares) ** 2 for shares in by_deal.values())
+    error = sqrt(squares * deals / (deals - 1))
+    reach = t_quantile(deals - 1.0) * error
+    return Estimate(
+        value=mean,
+        low=max(least, mean - reach),
+        high=min(most, mean + reach),
+        standard_error=error,
+        degrees_of_freedom=deals - 1.0,
+        observations=games,
+        clusters=deals,
+    )
+
+
+def _stands_on_one_deal(ratio: Ratio) -> bool:
+    counted = zip(ratio.deals, ratio.counts, strict=True)
+    return len({deal for deal, count in counted if count}) == 1
+
+
+_Played: TypeAlias = tuple[Result, PlayedGame]
+
+
+def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
+    """Return what the games of a run came to.
+
+    Parameters
+    ----------
+    results
+        Of a run of games, in its order.
+    mirrored
+        Whether every deal is played twice.
+    """
+    pairs: dict[tuple[str, str], list[_Played]] = {}
+    world = ""
+    for result in results:
+        if result.game is not None:
+            world = result.game.world
+            named = (result.game.player, result.game.opponent)
+            pairs.setdefault(named, []).append((result, result.game))
+    whole = {named: _whole(found, mirrored=mirrored) for named, found in pairs.items()}
+    players: dict[str, list[tuple[str, str]]] = {}
+    for named in pairs:
+        players.setdefault(named[0], []).append(named)
+    return PlayFigures(
+        world=world,
+        mirrored=mirrored,
+        pairs=tuple(_figures(*named, [pairs[named]], [whole[named]]) for named in pairs),
+        players=tuple(
+            _figures(player, None, [pairs[one] for one in faced], [whole[one] for one in faced])
+            for player, faced in players.items()
+        ),
+    )
+
+
+def _deal(game: _Played) -> Hashable:
+    return game[1].seed
+
+
+def _whole(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
+    """Return the games that came to their end, of deals of which nothing is missing."""
+    ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
+    if not mirrored:
+        return ended
+    halves = {(_deal(one), one[0].epoch, one[1].mirrored) for one in ended}
+    return [one for one in ended if (_deal(one), one[0].epoch, not one[1].mirrored) in halves]
+
+
+def _figures(
+    player: str,
+    opponent: str | None,
+    found: Sequence[Sequence[_Played]],
+    counted: Sequence[Sequence[_Played]],
+) -> GameFigures:
+    """Return the figures of games by opponent: all of them, and those that count."""
+    every = [one for games in found for one in games]
+    games = [one for of in counted for one in of]
+    ended = sum(result.outcome is Outcome.PLAYED for result, _ in every)
+    models = dict.fromkeys(result.model for result, _ in every)
+    agreements = any(AGREEMENT in game.facts for _, game in games)
+    return GameFigures(
+        player=player,
+        opponent=opponent,
+        model=", ".join(models),
+        games=len(games),
+        deals=len({_deal(one) for one in games}),
+        failed=sum(result.outcome.repeated for result, _ in every),
+        unpaired=ended - len(games),
+        payoff=mean_of_ratios([_values(of) for of in counted]),
+        score=mean_of_ratios([_values(_agreed(of)) for of in counted]) if agreements else None,
+        reference=next((game.reference for _, game in games), None),
+        rational=mean_of_ratios([_compared(of) for of in counted], 0.0, 1.0),
+        moves=sum(game.moves[game.seats[0]] for _, game in games),
+        fallbacks=sum(game.fallbacks[game.seats[0]] for _, game in games),
+        opponent_moves=sum(game.moves[game.seats[1]] for _, game in games),
+        opponent_fallbacks=sum(game.fallbacks[game.seats[1]] for _, game in games),
+        actions=_actions(games),
+        facts=_facts(counted),
+        agreed_facts=_facts([_agreed(of) for of in counted]) if agreements else {},
+    )
+
+
+def _actions(games: Iterable[_Played]) -> dict[str, int]:
+    """Return how often the player took which action."""
+    counted: Counter[str] = Counter()
+    for _, game in games:
+        counted.update(game.actions[game.seats[0]])
+    return dict(sorted(counted.items()))
+
+
+def _values(games: Sequence[_Played]) -> Ratio:
+    return _means([(result.value or 0.0, game) for result, game in games])
+
+
+def _means(values: Sequence[tuple[float, PlayedGame]]) -> Ratio:
+    deals = tuple(game.seed for _, game in values)
+    return Ratio(tuple(value for value, _ in values), (1.0,) * len(values), deals)
+
+
+def _agreed(games: Sequence[_Played]) -> list[_Played]:
+    return [one for one in games if one[1].facts.get(AGREEMENT) is True]
+
+
+def _compared(games: Sequence[_Played]) -> Ratio:
+    return Ratio(
+        tuple(float(game.agreed) for _, game in games),
+        tuple(float(game.compared) for _, game in games),
+        tuple(game.seed for _, game in games),
+    )
+
+
+def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:
+    """Return the means of the facts that are numbers or true and false."""
+    names = dict.fromkeys(name for games in counted for _, game in games for name in game.facts)
+    found: dict[str, Estimate] = {}
+    for name in names:
+        ratios = []
+        values = [game.facts.get(name) for games in counted for _, game in games]
+        for games in counted:
+            told = [(game.facts.get(name), game) for _, game in games]
+            ratios.append(
+                _means([(float(fact), game) for fact, game in told if _is_number(fact)])  # type: ignore[arg-type]
+            )
+        shares = all(isinstance(value, bool) for value in values if _is_number(value))
+        mean = mean_of_ratios(ratios, *((0.0, 1.0) if shares else ()))
+        if mean is not None:
+            found[name] = mean
+    return found
+
+
+def _is_number(fact: object) -> bool:
+    return isinstance(fact, bool | int | float)

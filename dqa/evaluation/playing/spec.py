@@ -1,0 +1,184 @@
+"""What is played, as data: a world, who plays whom, how many games, and from which seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Unpack
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from dqa.core.errors import UsageError
+from dqa.evaluation.spec import Deciding, DecidingFields, ModelSpec
+
+PLAY_VERSION = 1
+DEALS = 1_000_000
+"""The most deals of a run; so many seeds lie between those of two runs."""
+
+SCRIPTED = "scripted"
+"""The short name of the usual scripted model."""
+_MODEL = "@"
+"""Between a decider's name and its model's."""
+
+
+class PlayFields(DecidingFields, total=False):
+    """The fields of a `PlaySpec` beside world and pairs, as keyword arguments."""
+
+    games: int
+    mirror: bool
+    epochs: int
+    reference: str | None
+
+
+class PlaySpecFields(PlayFields):
+    """The fields of a `PlaySpec`, as keyword arguments."""
+
+    world: str
+    pairs: Sequence[tuple[str, str]]
+
+
+def _as_pair(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Pair: TypeAlias = Annotated[tuple[str, str], BeforeValidator(_as_pair)]
+"""A player and an opponent."""
+
+
+class PlaySpec(Deciding):
+    """What is played: a world, contestants in pairs, and games.
+
+    A contestant is one of the world's own programs, or else a decider, by name: one that asks a
+    model asks `model`, or the one behind ``@`` (``bidder@openai:gpt-5``). The settings of the world
+    stand among `settings`, behind its name.
+
+    Attributes
+    ----------
+    version
+        Of this form.
+    world
+        By name.
+    pairs
+        Who plays whom: player and opponent. Each is there once.
+    games
+        How many deals.
+    mirror
+        Whether each is played a second time with the hidden things swapped: game and mirror are
+        then one unit of every interval.
+    epochs
+        How often each game is played: the first time with `seed`, then what players draw at random
+        comes from the next ones. The deals stay the same.
+    reference
+        One of the world's programs, whom the player's decisions are compared with; None for none.
+
+    Raises
+    ------
+    UsageError
+        A field is wrong, or the version is a newer one.
+    """
+
+    version: Literal[1] = 1
+    world: str
+    pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
+    games: Annotated[int, Field(ge=1, le=DEALS)] = 100
+    mirror: bool = False
+    epochs: Annotated[int, Field(ge=1)] = 1
+    reference: str | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[PlaySpecFields]) -> None: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        if not isinstance(given, Mapping):
+            return given
+        version = given.get("version", PLAY_VERSION)
+        if version != PLAY_VERSION:
+            raise UsageError(
+                f"This PlaySpec is of version {version!r}, and this dqa reads versions up to "
+                f"{PLAY_VERSION}: use the dqa that wrote it, or write it again."
+            )
+        return given
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _scripted(cls, given: object) -> object:
+        """Let the short name stand for the usual scripted model."""
+        if given == SCRIPTED:
+            return cls.model_fields["model"].default
+        if isinstance(given, ModelSpec) and given.name == SCRIPTED:
+            return given.changed(name=cls.model_fields["model"].default.name)
+        return given
+
+    @field_validator("pairs")
+    @classmethod
+    def _each_once(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        return tuple(dict.fromkeys(pairs))
+
+    @property
+    def contestants(self) -> tuple[str, ...]:
+        """Everybody who plays, each once: players first."""
+        players, opponents = zip(*self.pairs, strict=True)
+        return tuple(dict.fromkeys((*players, *opponents)))
+
+    @property
+    def size(self) -> int:
+        """How many games there are to play."""
+        return self.games * len(self.pairs) * self.epochs * (2 if self.mirror else 1)
+
+    def deal(self, number: int) -> int:
+        """Return the seed of a deal, from 1; runs of two seeds have no deal in common."""
+        return self.seed * DEALS + number
+
+    def first_number(self, match: int) -> int:
+        """Return what to add to a world's numbers, so that a run's games are numbered from 1.
+
+        Worlds number games by twice their seed, and one more for a mirrored one; the games of two
+        matches, which have the same seeds, must not have the same numbers.
+        """
+        return 2 * (match * self.games - self.deal(1)) + 1
+
+    @property
+    def told(self) -> str:
+        """What is played, in a few words."""
+        mirrored = ", each with its mirror" if self.mirror else ""
+        games = "1 game" if self.games == 1 else f"{self.games} games"
+        return f"{games} of {self.world}{mirrored}, seed {self.seed}"
+
+    @property
+    def world_settings(self) -> dict[str, str]:
+        """Those of `settings` that are the world's, by their fields."""
+        return dict(_split(self.settings, self.world)[0])
+
+    @property
+    def decider_settings(self) -> dict[str, str]:
+        """Those of `settings` that are deciders'."""
+        return dict(_split(self.settings, self.world)[1])
+
+    def model_of(self, contestant: str) -> ModelSpec:
+        """Return the model that a contestant asks, if it asks one."""
+        _, mark, name = contestant.partition(_MODEL)
+        if not mark or name == self.model.called:
+            return self.model
+        if not name:
+            raise UsageError(f"'{contestant}' names no model: write NAME or NAME@PROVIDER:MODEL.")
+        same = name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
+        return ModelSpec(name=name, base_url=self.model.base_url if same else None)
+
+
+def decider_of(contestant: str) -> str:
+    """Return the name of a contestant without that of its model."""
+    return contestant.partition(_MODEL)[0]
+
+
+def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, ...]:
+    """Return every player with every opponent."""
+    faced = tuple(opponents)
+    return tuple((player, opponent) for player in players for opponent in faced)
+
+
+def _split(settings: Mapping[str, str], world: str) -> tuple[dict[str, str], dict[str, str]]:
+    prefix = f"{world}."
+    own = {n.removeprefix(prefix): v for n, v in settings.items() if n.startswith(prefix)}
+    return own, {name: v for name, v in settings.items() if not name.startswith(prefix)}

@@ -1,0 +1,1 @@
+"""Where runs are kept: folders of JSON lines, and stores in SQL databases."""

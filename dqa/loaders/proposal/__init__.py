@@ -1,0 +1,1 @@
+"""A scenario's folder proposed from what a live database says of itself."""

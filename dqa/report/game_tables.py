@@ -1,0 +1,167 @@
+"""The tables of a run of games: every player against every opponent, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dqa.core.text import counted, visible
+from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
+from dqa.evaluation.results import NO_MODEL
+from dqa.models.registry import is_scripted
+from dqa.report.tables import Spending, model_line
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dqa.evaluation.statistics.clusters import Estimate
+
+_MEAN = "Mean"
+_MOST_ACTIONS = 8
+"""Actions whose shares a table has; more are proposals, of which no share says anything."""
+
+
+def game_tables(found: PlayFigures) -> list[tuple[str, Table]]:
+    """Return the tables of a run of games, each under its title."""
+    tables = [("Payoff of the player a game, with its 95 % interval", _grid(found, _payoff))]
+    if any(one.rational is not None for one in found.pairs):
+        reference = next(one.reference for one in found.pairs if one.reference)
+        title = f"Rational degree: decisions as {reference} makes them, in %"
+        tables.append((title, _grid(found, _rational)))
+    if any(one.score is not None for one in found.pairs):
+        tables.append(
+            ("Score: payoff of the player a game with an agreement", _grid(found, _score))
+        )
+    if any(one.facts for one in found.pairs):
+        tables.append(("What else the world tells, as means and shares a game", _facts(found)))
+    if 0 < len(_actions(found)) <= _MOST_ACTIONS:
+        tables.append(("Actions of the player, in %", _action_table(found)))
+    return tables
+
+
+def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -> list[str]:
+    """Return what is said below the tables: what counts, who answered, and what it took."""
+    games = sum(one.games for one in found.pairs)
+    mirrored = ", each played twice with the hidden things swapped" if found.mirrored else ""
+    on = f"on deals that all pairs share{mirrored}"
+    lines = [
+        f"{counted(games, 'game')} of {found.world} {on}; a deal is the unit of every interval."
+    ]
+    lines += _warnings(found)
+    asked = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
+    lines += map(model_line, asked)
+    if any(map(is_scripted, asked)):
+        lines.append(
+            "Scripted players follow a program: how they compare says nothing about language "
+            "models."
+        )
+    return [*lines, str(spent)]
+
+
+def _warnings(found: PlayFigures) -> list[str]:
+    """Return how many moves and games are not what was decided, by contestant."""
+    fallbacks: dict[str, list[int]] = {}
+    for one in found.pairs:
+        by_seat = (one.player, one.fallbacks, one.moves)
+        against = (one.opponent or "", one.opponent_fallbacks, one.opponent_moves)
+        for name, wrong, moves in (by_seat, against):
+            sums = fallbacks.setdefault(name, [0, 0])
+            sums[0] += wrong
+            sums[1] += moves
+    lines = [
+        f"{visible(name)} named no legal action in {wrong} of {counted(moves, 'move')}: the most "
+        "cautious one counted."
+        for name, (wrong, moves) in fallbacks.items()
+        if wrong
+    ]
+    failed, unpaired = (sum(getattr(one, of) for one in found.pairs) for of in _NOT_COUNTED)
+    if failed:
+        lines.append(f"{counted(failed, 'game')} did not come to an end and will be played again.")
+    if unpaired:
+        lines.append(f"{counted(unpaired, 'game')} without a mirror: not counted.")
+    return lines
+
+
+_NOT_COUNTED = ("failed", "unpaired")
+
+
+def estimate_text(found: Estimate | None, scale: float = 1.0, digits: int = 2) -> str:
+    """Return a figure with its interval below; a dash where there is none."""
+    if found is None:
+        return "-"
+    told = f"{_number(found.value * scale, digits)}"
+    if found.low is None or found.high is None:
+        return told
+    low, high = (_number(end * scale, digits) for end in (found.low, found.high))
+    return f"{told}\n[{low}, {high}]"
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # and no minus before zero
+
+
+def _payoff(one: GameFigures) -> str:
+    return estimate_text(one.payoff)
+
+
+def _score(one: GameFigures) -> str:
+    return estimate_text(one.score)
+
+
+def _rational(one: GameFigures) -> str:
+    return estimate_text(one.rational, 100.0, 1)
+
+
+def _grid(found: PlayFigures, cell: Callable[[GameFigures], str]) -> Table:
+    """Return a table of a row a player and a column an opponent, with the mean over all."""
+    opponents = list(dict.fromkeys(one.opponent or "" for one in found.pairs))
+    cells = {(one.player, one.opponent): cell(one) for one in found.pairs}
+    shown = _new_table("Player", [*opponents, *([_MEAN] if len(opponents) > 1 else [])])
+    for one in found.players:
+        row = [cells.get((one.player, opponent), "-") for opponent in opponents]
+        _add_row(shown, one.player, [*row, *([cell(one)] if len(opponents) > 1 else [])])
+    return shown
+
+
+def _facts(found: PlayFigures) -> Table:
+    names = list(dict.fromkeys(name for one in found.pairs for name in one.facts))
+    agreed = [n for n in names if n != AGREEMENT and any(one.agreed_facts for one in found.pairs)]
+    columns = [*names, *(f"{name},\nof agreed" for name in agreed)]
+    shown = _new_table("Player and opponent", columns)
+    for one in found.pairs:
+        row = [estimate_text(one.facts.get(name)) for name in names]
+        row += [estimate_text(one.agreed_facts.get(name)) for name in agreed]
+        _add_row(shown, f"{one.player}\n{one.opponent}", row)
+    return shown
+
+
+def _actions(found: PlayFigures) -> list[str]:
+    return list(dict.fromkeys(action for one in found.players for action in sorted(one.actions)))
+
+
+def _action_table(found: PlayFigures) -> Table:
+    actions = _actions(found)
+    shown = _new_table("Player", [*actions, "moves"])
+    for one in found.players:
+        of = sum(one.actions.values())
+        shares = [100.0 * one.actions.get(action, 0) / of if of else 0.0 for action in actions]
+        _add_row(shown, one.player, [*(f"{share:.1f}" for share in shares), str(of)])
+    return shown
+
+
+def _new_table(first: str, columns: Sequence[str]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    table.add_column(first, no_wrap=True)
+    for name in columns:
+        shown = Text("\n".join(map(visible, name.split("\n"))))
+        table.add_column(shown, justify="right", no_wrap=True)
+    return table
+
+
+def _add_row(table: Table, name: str, cells: Sequence[str]) -> None:
+    from rich.text import Text
+
+    table.add_row(Text("\n".join(map(visible, name.split("\n")))), *map(Text, cells))

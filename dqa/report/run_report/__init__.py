@@ -1,0 +1,1 @@
+"""The report of runs: typed figures first, then one page that shows them."""

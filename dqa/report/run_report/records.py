@@ -1,0 +1,320 @@
+"""What a report says, as data: every number that its page shows is a field of one of these."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from dqa.core.database import Kind
+from dqa.core.pictures import Picture
+from dqa.core.question import Candidate
+from dqa.core.records import Record
+from dqa.evaluation.results import Goal, Outcome
+from dqa.evaluation.statistics import EpochStatistics, Estimate, PairComparison
+
+REPORT_VERSION = 1
+
+
+class Contestant(Record):
+    """Who decided: a decider of a run.
+
+    Attributes
+    ----------
+    name
+        What the report calls it: the decider, and of several runs with one of that name its run.
+    run
+        The place of its run in `Report.runs`.
+    model, scripted
+        What answered, and whether that was a program.
+    """
+
+    name: str
+    run: int = Field(ge=0)
+    decider: str
+    model: str
+    scripted: bool
+
+
+class Accuracy(Record):
+    """How often a contestant was right on one scenario and database.
+
+    Attributes
+    ----------
+    accuracy
+        The share of the judged decisions; None where nothing was judged.
+    low, high
+        Its 95 % interval, which allows for the situations that questions share, and for questions
+        asked several times; that by questions where all stand on a single situation.
+    wilson_low, wilson_high
+        The interval that takes questions for independent, however often each was asked.
+    situations
+        How many situations the judged questions stand on; None where that is not known.
+    """
+
+    contestant: int = Field(ge=0)
+    scenario: str
+    database: str
+    kind: Kind
+    decisions: int = Field(ge=0)
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+    accuracy: float | None = Field(ge=0, le=1)
+    low: float | None = Field(ge=0, le=1)
+    high: float | None = Field(ge=0, le=1)
+    wilson_low: float | None = Field(ge=0, le=1)
+    wilson_high: float | None = Field(ge=0, le=1)
+    situations: int | None = Field(ge=1)
+    mean_relative_regret: float | None
+    mean_tokens: float | None
+    mean_steps: float | None
+
+
+class Reference(Record):
+    """What a scenario's best heuristic reaches, and chance, in the same run's questions."""
+
+    run: int = Field(ge=0)
+    scenario: str
+    shortcut: str | None
+    shortcut_share: float | None
+    chance: float | None
+
+
+class Total(Record):
+    """A contestant over everything that it decided.
+
+    Attributes
+    ----------
+    accuracy, low, high, wilson_low, wilson_high, situations
+        As in `Accuracy`, over all scenarios and databases.
+    relative_regret, rank
+        Means over the decisions that chose something, with intervals of the same kind; 1 is the
+        best rank.
+    tokens, steps, cost
+        Means over the judged decisions; `cost` where the run has prices.
+    cost_per_right
+        All that the judged decisions cost, a right one of them.
+    """
+
+    contestant: int = Field(ge=0)
+    decisions: int = Field(ge=0)
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+    accuracy: float | None = Field(ge=0, le=1)
+    low: float | None = Field(ge=0, le=1)
+    high: float | None = Field(ge=0, le=1)
+    wilson_low: float | None = Field(ge=0, le=1)
+    wilson_high: float | None = Field(ge=0, le=1)
+    situations: int | None = Field(ge=1)
+    relative_regret: Estimate | None
+    rank: Estimate | None
+    tokens: float | None
+    steps: float | None
+    cost: float | None
+    tokens_per_right: float | None
+    cost_per_right: float | None
+    pareto: bool = Field(description="whether no other is as right for less, or more for as much")
+
+
+class Pair(Record):
+    """Two contestants on the questions that both answered, as ``dqa compare`` has them.
+
+    Attributes
+    ----------
+    first, second
+        Who they are; differences are the first's minus the second's.
+    """
+
+    first: int = Field(ge=0)
+    second: int = Field(ge=0)
+    figures: PairComparison
+
+
+class Epochs(Record):
+    """What asking every question several times tells of a contestant."""
+
+    contestant: int = Field(ge=0)
+    figures: EpochStatistics
+
+
+Chart = Literal["replanning", "failures", "regret", "classes"]
+
+
+class Share(Record):
+    """A part of a contestant's decisions in one of the stacked charts.
+
+    Attributes
+    ----------
+    count, of
+        How many, of how many decisions of the contestant in this chart.
+    correct
+        How many of them are right.
+    """
+
+    contestant: int = Field(ge=0)
+    chart: Chart
+    part: str
+    count: int = Field(ge=0)
+    of: int = Field(ge=0)
+    correct: int = Field(ge=0, default=0)
+
+
+class DecisionRow(Record):
+    """A decision in the list.
+
+    Attributes
+    ----------
+    trace
+        The block of the page that holds its trace, and its place there; None where it is left out.
+    """
+
+    contestant: int = Field(ge=0)
+    database: str
+    epoch: int = Field(default=1, ge=1)
+    outcome: Outcome
+    choice: Candidate | None
+    value: float | None
+    regret: float | None
+    relative_regret: float | None
+    rank: int | None
+    steps: int
+    statements: int
+    plans: int
+    tokens: int
+    error: str | None
+    ended_by: str | None
+    trace: tuple[int, int] | None = None
+
+
+class QuestionRow(Record):
+    """A question in the list, with every decision on it.
+
+    Attributes
+    ----------
+    id
+        Unique in the report.
+    key
+        What commands call it.
+    text
+        As deciders read it; None where the questions are not at hand.
+    official, ties
+        The official answer, and the best decisions, of very many the first.
+    truth
+        The block of the page that holds what every candidate leads to, and its place there.
+    """
+
+    id: str
+    key: str
+    scenario: str
+    text: str | None
+    tags: tuple[str, ...]
+    official: Candidate | None
+    ties: tuple[Candidate, ...]
+    tied: int = Field(ge=0, description="how many are as good as the best")
+    best_value: float | None
+    baseline: float | None
+    goal: Goal | None
+    unit: str
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+    mean_relative_regret: float | None
+    truth: tuple[int, int] | None = None
+    decisions: tuple[DecisionRow, ...]
+
+
+class RunFacts(Record):
+    """A run of the report: what it is called, how far it is, and what it was made with.
+
+    Attributes
+    ----------
+    complete
+        Whether all planned decisions were made and judged; None where nobody knows.
+    facts
+        What belongs to it, by name, in words.
+    notes
+        What has to be known to read its figures: what counts as right, which models answered.
+    """
+
+    name: str
+    planned: int | None
+    made: int
+    judged: int
+    correct: int
+    failed: int
+    unlabelled: int
+    complete: bool | None
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+
+class Report(Record):
+    """What a report says.
+
+    Attributes
+    ----------
+    intervals
+        What the intervals allow for, in words.
+    pairs
+        Every two contestants that were judged by one measure on questions that they share; their
+        p-values are corrected for all of them.
+    best
+        The contestant that is right most often among those of `pairs`; None where there is none.
+    epochs
+        By contestant, scenario and database; empty of a single epoch.
+    pictures
+        Why there is no picture of the ground truth, where there is none.
+    traces
+        Why some traces are left out of the page, where some are.
+    stamp
+        Changes whenever what the report says does.
+    """
+
+    version: Literal[1] = 1
+    title: str
+    runs: tuple[RunFacts, ...]
+    contestants: tuple[Contestant, ...]
+    databases: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    accuracies: tuple[Accuracy, ...]
+    references: tuple[Reference, ...]
+    totals: tuple[Total, ...]
+    intervals: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    best: int | None
+    epochs: tuple[Epochs, ...]
+    shares: tuple[Share, ...]
+    questions: tuple[QuestionRow, ...]
+    pictures: str | None = None
+    traces: str | None = None
+    stamp: str = ""
+
+
+class CandidateOutcome(Record):
+    """What a candidate leads to, and its place: 1 for the best."""
+
+    candidate: Candidate
+    value: float
+    rank: int = Field(ge=1)
+
+
+class QuestionTruth(Record):
+    """What every candidate of a question leads to, and a picture of it where somebody draws one.
+
+    Attributes
+    ----------
+    text, rules
+        The question and its rules, as deciders read them; None where they are not at hand.
+    outcomes
+        The best first; of very many the best, the worst and all that were chosen.
+    total
+        How many candidates there are.
+    values
+        Those of all candidates, in the order of their ranks; of very many, evenly picked ones.
+    """
+
+    text: str | None = None
+    rules: str | None = None
+    outcomes: tuple[CandidateOutcome, ...] = ()
+    total: int | None = None
+    values: tuple[float, ...] = ()
+    picture: Picture | None = None

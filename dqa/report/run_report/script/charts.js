@@ -1,0 +1,243 @@
+// The charts of the summary. Each is drawn for the width that it has, with its figures below.
+const INK = { class: "ink" };
+const AXIS = { class: "axis" };
+
+function chart(title, about, draw, titles, rows) {
+  return el("figure", { class: "chart" },
+    el("figcaption", {}, el("h3", {}, title), about ? el("p", { class: "muted" }, about) : null),
+    draw, figuresTable(titles, rows));
+}
+
+function frame(width, height, title, ...children) {
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title },
+    svg("title", {}, title), children);
+}
+
+// The names beside a chart's rows: how wide they are, how high each, and what draws one around `y`.
+function nameColumn(names, width) {
+  const longest = Math.max(...names.map((name) => name.length));
+  const left = Math.min(12 + 7 * longest, Math.max(140, 0.36 * width));
+  const linesOf = (name) => nameLines(name, Math.floor((left - 12) / 6.6));
+  return {
+    left,
+    height: (name) => 13 * linesOf(name).length,
+    draw: (name, y) => {
+      const lines = linesOf(name);
+      return svg("text", { class: "name", "text-anchor": "end" }, svg("title", {}, name), lines.map((line, row) =>
+        svg("tspan", { x: left - 10, y: y + 4 + 13 * (row - (lines.length - 1) / 2) }, line)));
+    },
+  };
+}
+
+function percentAxis(left, right, top, bottom) {
+  const x = (share) => left + share * (right - left);
+  const step = right - left < 260 ? 0.5 : 0.25;
+  const lines = [];
+  for (let share = 0; share <= 1.001; share += step) {
+    lines.push(svg("line", { x1: x(share), x2: x(share), y1: top, y2: bottom, ...AXIS }));
+    lines.push(text(x(share), bottom + 14, `${Math.round(100 * share)}`, { class: "tick", "text-anchor": "middle" }));
+  }
+  return [x, lines];
+}
+
+// Shares of deciders on databases as points, each with the line from `low` to `high` around it.
+function sharesChart(report, title, shown, said, references = []) {
+  return fitted((width) => {
+    const names = nameColumn(shown.map(({ name }) => name), width);
+    const { left } = names;
+    const right = width - 74;
+    const rowOf = (one) => Math.max(16 * one.cells.length, names.height(one.name) - 6);
+    const height = shown.reduce((sum, one) => sum + 14 + rowOf(one), 26);
+    const [x, lines] = percentAxis(left, right, 16, height);
+    const marks = [];
+    let y = 26;
+    for (const one of shown) {
+      const below = y + rowOf(one) + 14;
+      const middle = (y + below - 30) / 2;
+      marks.push(names.draw(one.name, middle));
+      y = middle - 8 * (one.cells.length - 1);
+      for (const cell of one.cells) {
+        const place = report.databases.indexOf(cell.database);
+        if (cell.share !== null) {
+          marks.push(svg("g", { class: `c${place % 8}` }, svg("title", {}, `${one.name} on ${cell.database}: ${said(cell)}`),
+            svg("line", { x1: x(cell.low), x2: x(cell.high), y1: y, y2: y, class: "whisker" }),
+            shape(place, x(cell.share), y, 4.5, { class: "point" })));
+          marks.push(text(width - 4, y + 4, percent(cell.share), { class: "value", "text-anchor": "end" }));
+        }
+        y += 16;
+      }
+      y = below;
+    }
+    for (const [share, name, kind] of references) {
+      if (share === null) continue;
+      const anchor = share > 0.8 ? "end" : share < 0.15 ? "start" : "middle";
+      marks.unshift(svg("line", { x1: x(share), x2: x(share), y1: 14, y2: height, class: `reference ${kind}` }),
+        text(x(share), 9, name, { class: "tick", "text-anchor": anchor }));
+    }
+    return frame(width, height + 20, title, lines, marks);
+  });
+}
+
+function byContestant(report, cells) {
+  return report.contestants.map((one, place) => ({
+    name: one.name, cells: cells.filter((cell) => cell.contestant === place),
+  })).filter((one) => one.cells.length);
+}
+
+function accuracyChart(report, scenario) {
+  const shown = byContestant(report, report.accuracies.filter((one) => one.scenario === scenario)
+    .map((one) => ({ ...one, share: one.accuracy })));
+  const references = report.references.filter((one) => one.scenario === scenario);
+  const said = (cell) => `${percent(cell.share)} (${cell.correct}/${cell.judged}), 95 % interval ${interval(cell.low, cell.high)}`;
+  const about = references.length && references[0].shortcut
+    ? `Right answers in %, with 95 % intervals. The best shortcut is ${references[0].shortcut}.`
+    : "Right answers in %, with 95 % intervals.";
+  return chart(capital(scenario), about,
+    sharesChart(report, `Accuracy: ${scenario}`, shown, said, references.flatMap((one) =>
+      [[one.shortcut_share, "best shortcut", "shortcut"], [one.chance, "chance", "chance"]])),
+    ["Decider", "Database", "Right", "Judged", "Accuracy", "95 % interval", "By questions", "Situations"],
+    shown.flatMap((one) => one.cells.map((cell) => [one.name, cell.database, cell.correct, cell.judged,
+      percent(cell.accuracy), interval(cell.low, cell.high), interval(cell.wilson_low, cell.wilson_high), figure(cell.situations)])));
+}
+
+function epochsChart(report, scenario) {
+  const cells = report.epochs.filter(({ figures }) => figures.scenario === scenario && figures.pass_rates.length).map(({ contestant, figures }) => {
+    const last = figures.pass_rates[figures.pass_rates.length - 1];
+    return { ...figures, contestant, last, share: figures.pass_rates[0].at_k.value, low: last.all_k.value, high: last.at_k.value };
+  });
+  if (!cells.length) return null;
+  const shown = byContestant(report, cells);
+  const k = Math.max(...cells.map((cell) => cell.last.k));
+  const said = (cell) => `right ${percent(cell.share)} of the time; in all of ${cell.last.k} attempts ${percent(cell.low)}, in any ${percent(cell.high)}`;
+  const rate = (found) => `${percent(found.value)}${found.low === null ? "" : ` [${interval(found.low, found.high)}]`}`;
+  const within = ({ within: own, between }) => (own === null || between === null ? "–" : own + between ? percent(own / (own + between), 0) : "none");
+  return chart(`${capital(scenario)}: ${cells[0].epochs} epochs`,
+    `A point is one attempt (pass@1); its line goes from questions right in all of ${k} attempts (pass^${k}) to those right in any (pass@${k}).`,
+    sharesChart(report, `Epochs: ${scenario}`, shown, said),
+    ["Decider", "Database", "Questions", "pass@1", `pass@${k}`, `pass^${k}`, "Variance within questions", "Deviation of epochs"],
+    shown.flatMap((one) => one.cells.map((cell) => [one.name, cell.database, cell.questions, rate(cell.pass_rates[0].at_k),
+      rate(cell.last.at_k), rate(cell.last.all_k), within(cell), percent(cell.spread)])));
+}
+
+function spendingOf(report) {
+  for (const [field, name] of [["cost", "cost"], ["tokens", "tokens"]]) {
+    if (report.totals.some((one) => one[field])) return [field, name];
+  }
+  return ["steps", "model replies"];
+}
+
+function spendingChart(report) {
+  const [field, name] = spendingOf(report);
+  const points = report.totals.filter((one) => one.accuracy !== null && one[field] !== null);
+  const front = points.filter((one) => one.pareto).sort((a, b) => a[field] - b[field]);
+  const title = `Accuracy against ${name} a question`;
+  const draw = fitted((width) => {
+    const [left, right, top, height] = [34, width - 14, 14, 260];
+    const largest = Math.max(...points.map((one) => one[field]), 1e-9) * 1.08;
+    const lowest = Math.max(0, Math.floor(10 * Math.min(...points.map((one) => one.low ?? 0)) - 0.5) / 10);
+    const x = (value) => left + (value / largest) * (right - left);
+    const y = (share) => top + ((1 - share) / (1 - lowest || 1)) * (height - top);
+    const lines = [];
+    for (const share of ticks(lowest, 1, 5)) {
+      lines.push(svg("line", { x1: left, x2: right, y1: y(share), y2: y(share), ...AXIS }),
+        text(left - 6, y(share) + 4, `${Math.round(100 * share)}`, { class: "tick", "text-anchor": "end" }));
+    }
+    for (const value of ticks(0, largest, Math.max(2, Math.floor(width / 90)))) {
+      lines.push(text(x(value), height + 16, figure(value, 3), { class: "tick", "text-anchor": "middle" }));
+    }
+    lines.push(text(right, height + 32, `${name} a question`, { class: "tick", "text-anchor": "end" }));
+    if (front.length) {
+      const steps = front.map((one, place) => place
+        ? `H${x(one[field])}V${y(one.accuracy)}` : `M${x(one[field])} ${y(one.accuracy)}`).join("");
+      lines.push(svg("path", { d: `${steps}H${right}`, class: "front" }));
+    }
+    const taken = [];
+    const marks = points.map((one) => {
+      const who = report.contestants[one.contestant].name;
+      const [cx, cy] = [x(one[field]), y(one.accuracy)];
+      const flipped = cx + 10 + 7 * who.length > right && cx - left > right - cx;
+      const label = shortened(who, Math.floor((flipped ? cx - 10 : right - cx - 10) / 6.6));
+      const from = flipped ? cx - 10 - 6.6 * label.length : cx + 10;
+      const to = from + 6.6 * label.length;
+      let at = one.pareto ? cy + 19 : cy + 4;
+      while (taken.some(([start, end, row]) => Math.abs(row - at) < 13 && start < to && from < end)) at += 13;
+      taken.push([from, to, at]);
+      const said = `${who}: ${percent(one.accuracy)} (${interval(one.low, one.high)}) for ${figure(one[field])} ${name} a question${one.pareto ? "; on the Pareto front" : ""}`;
+      return svg("g", { class: `c${one.contestant % 8}` }, svg("title", {}, said),
+        svg("line", { x1: cx, x2: cx, y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
+        shape(one.contestant, cx, cy, one.pareto ? 6 : 4.5, { class: one.pareto ? "point" : "point open" }),
+        text(flipped ? cx - 10 : cx + 10, at, label, { class: "name", "text-anchor": flipped ? "end" : "start" }));
+    });
+    return frame(width, height + 38, title, lines, marks);
+  });
+  const about = `The line is the Pareto front: who is on it is beaten by nobody both in accuracy and in ${name}.`;
+  const money = points.some((one) => one.cost !== null);
+  return chart(`Accuracy against ${name}`, about, draw,
+    ["Decider", "Accuracy", `${capital(name)} a question`, ...(money ? ["Cost a right answer"] : []), "On the front"],
+    points.map((one) => [report.contestants[one.contestant].name, percent(one.accuracy), figure(one[field]),
+      ...(money ? [figure(one.cost_per_right)] : []), one.pareto ? "yes" : "no"]));
+}
+
+// Bars of parts that are a whole; `tones` are the classes of their colours.
+function stackedChart(report, kind, title, about, tones, words = (part) => part, correct = false) {
+  const shares = report.shares.filter((one) => one.chart === kind && one.of);
+  const shown = [...new Set(shares.map((one) => one.contestant))];
+  if (!shown.length) return null;
+  const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
+  const draw = fitted((width) => {
+    const names = shown.map((place) => report.contestants[place].name);
+    const column = nameColumn(names, width);
+    const { left } = column;
+    const right = width - 16;
+    const high = Math.max(28, 8 + Math.max(...names.map(column.height)));
+    const height = 8 + high * shown.length;
+    const [, lines] = percentAxis(left, right, 4, height);
+    const bars = shown.map((place, row) => {
+      const own = shares.filter((one) => one.contestant === place);
+      let x = left;
+      const middle = 4.5 + high * (row + 0.5);
+      return [column.draw(names[row], middle),
+        parts.map((part) => {
+          const one = own.find((share) => share.part === part);
+          if (!one || !one.count) return null;
+          const wide = (one.count / one.of) * (right - left);
+          const from = x;
+          x += wide;
+          const right_ = correct ? `, ${percent(one.correct / one.count)} of them right` : "";
+          const said = `${names[row]}, ${words(part)}: ${one.count} of ${one.of} (${percent(one.count / one.of)})${right_}`;
+          const label = `${one.count}`;
+          return svg("g", { class: tones[part] }, svg("title", {}, said),
+            svg("rect", { x: from, y: middle - 9.5, width: Math.max(0.75, wide - 1), height: 19, class: "bar" }),
+            wide > 8 * label.length + 6
+              ? text(from + wide / 2, middle + 4.5, label, { class: "inside", "text-anchor": "middle" }) : null);
+        })];
+    });
+    return frame(width, height + 20, title, lines, bars);
+  });
+  const legend = el("ul", { class: "legend" }, parts.map((part) =>
+    el("li", {}, el("span", { class: `swatch ${tones[part]}` }), words(part))));
+  return chart(title, about, el("div", {}, draw, legend),
+    ["Decider", ...parts.map(words), "of"],
+    shown.map((place) => [report.contestants[place].name, ...parts.map((part) => {
+      const one = shares.find((share) => share.contestant === place && share.part === part);
+      if (!one || !one.count) return "0";
+      return correct ? `${one.count} (${percent(one.correct / one.count)} right)` : one.count;
+    }), shares.find((share) => share.contestant === place).of]));
+}
+
+const REGRETS = { none: "s0", "up to 1 %": "s1", "up to 10 %": "s2", "up to 50 %": "s3", "up to 100 %": "s4", "more: worse than nothing": "s5", "no choice": "snone" };
+const REPLANNED = { 0: "s0", 1: "s1", 2: "s2", 3: "s3", "4 and more": "s4" };
+const FAILED = { correct: "s0", wrong: "c1", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
+const CLASSES = { CAN: "c1", MIS: "c2", DEEP: "c3", QUR: "c4", OTH: "c5" };
+
+function charts(report) {
+  return [
+    ...report.scenarios.map((scenario) => accuracyChart(report, scenario)),
+    ...report.scenarios.map((scenario) => epochsChart(report, scenario)),
+    spendingChart(report),
+    stackedChart(report, "failures", "What became of the decisions", "Of all decisions, in %.", FAILED, (part) => OUTCOMES[part]),
+    stackedChart(report, "classes", "Failures by class", "Of all judged decisions, in % (the classes of the PlanRAG paper, Figure 6).", CLASSES),
+    stackedChart(report, "regret", "Regret", "What was given away of what the best decision gains, in % of the judged decisions.", REGRETS),
+    stackedChart(report, "replanning", "Re-plannings", "How often decisions were planned anew, in %.", REPLANNED, (part) => part, true),
+  ].filter(Boolean);
+}

@@ -1,0 +1,50 @@
+"""What a column holds, told by its type in a database's own words, whichever database that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dqa.core.situation import ColumnType
+
+_FORMS: tuple[tuple[str, ColumnType], ...] = (
+    (r"\[|^(array|list|map|struct|union|row)\b", "array"),
+    (r"^jsonb?\b", "json"),
+    (r"^bool|^tinyint\(1\)|^bit(\(1\))?$", "boolean"),
+    (r"^interval|^duration", "interval"),
+    (r"^u?(tiny|small|medium|big|huge)?int(eger)?\d*\b|^(small|big)?serial|^year", "integer"),
+    (r"^dec(imal)?\b|^numeric|^number|^(small)?money", "decimal"),
+    (r"^float|^double|^real", "float"),
+    (r"^timestamp|^(local|zoned)? ?datetime|^smalldatetime", "timestamp"),
+    (r"^date\b", "date"),
+    (r"^(local|zoned)? ?time", "time"),
+    (r"^uuid|^uniqueidentifier", "uuid"),
+    (r"char|text|string|clob|enum|^set\b|^name$|^inet|^citext", "text"),
+)
+_TYPES = tuple((re.compile(form, re.IGNORECASE), kind) for form, kind in _FORMS)
+_NUMBERS: frozenset[ColumnType] = frozenset({"integer", "decimal", "float"})
+_ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
+    # A flag is a number, and what has no type of its own a text, where a database lacks the type.
+    "boolean": frozenset({"integer"}),
+    "date": frozenset({"text"}),
+    "timestamp": frozenset({"text"}),
+    "time": frozenset({"text"}),
+    "interval": frozenset({"text"}),
+    "uuid": frozenset({"text"}),
+    "json": frozenset({"text", "array"}),
+    "array": frozenset({"text", "json"}),
+    "text": frozenset({"uuid", "json"}),
+    **dict.fromkeys(_NUMBERS, _NUMBERS),
+}
+
+
+def column_type(described: str) -> ColumnType | None:
+    """Return what a column of a type holds; None where that type is not known, or none is told."""
+    words = described.strip()
+    return next((kind for pattern, kind in _TYPES if pattern.search(words)), None)
+
+
+def can_hold(described: str, wanted: ColumnType) -> bool:
+    """Whether a column of a type can be read as what a scenario says that it holds."""
+    kind = column_type(described)
+    return kind is None or kind == wanted or kind in _ALSO.get(wanted, ())

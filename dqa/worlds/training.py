@@ -1,0 +1,339 @@
+"""Players that learn: trained once, kept outside of any project, and read back from there.
+
+What a training gives depends on the player's settings, the budget and the seed alone. So it is kept
+in the user's cache under a name that tells all of them, and is made again where that file is
+missing or damaged. A kept player is arrays (`Weights`), which NumPy alone reads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import DataError, UsageError
+from dqa.core.files import (
+    UnsuitableFileError,
+    make_private_folder,
+    parse_json,
+    read_bytes,
+    write_private,
+)
+from dqa.worlds.base import Policy, PolicyFactory
+
+Weights: TypeAlias = Mapping[str, NDArray[Any]]
+"""What was learnt, as arrays by name."""
+
+SMALL: Final = "small"
+FULL: Final = "full"
+CACHE_VARIABLE: Final = "DQA_CACHE"
+"""The environment's name of the folder where trained players are kept."""
+
+_ABOUT: Final = "about"
+"""The array of a file that tells what it is, as JSON."""
+_lock: Final = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Trainer:
+    """How a player of a world learns.
+
+    Attributes
+    ----------
+    world, player
+        Their names.
+    version
+        Of the code that trains: another one wherever the same budget and seed give other weights.
+    budgets
+        Iterations by name, `SMALL` and `FULL` among them.
+    train
+        Trains: of a seed, the number of iterations, and what is called with the number of those
+        that are done. The same seed and number give the same weights.
+    play
+        Makes the player of what was learnt; an `IndexError`, `KeyError` or `ValueError` of
+        weights that are none.
+    settings
+        What else decides what is learnt, as JSON values.
+    """
+
+    world: str
+    player: str
+    version: int
+    budgets: Mapping[str, int]
+    train: Callable[[int, int, Callable[[int], None]], Weights]
+    play: Callable[[Weights], Policy]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def iterations(self, budget: str | int) -> int:
+        """Return how many iterations a budget has.
+
+        Raises
+        ------
+        UsageError
+            It is neither the name of one nor a number from 1.
+        """
+        text = str(budget)
+        if text in self.budgets:
+            return self.budgets[text]
+        if text.isdecimal() and text.isascii() and int(text) > 0:
+            return int(text)
+        known = ", ".join(f"'{name}' ({count})" for name, count in self.budgets.items())
+        raise UsageError(
+            f"'{text}' is no budget for training '{self.player}': give {known}, or a number of "
+            "iterations."
+        )
+
+    def about(self, seed: int, iterations: int) -> dict[str, Any]:
+        """Return all that decides what is learnt."""
+        return {
+            "world": self.world,
+            "player": self.player,
+            "version": self.version,
+            "settings": dict(self.settings),
+            "iterations": iterations,
+            "seed": seed,
+        }
+
+
+class TrainingWatcher:
+    """Is told how far a training is; does nothing by itself."""
+
+    def started(self, player: str, iterations: int) -> None:
+        """Is told that a player is trained, because nothing of the kind is kept."""
+
+    def advanced(self, done: int) -> None:
+        """Is told how many iterations are done."""
+
+    def finished(self) -> None:
+        """Is told that the player is trained."""
+
+    def warned(self, text: str) -> None:
+        """Is told of a kept player that cannot be read, and is trained again."""
+
+
+_NOBODY: Final = TrainingWatcher()
+_watcher: ContextVar[TrainingWatcher | None] = ContextVar("training watcher", default=None)
+
+
+@contextmanager
+def watch_training(watcher: TrainingWatcher) -> Iterator[None]:
+    """Tell a watcher of every training within."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """A player that was trained, or read back.
+
+    Attributes
+    ----------
+    file
+        Where it is kept.
+    weights
+        What was learnt.
+    was_kept
+        Whether it was there already.
+    """
+
+    file: Path
+    weights: Weights
+    was_kept: bool
+
+
+def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
+    """Return the factory of a player that learns: `make` trains it with the budget `SMALL`."""
+
+    def make(seed: int) -> Policy:
+        return trainer.play(learn(trainer, seed).weights)
+
+    return PolicyFactory(trainer.player, description, make, trained=True, trainer=trainer)
+
+
+def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
+    """Read a trained player from the cache; train it where it is not there, and keep it.
+
+    Parameters
+    ----------
+    trainer
+        How it learns.
+    seed
+        Of the training.
+    budget
+        How long: a name of `Trainer.budgets`, or a number of iterations.
+
+    Raises
+    ------
+    UsageError
+        There is no such budget, or a library that the training needs is missing.
+    OSError
+        The cache cannot be written.
+    """
+    iterations = trainer.iterations(budget)
+    about = trainer.about(seed, iterations)
+    file = cache_file(about)
+    with _lock:  # two threads that want the same player get one training
+        if file.exists():
+            try:
+                weights = read_weights(file, about)
+                trainer.play(weights)
+            except (DataError, IndexError, KeyError, ValueError) as error:
+                (_watcher.get() or _NOBODY).warned(
+                    f"{file} cannot be used, and '{trainer.player}' is trained again: {error}"
+                )
+            else:
+                return Learnt(file, weights, was_kept=True)
+        weights = _train(trainer, seed, iterations)
+        make_private_folder(file.parent)
+        write_weights(file, weights, about)
+        return Learnt(file, weights, was_kept=False)
+
+
+def is_kept(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> bool:
+    """Whether the user's cache has a file of what such a training gave."""
+    return cache_file(trainer.about(seed, trainer.iterations(budget))).exists()
+
+
+def _train(trainer: Trainer, seed: int, iterations: int) -> Weights:
+    watcher = _watcher.get() or _NOBODY
+    watcher.started(trainer.player, iterations)
+    try:
+        return trainer.train(seed, iterations, watcher.advanced)
+    finally:
+        watcher.finished()
+
+
+# --- files ---
+
+
+def cache_folder() -> Path:
+    """Return where trained players are kept: ``DQA_CACHE``, or in the user's cache folder."""
+    given = os.environ.get(CACHE_VARIABLE)
+    if given:
+        return Path(given).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    if base and Path(base).is_absolute():  # by the XDG specification others do not count
+        return Path(base) / "dqa"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "dqa"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "dqa" / "Cache"
+    return Path.home() / ".cache" / "dqa"
+
+
+def cache_file(about: Mapping[str, Any]) -> Path:
+    """Return where the player is kept that `about` tells of."""
+    digest = blake2b(_written(about), digest_size=6).hexdigest()
+    name = f"{about['player']}-{about['iterations']}-seed-{about['seed']}-{digest}.npz"
+    return cache_folder() / "players" / str(about["world"]) / name
+
+
+def write_weights(file: Path, weights: Weights, about: Mapping[str, Any]) -> None:
+    """Write what was learnt as a whole, in the place of what is there."""
+    content = BytesIO()
+    named: dict[str, Any] = dict(weights)
+    named[_ABOUT] = np.frombuffer(_written(about), dtype=np.uint8)
+    np.savez(content, **named)
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        write_private(part, content.getvalue())
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_weights(file: Path, about: Mapping[str, Any] | None = None) -> Weights:
+    """Return what was learnt.
+
+    Parameters
+    ----------
+    file
+        Where it was written.
+    about
+        What it has to tell of itself; None for anything.
+
+    Raises
+    ------
+    DataError
+        It is damaged, holds what is no number, or tells something else of itself.
+    """
+    found, told = _read(file)
+    if about is not None and _written(told) != _written(about):
+        raise DataError(f"{file}: it is another player's: {json.dumps(told, sort_keys=True)}.")
+    return found
+
+
+def hash_weights(weights: Weights) -> str:
+    """Return the hash of what was learnt, 32 hexadecimal digits: of names, shapes and numbers."""
+    digest = blake2b(digest_size=16)
+    for name, array in sorted(weights.items()):
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def read_about(file: Path) -> Mapping[str, Any]:
+    """Return what a file of a trained player tells of itself; raises as `read_weights`."""
+    return _read(file)[1]
+
+
+def _read(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    try:
+        opened = np.load(BytesIO(read_bytes(file)), allow_pickle=False)
+        if not isinstance(opened, np.lib.npyio.NpzFile):
+            raise DataError(f"{file}: it is no trained player, but one array.")
+        with opened:
+            arrays = {name: opened[name] for name in opened.files}
+        told = parse_json(arrays.pop(_ABOUT).tobytes())
+    except UnsuitableFileError:
+        raise
+    except _DAMAGED as error:
+        raise DataError(f"{file}: it is no trained player, or damaged ({error}).") from error
+    if not isinstance(told, dict):
+        raise DataError(f"{file}: it does not tell what it is.")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise DataError(f"{file}: '{name}' holds something that is no number.")
+    return arrays, told
+
+
+_DAMAGED: Final = (
+    OSError,
+    ValueError,  # of a header or of JSON
+    SyntaxError,
+    tokenize.TokenError,
+    KeyError,
+    EOFError,
+    MemoryError,  # a shape that is none
+    OverflowError,
+    NotImplementedError,  # a compression, or a version of ZIP, that nobody used
+    RuntimeError,  # it seems to be encrypted
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and `zipfile` raise of a file of which a few bits are others."""
+
+
+def _written(about: Mapping[str, Any]) -> bytes:
+    return json.dumps(about, sort_keys=True).encode()

@@ -1,0 +1,156 @@
+"""Two players bet in rounds: what is public of a poker game, and the rules that it goes by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from dqa.core.errors import UsageError
+
+PLAYERS: Final = ("player", "opponent")
+"""Who plays every world of two, by seat."""
+FOLD: Final = "fold"
+CHECK: Final = "check"
+CALL: Final = "call"
+RAISE: Final = "raise"
+
+Phase: TypeAlias = Literal["bet", "deal", "folded", "showdown"]
+"""What comes next: a bet, the next round's cards, or nothing, for one of two reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class BettingRules:
+    """The rules of a game of limit poker for two.
+
+    Attributes
+    ----------
+    stages
+        What each round is called.
+    blinds
+        The chips that each seat has put in before the first bet.
+    raises
+        The chips of one raise, by round.
+    most_raises
+        How often can be raised in one round.
+    first
+        The seat that acts first, by round.
+    dealt
+        How many public cards are dealt before each round.
+    """
+
+    stages: tuple[str, ...]
+    blinds: tuple[int, int]
+    raises: tuple[int, ...]
+    most_raises: int
+    first: tuple[int, ...]
+    dealt: tuple[int, ...]
+
+    @property
+    def most(self) -> int:
+        """The most chips that one player can put in."""
+        return max(self.blinds) + self.most_raises * sum(self.raises)
+
+
+@dataclass(frozen=True, slots=True)
+class Betting:
+    """What has been bet, and what comes next.
+
+    Attributes
+    ----------
+    rules
+        What the game goes by.
+    bets
+        The chips that each seat has put in.
+    stage
+        The round, from 0; that of the bets so far where the next one's cards are to be dealt.
+    raises
+        How often was raised in this round.
+    acted
+        How many bets there were in this round.
+    seat
+        Who acts next; of a game that was folded who folded; else of no meaning.
+    phase
+        What comes next.
+    """
+
+    rules: BettingRules
+    bets: tuple[int, int]
+    stage: int
+    raises: int
+    acted: int
+    seat: int
+    phase: Phase
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What the one who acts next may do, from the most cautious to the boldest."""
+        if self.phase != "bet":
+            return ()
+        is_facing = self.bets[0] != self.bets[1]
+        can_raise = self.raises < self.rules.most_raises
+        return _ACTIONS[is_facing, can_raise]
+
+    @property
+    def stage_name(self) -> str:
+        """What the round is called."""
+        return self.rules.stages[self.stage]
+
+    @property
+    def next_cards(self) -> int:
+        """How many public cards are dealt next."""
+        return self.rules.dealt[self.stage + 1] if self.phase == "deal" else 0
+
+    def after(self, action: str) -> Betting:
+        """Return what follows a bet.
+
+        Raises
+        ------
+        UsageError
+            It is not legal here.
+        """
+        if action not in self.actions:
+            allowed = " or ".join(self.actions) or "nothing"
+            raise UsageError(f"'{action}' is not legal here: {allowed} is.")
+        return _after(self, action)
+
+    def next_round(self) -> Betting:
+        """Return what follows when the cards of the next round are dealt."""
+        if self.phase != "deal":
+            raise UsageError(f"No cards are dealt before the {self.stage_name} has ended.")
+        stage = self.stage + 1
+        return Betting(self.rules, self.bets, stage, 0, 0, self.rules.first[stage], "bet")
+
+
+_ACTIONS: Final = {
+    (True, True): (FOLD, CALL, RAISE),
+    (True, False): (FOLD, CALL),
+    (False, True): (CHECK, RAISE),
+    (False, False): (CHECK,),
+}
+
+
+@lru_cache
+def begin(rules: BettingRules) -> Betting:
+    """Return the beginning of a game."""
+    return Betting(rules, rules.blinds, 0, 0, 0, rules.first[0], "bet")
+
+
+@lru_cache(maxsize=65_536)
+def _after(betting: Betting, action: str) -> Betting:
+    """Return what follows a legal bet; a game has few enough states to work each out once."""
+    rules, seat, stage = betting.rules, betting.seat, betting.stage
+    raises, acted = betting.raises, betting.acted + 1
+    if action == FOLD:
+        return Betting(rules, betting.bets, stage, raises, acted, seat, "folded")
+    added = max(betting.bets)
+    if action == RAISE:
+        added += rules.raises[stage]
+        raises += 1
+    bets = (added, betting.bets[1]) if seat == 0 else (betting.bets[0], added)
+    # Who has a blind in has not acted yet: a call of the small blind leaves the big one a choice.
+    is_over = bets[0] == bets[1] and acted >= len(PLAYERS)
+    phase: Phase = "bet"
+    if is_over:
+        phase = "showdown" if stage + 1 == len(rules.stages) else "deal"
+    return Betting(rules, bets, stage, raises, acted, 1 - seat, phase)

@@ -1,0 +1,246 @@
+"""Poker for two as a world: positions, episodes, and how both are read back from a history.
+
+What differs between games (cards, betting, words) is a subclass of `PokerPosition`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Self, TypeAlias
+
+from dqa.core.errors import UsageError
+from dqa.core.question import Candidate
+from dqa.core.world import CHANCE, GameEvent, HiddenVariable, Node, Position
+from dqa_simulators.games.betting import CHECK, FOLD, PLAYERS, Betting, BettingRules, begin
+from dqa_simulators.games.reading import Record
+
+Cards: TypeAlias = tuple[int, ...]
+DEAL: Final = "deal"
+"""What chance does: it deals public cards."""
+_NODES: Final[Mapping[str, Node]] = {
+    "bet": "decision",
+    "deal": "chance",
+    "folded": "terminal",
+    "showdown": "terminal",
+}
+
+
+@dataclass(frozen=True)
+class PokerPosition(Position):
+    """A state of a game as one player knows it: own cards, public cards, bets.
+
+    Attributes
+    ----------
+    hole
+        The viewer's own cards.
+    board
+        The public cards.
+    betting
+        What was bet by each seat, and what comes next.
+    seats
+        Who sits at each seat; in a mirrored game they have changed places.
+    """
+
+    viewer: str
+    hole: Cards
+    board: Cards
+    betting: Betting
+    events: tuple[GameEvent, ...] = ()
+    seats: tuple[str, str] = PLAYERS
+
+    world: ClassVar[str]
+    """What the world is called."""
+    rules: ClassVar[BettingRules]
+    deck: ClassVar[tuple[str, ...]]
+    """The name of each card."""
+    hidden_names: ClassVar[tuple[str, ...]]
+    """What the history calls each of a player's own cards."""
+    seat_names: ClassVar[tuple[str, str]] = ("act first", "act second")
+    """What who sits at each seat does."""
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """What comes next."""
+        return _NODES[self.betting.phase]
+
+    @property
+    def mover(self) -> str | None:  # type: ignore[override]
+        """Who bets next."""
+        return self.seats[self.betting.seat] if self.betting.phase == "bet" else None
+
+    @property
+    def seat(self) -> int:
+        """Where the viewer sits."""
+        return self.seats.index(self.viewer)
+
+    @property
+    def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
+        """The legal actions, from the most cautious to the boldest."""
+        return self.betting.actions
+
+    @property
+    def bets(self) -> tuple[int, int]:
+        """The chips that player and opponent have put in."""
+        bets = self.betting.bets
+        return bets if self.seats == PLAYERS else (bets[1], bets[0])
+
+    @property
+    def stage(self) -> int:
+        """The round, from 0."""
+        return self.betting.stage
+
+    @property
+    def raises(self) -> int:
+        """How often was raised in this round."""
+        return self.betting.raises
+
+    @property
+    def key(self) -> Hashable:
+        """What the viewer knows: who it is, the cards, and who did what."""
+        actions = tuple([event.action for event in self.events])
+        return self.viewer, self.seats, self.hole, self.board, actions
+
+    def after(self, action: Candidate) -> Self:
+        """Return the state that follows, still as `viewer` knows it."""
+        before = self.betting
+        betting = before.after(str(action))
+        event = bet_event(len(self.events) + 1, self.seats, before, betting, str(action))
+        return replace(self, betting=betting, events=(*self.events, event))
+
+    def dealt(self, cards: Cards) -> Self:
+        """Return the state that follows when public cards are dealt.
+
+        Raises
+        ------
+        UsageError
+            That many cards are not dealt here, or one of them is known to be elsewhere.
+        """
+        known = (*self.hole, *self.board, *cards)
+        if len(cards) != self.betting.next_cards or len(set(known)) != len(known):
+            shown = self.names(cards)
+            raise UsageError(f"The cards '{shown}' cannot be dealt here.")
+        betting = self.betting.next_round()
+        event = self.deal_event(len(self.events) + 1, betting, cards)
+        return replace(
+            self, betting=betting, board=self.board + cards, events=(*self.events, event)
+        )
+
+    def payoff(self) -> float | None:
+        """Return what the viewer won where somebody folded; cards decide a showdown."""
+        if self.betting.phase != "folded":
+            return None
+        lost = min(self.betting.bets)
+        return float(-lost if self.betting.seat == self.seat else lost)
+
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """Everything that can be bet is lost or won."""
+        return -float(self.rules.most), float(self.rules.most)
+
+    @property
+    def fallback(self) -> Candidate:
+        """Check where nothing has to be paid for, else fold."""
+        return CHECK if CHECK in self.betting.actions else FOLD
+
+    def describe(self) -> str:
+        """Return the viewer's cards, the public cards, and what was bet."""
+        bets, seat = self.betting.bets, self.seat
+        public = self.names(self.board) or "none yet"
+        text = (
+            f"You {self.seat_names[seat]}. Round: {self.betting.stage_name}. "
+            f"Your cards: {self.names(self.hole)}. Public cards: {public}. "
+            f"Chips in the pot: {sum(bets)}, {bets[seat]} of them put in by you."
+        )
+        if self.betting.phase != "bet":
+            return text
+        missing = max(bets) - bets[self.betting.seat]
+        size = self.rules.raises[self.betting.stage]
+        if missing:
+            text += f" A call costs {missing}."
+        left = self.rules.most_raises - self.betting.raises
+        if left:
+            text += f" A raise adds {size} to the bet. Raises left in this round: {left}."
+        else:
+            text += " Nobody can raise any more in this round."
+        whose = "your turn" if self.mover == self.viewer else f"the turn of '{self.mover}'"
+        return f"{text} It is {whose}."
+
+    @classmethod
+    def names(cls, cards: Iterable[int]) -> str:
+        """Return cards as they are written: ``"Ah Td"``."""
+        deck = cls.deck
+        return " ".join([deck[card] for card in cards])
+
+    @classmethod
+    def deal_event(cls, number: int, betting: Betting, cards: Cards) -> GameEvent:
+        """Return the event of cards that are dealt before a round."""
+        return GameEvent(number, betting.stage_name, CHANCE, DEAL, cls.names(cards))
+
+    @classmethod
+    def read(cls, record: Record) -> Self:
+        """Rebuild a position from what the history tells its viewer.
+
+        Raises
+        ------
+        DataError
+            A card is none or there twice, or an event breaks the rules; the event is named.
+        """
+        missing = [name for name in cls.hidden_names if name not in record.own]
+        if missing:
+            raise record.fail(f"the table hidden has no '{missing[0]}'.")
+        hole = cls._cards(record, " ".join(record.own[name] for name in cls.hidden_names), "hidden")
+        if len(set(hole)) != len(hole):
+            raise record.fail(f"the own cards '{cls.names(hole)}' are one card twice.")
+        position = cls(record.player, hole, (), begin(cls.rules), seats=record.seats)
+        for event in record.events:
+            position = position._followed_by(event, record)
+        return position
+
+    def _followed_by(self, event: GameEvent, record: Record) -> Self:
+        where = f"event {event.number} ({event.actor}: {event.action})"
+        expected = CHANCE if self.node == "chance" else self.mover
+        if expected is None:
+            raise record.fail(f"{where} comes after the end of the game.")
+        if event.actor != expected:
+            raise record.fail(f"{where}: it is {expected}'s turn.")
+        try:
+            if expected == CHANCE:
+                following = self.dealt(self._cards(record, event.detail, where))
+            else:
+                following = self.after(event.action)
+        except UsageError as error:
+            raise record.fail(f"{where}: {error}") from error
+        record.require_same(event, following.events[-1])
+        return following
+
+    @classmethod
+    def _cards(cls, record: Record, text: str, where: str) -> Cards:
+        try:
+            return tuple(map(cls.deck.index, text.split()))
+        except ValueError as error:
+            raise record.fail(f"{where}: '{text}' are no cards such as {cls.deck[0]}.") from error
+
+    @property
+    @abstractmethod
+    def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
+        """What the viewer could infer of the other player."""
+
+
+def bet_event(
+    number: int, seats: tuple[str, str], before: Betting, after: Betting, action: str
+) -> GameEvent:
+    """Return the event of a bet."""
+    seat = before.seat
+    chips = after.bets[seat]
+    detail = f"{chips} chips in all" if chips != before.bets[seat] else ""
+    return GameEvent(number, before.stage_name, seats[seat], action, detail)
+
+
+def hidden_card(ranks: tuple[str, ...]) -> Mapping[str, tuple[HiddenVariable, ...]]:
+    """Return what each player could infer of the other, where that is one card's rank."""
+    return {
+        viewer: (HiddenVariable(other, "card", f"The rank of the card of '{other}'.", ranks),)
+        for viewer, other in zip(PLAYERS, reversed(PLAYERS), strict=True)
+    }

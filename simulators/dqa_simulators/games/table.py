@@ -1,0 +1,246 @@
+"""Games of poker for two as worlds: what is played, episodes, and worlds that deal them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from dqa.core.database import Database
+from dqa.core.question import Candidate, Question
+from dqa.core.world import CHANCE, GameEvent, Position, World
+from dqa_simulators.games.betting import PLAYERS, begin
+from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa_simulators.games.openspiel import load_game
+from dqa_simulators.games.poker import Cards, PokerPosition, bet_event
+from dqa_simulators.games.reading import read_record
+
+if TYPE_CHECKING:
+    from dqa.worlds.history import History
+
+
+class NoSettings(BaseModel):
+    """Nothing can be set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Every card of a game.
+
+    Attributes
+    ----------
+    hands
+        The own cards of each seat.
+    board
+        The public cards, in the order in which they are dealt.
+    """
+
+    hands: tuple[Cards, Cards]
+    board: Cards
+
+
+Facts: TypeAlias = Mapping[str, Candidate | float | bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PokerGame:
+    """A game of poker, as data.
+
+    Attributes
+    ----------
+    kind
+        Its positions.
+    referee
+        The game in OpenSpiel, by name and parameters.
+    codes
+        What OpenSpiel calls each action.
+    title
+        How a question calls the game.
+    text
+        The rules, as a player reads them.
+    draw
+        Deals the cards of a game.
+    facts
+        What else is told of a hand and the public cards at the end of a game, by name.
+    """
+
+    kind: type[PokerPosition]
+    referee: str
+    codes: Mapping[str, int]
+    title: str
+    text: str
+    draw: Callable[[np.random.Generator], Deal]
+    facts: Callable[[Cards, Cards], Facts]
+
+
+def no_facts(hand: Cards, board: Cards) -> Facts:
+    """Tell nothing of a hand but its cards."""
+    del hand, board
+    return {}
+
+
+class PokerEpisode(GameEpisode):
+    """One game of poker.
+
+    Parameters
+    ----------
+    game
+        What is played.
+    deal
+        Its cards.
+    seed, mirrored, settings, history
+        As `GameEpisode` takes them.
+    """
+
+    def __init__(  # noqa: PLR0913
+        self,
+        game: PokerGame,
+        deal: Deal,
+        *,
+        seed: int,
+        mirrored: bool,
+        settings: Mapping[str, Any],
+        history: History | None,
+    ) -> None:
+        kind = game.kind
+        self._seats = (PLAYERS[1], PLAYERS[0]) if mirrored else PLAYERS
+        hidden = {
+            player: dict(zip(kind.hidden_names, [kind.deck[card] for card in hand], strict=True))
+            for player, hand in zip(self._seats, deal.hands, strict=True)
+        }
+        self._poker = game
+        self._deal = deal
+        self._betting = begin(kind.rules)
+        self._events: tuple[GameEvent, ...] = ()
+        self._shown = 0
+        self._state = load_game(game.referee).new_initial_state()
+        for card in (*deal.hands[0], *deal.hands[1]):
+            self._state.apply_action(card)
+        super().__init__(
+            kind.world,
+            seed=seed,
+            mirrored=mirrored,
+            settings={**settings, "seats": self._seats},
+            hidden=hidden,
+            history=history,
+        )
+
+    def facts(self) -> Facts:
+        """Return the cards, what each hand was worth, and who folded."""
+        self._require_end("its cards")
+        kind, board = self._poker.kind, self._deal.board[: self._shown]
+        betting = self._betting
+        facts: dict[str, Candidate | float | bool | None] = {
+            "board": kind.names(board),
+            "last round": betting.stage_name,
+            "folded": self._seats[betting.seat] if betting.phase == "folded" else None,
+            "pot": sum(betting.bets),
+        }
+        for player, hand in zip(self._seats, self._deal.hands, strict=True):
+            facts[f"hand of {player}"] = kind.names(hand)
+            for name, value in self._poker.facts(hand, board).items():
+                facts[f"{name} of {player}"] = value
+        return facts
+
+    def _mover(self) -> str | None:
+        return self._seats[self._betting.seat] if self._betting.phase == "bet" else None
+
+    def _position(self, viewer: str) -> PokerPosition:
+        seats = self._seats
+        hole = self._deal.hands[seats.index(viewer)]
+        board = self._deal.board[: self._shown]
+        return self._poker.kind(viewer, hole, board, self._betting, self._events, seats)
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        other = PLAYERS[1 - PLAYERS.index(position.viewer)]
+        text = (
+            f"You are '{position.viewer}' in a game of {self._poker.title} against '{other}'. "
+            f"{position.describe()} {tell_events(self._events)} Which action will win you the most "
+            "chips?"
+        )
+        return text, self._poker.text
+
+    def _apply(self, action: str) -> list[GameEvent]:
+        before, self._betting = self._betting, self._betting.after(action)
+        self._state.apply_action(self._poker.codes[action])
+        happened = [bet_event(len(self._events) + 1, self._seats, before, self._betting, action)]
+        if self._betting.phase == "deal":
+            shown = self._shown + self._betting.next_cards
+            cards = self._deal.board[self._shown : shown]
+            self._betting, self._shown = self._betting.next_round(), shown
+            for card in cards:
+                self._state.apply_action(card)
+            number = len(self._events) + 2
+            happened.append(self._poker.kind.deal_event(number, self._betting, cards))
+        self._events = (*self._events, *happened)
+        return happened
+
+    def _reveal(self) -> object:
+        return self._state.clone()
+
+    def _returns(self) -> Mapping[str, float]:
+        returns = dict(zip(self._seats, self._state.returns(), strict=True))
+        return {player: returns[player] for player in PLAYERS}
+
+
+def tell_events(events: Iterable[GameEvent]) -> str:
+    """Return what happened so far in a sentence, for a question."""
+    told = [
+        f"{event.stage} {event.detail}"
+        if event.actor == CHANCE
+        else f"{event.actor} {event.action}"
+        for event in events
+    ]
+    return f"So far: {', '.join(told)}." if told else "Nobody has acted yet."
+
+
+class PokerWorld(World):
+    """A game of poker for two.
+
+    Parameters
+    ----------
+    game
+        Which.
+    settings
+        How it is set, as every player may know it.
+    history
+        Where games are written; None for nowhere.
+    """
+
+    players = PLAYERS
+
+    def __init__(
+        self, game: PokerGame, settings: Mapping[str, Any], history: History | None
+    ) -> None:
+        self.name = game.kind.world
+        self._game = game
+        self._settings = settings
+        self._history = history
+
+    def start(self, seed: int, *, mirrored: bool = False) -> PokerEpisode:
+        """Deal a game; mirrored, the players have changed places, and so have each other's cards.
+
+        What one player wins by a seat and its cards the other wins by them in the mirrored game, so
+        a player that chooses by what it sees nets exactly nothing against itself.
+        """
+        return PokerEpisode(
+            self._game,
+            self.deal(seed),
+            seed=seed,
+            mirrored=mirrored,
+            settings=self._settings,
+            history=self._history,
+        )
+
+    def deal(self, seed: int) -> Deal:
+        """Return the cards of a seed."""
+        return self._game.draw(random_of(seed))
+
+    def position(self, question: Question, database: Database) -> PokerPosition:
+        """Return the state that a question is about, read from its database by queries."""
+        return self._game.kind.read(read_record(question, database, self.name, PLAYERS))

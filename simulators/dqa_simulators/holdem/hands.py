@@ -1,0 +1,120 @@
+"""What a hand of five to seven cards is worth.
+
+Cards are numbers, ``rank * 4 + suit`` with ranks from 0 (two) to 12 (ace), as OpenSpiel has them.
+A hand's worth follows from its flush, where it has one, and else from how often it has each rank;
+there are 73,775 multisets of five to seven ranks, and each one is worked out when it first comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+RANKS: Final = "23456789TJQKA"
+SUITS: Final = "cdhs"
+DECK: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
+"""The name of each card, by its number."""
+CATEGORIES: Final = (
+    "high card",
+    "one pair",
+    "two pair",
+    "three of a kind",
+    "straight",
+    "flush",
+    "full house",
+    "four of a kind",
+    "straight flush",
+)
+"""What a hand can be, from the weakest to the strongest (BIDDER, figure 4)."""
+HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
+
+_CARDS: Final = 5
+# Three bits for how often a rank comes; above them, four bits a suit.
+_RANK_BITS: Final = 3
+_SUITS_AT: Final = _RANK_BITS * len(RANKS)
+_RANK_MASK: Final = (1 << _SUITS_AT) - 1
+_WEIGHTS: Final = tuple(
+    (1 << _RANK_BITS * (card // 4)) + (1 << _SUITS_AT + 4 * (card % 4)) for card in range(52)
+)
+# Five cards of a suit and three more set the highest bit of its four.
+_THREES: Final = 0x3333 << _SUITS_AT
+_FLUSHES: Final = 0x8888 << _SUITS_AT
+_STRAIGHTS: Final = tuple(
+    (top, sum(1 << (rank % 13) for rank in range(top - 4, top + 1))) for top in range(12, 2, -1)
+)
+"""Highest rank and ranks of each straight, from the best; an ace is also below a two."""
+_KNOWN: Final[dict[int, int]] = {}
+
+
+def strength(cards: Iterable[int]) -> int:
+    """Return what the best five of five to seven cards are worth: more wins, the same is a tie.
+
+    ``strength(cards) >> 20`` is the category's place in `CATEGORIES`.
+    """
+    held = tuple(cards)
+    total = 0
+    for card in held:
+        total += _WEIGHTS[card]
+    if (total + _THREES) & _FLUSHES:
+        return _of_flush(held)
+    ranks = total & _RANK_MASK
+    known = _KNOWN.get(ranks)
+    if known is None:
+        known = _KNOWN[ranks] = _of_ranks(ranks)
+    return known
+
+
+def category(cards: Iterable[int]) -> int:
+    """Return the place in `CATEGORIES` of the best five of five to seven cards."""
+    return strength(cards) >> 20
+
+
+def straight_top(ranks: int) -> int | None:
+    """Return the highest rank of the best straight among ranks, given as bits; None without one."""
+    for top, needed in _STRAIGHTS:
+        if ranks & needed == needed:
+            return top
+    return None
+
+
+def _of_flush(cards: tuple[int, ...]) -> int:
+    by_suit: list[list[int]] = [[], [], [], []]
+    for card in sorted(cards, reverse=True):
+        by_suit[card % 4].append(card // 4)
+    suited = next(ranks for ranks in by_suit if len(ranks) >= _CARDS)
+    top = straight_top(sum(1 << rank for rank in suited))
+    if top is not None:
+        return _worth(STRAIGHT_FLUSH, (top,))
+    # With five of a suit among seven cards there is neither a full house nor four of a kind.
+    return _worth(FLUSH, suited)
+
+
+def _of_ranks(ranks: int) -> int:
+    counts = [ranks >> _RANK_BITS * rank & 7 for rank in range(13)]
+    # Ranks that come more often first, then higher ones.
+    order = sorted((rank for rank in range(13) if counts[rank]), key=lambda r: (-counts[r], -r))
+    first, second = counts[order[0]], counts[order[1]]
+    if first == 4:
+        return _worth(QUADS, (order[0], max(order[1:])))
+    if first == 3 and second >= 2:
+        # A second three of a kind is a pair here, and may be lower than a pair.
+        return _worth(FULL_HOUSE, (order[0], max(r for r in order[1:] if counts[r] >= 2)))
+    top = straight_top(sum(1 << rank for rank in order))
+    if top is not None:
+        return _worth(STRAIGHT, (top,))
+    if first == 3:
+        return _worth(TRIPS, order)
+    if first == 2 and second == 2:
+        return _worth(TWO_PAIR, (*order[:2], max(order[2:])))
+    return _worth(PAIR if first == 2 else HIGH_CARD, order)
+
+
+_KEPT: Final = (5, 4, 3, 3, 1, 5, 2, 2, 1)
+"""How many ranks tell two hands of each category apart."""
+
+
+def _worth(kind: int, ranks: Sequence[int]) -> int:
+    worth = 0
+    for rank in ranks[: _KEPT[kind]]:
+        worth = worth << 4 | rank
+    return kind << 20 | worth

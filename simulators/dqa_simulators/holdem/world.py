@@ -1,0 +1,84 @@
+"""Limit Texas hold'em as a world (entry point `dqa.worlds`)."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from dqa.worlds.base import WorldFactory
+from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE
+from dqa_simulators.games.poker import Cards
+from dqa_simulators.games.table import Facts, PokerGame, PokerWorld
+from dqa_simulators.holdem.deals import DEFAULT_SHARES, deal_by_share, deal_uniformly, shares_of
+from dqa_simulators.holdem.hands import CATEGORIES, category
+from dqa_simulators.holdem.players import POLICIES
+from dqa_simulators.holdem.position import HoldemPosition
+
+if TYPE_CHECKING:
+    from dqa.worlds.history import History
+
+REFEREE: Final = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,"
+    "numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1,raiseSize=2 2 4 4,"
+    "maxRaises=4 4 4 4)"
+)
+"""The game in OpenSpiel."""
+CODES: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
+"""What OpenSpiel calls each action."""
+
+
+class HoldemSettings(BaseModel):
+    """What can be set.
+
+    Attributes
+    ----------
+    strong
+        ``"uniform"`` for cards as they come; or how often one of the two hands is of each category
+        at the river, where categories that are not named do not come
+        (`dqa_simulators.holdem.deals.deal_by_share`).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    strong: Literal["uniform"] | dict[str, float] = Field(
+        default_factory=lambda: dict(DEFAULT_SHARES),
+        description="'uniform', or the share of each category among hands at the river",
+    )
+
+    @field_validator("strong")
+    @classmethod
+    def _check(cls, given: str | dict[str, float]) -> str | dict[str, float]:
+        if isinstance(given, dict):
+            shares_of(given)
+        return given
+
+
+def make(settings: HoldemSettings, history: History | None) -> PokerWorld:
+    """Make the world."""
+    strong = settings.strong
+    draw = (
+        deal_uniformly
+        if isinstance(strong, str)
+        else partial(deal_by_share, shares=shares_of(strong))
+    )
+    text = (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
+    game = PokerGame(HoldemPosition, REFEREE, CODES, "limit Texas hold'em", text, draw, _facts)
+    return PokerWorld(game, settings.model_dump(), history)
+
+
+def _facts(hand: Cards, board: Cards) -> Facts:
+    """Return the category of a hand as far as the public cards were dealt."""
+    known = (*hand, *board)
+    return {"category": CATEGORIES[category(known)] if board else None}
+
+
+WORLD = WorldFactory(
+    name="holdem",
+    description="limit Texas hold'em for two: four raises a round, mirrored deals",
+    make=make,
+    settings=HoldemSettings,
+    policies=POLICIES,
+)

@@ -1,0 +1,58 @@
+"""What an agreement is worth beside all that could have been agreed on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from dqa_simulators.negotiation.position import Split, list_splits
+
+_CLOSE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A pair of scores beside all pairs that a pool allows.
+
+    Attributes
+    ----------
+    is_pareto_optimal
+        Whether no split is better for one player and no worse for the other.
+    nash_distance
+        How far it is, in shares of what the pool is worth, from the Nash bargaining solution: the
+        split with the greatest product of both scores (Nash, 1950; without an agreement both have
+        0). Of several the closest one counts.
+    """
+
+    is_pareto_optimal: bool
+    nash_distance: float
+
+
+@lru_cache(maxsize=4096)
+def compare(
+    pool: Split, values: Split, other_values: Split, score: float, other_score: float
+) -> Comparison:
+    """Compare what two players got with everything that they could have got.
+
+    Parameters
+    ----------
+    pool
+        What was divided.
+    values, other_values
+        What one of each item is worth to each.
+    score, other_score
+        What each got, in points.
+    """
+    splits = np.array(list_splits(pool))
+    first = splits @ np.array(values)
+    second = (np.array(pool) - splits) @ np.array(other_values)
+    no_worse = (first >= score) & (second >= other_score)
+    better = (first > score) | (second > other_score)
+    products = first * second
+    is_best = products >= products.max() - _CLOSE
+    totals = max(int(first.max()), 1), max(int(second.max()), 1)
+    distances = np.hypot((first - score) / totals[0], (second - other_score) / totals[1])
+    return Comparison(not bool((no_worse & better).any()), float(distances[is_best].min()))

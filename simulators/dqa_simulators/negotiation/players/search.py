@@ -1,0 +1,150 @@
+"""Negotiating by Monte Carlo tree search, with and without a look at the other's values.
+
+The search is OpenSpiel's (UCT: Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML
+2006), with random play below its tree. It knows no hidden values: it searches one true state. The
+fair player lets it search states in which the other has values that fit what is known, and takes
+what is best over all of them (Long et al., "Understanding the success of perfect information Monte
+Carlo sampling in game tree search", AAAI 2010).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa.core.errors import UsageError
+from dqa.core.question import Candidate
+from dqa.core.world import Position
+from dqa.worlds.base import InformedPolicy, Policy
+from dqa_simulators.negotiation.instances import VALUES, Instance, new_state, number_of
+from dqa_simulators.negotiation.position import (
+    AGREE,
+    MOST_ITEMS,
+    NegotiationPosition,
+    Split,
+    write,
+)
+
+INFORMED_SIMULATIONS: Final = 1000
+"""Simulations of one choice."""
+
+FAIR_SAMPLES: Final = 3
+"""Values of the other that are searched for one choice."""
+
+FAIR_SIMULATIONS: Final = 500
+"""Simulations for each."""
+
+_EXPLORATION: Final = 0.5
+"""Of UCT, as a share of what the pool is worth."""
+_MEMORY: Final = 20  # MB
+_SEEDS: Final = 2**31
+_AGREEMENT: Final = number_of(AGREE, "proposal")
+
+
+class InformedSearch(InformedPolicy):
+    """Searches the true state, in which it sees what everything is worth to the other."""
+
+    def choose_informed(
+        self, position: Position, state: object, random: np.random.Generator
+    ) -> Candidate:
+        """Search, and take what was tried most; say what was proposed."""
+        known = _negotiation(position)
+        if known.part == "utterance":
+            return known.fallback
+        visits = _search(state, known.total, INFORMED_SIMULATIONS, random)
+        return _best(known, visits)
+
+
+class FairSearch(Policy):
+    """Searches states with values of the other that fit the pool's worth and what the other did."""
+
+    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
+        """Draw values, search with each, and take what was tried most; say what was proposed."""
+        known = _negotiation(position)
+        if known.part == "utterance":
+            return known.fallback
+        believed = possible_values(known)
+        visits = np.zeros(_AGREEMENT + 1)
+        for row in random.integers(0, len(believed), FAIR_SAMPLES):
+            state = state_with(known, _split(believed[row]))
+            visits += _search(state, known.total, FAIR_SIMULATIONS, random)
+        return _best(known, visits)
+
+
+def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
+    """Return values that the other may have, of shape (values, 3).
+
+    The pool is worth as much to them as to the viewer. And who declines a proposal and makes one of
+    their own is taken to ask for no less than they declined, as long as some values explain that.
+    """
+    pool = np.array(known.pool)
+    found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]
+    own_seat = known.seats.index(known.viewer)
+    for number in range(1, len(known.proposals)):
+        if number % 2 == own_seat:
+            continue
+        offered = pool - np.array(known.proposals[number - 1])
+        asked = np.array(known.proposals[number])
+        fitting = found[found @ asked >= found @ offered]
+        if len(fitting):
+            found = fitting
+    return found
+
+
+def state_with(known: NegotiationPosition, values: Split) -> Any:  # noqa: ANN401  (pyspiel.State)
+    """Return what a position would be in OpenSpiel if the other had such values."""
+    both = (known.own_values, values)
+    if known.viewer != known.seats[0]:
+        both = both[::-1]
+    instance = Instance(known.pool, both, known.last_turn)
+    state = new_state(instance, utterances=known.has_utterances)
+    for number, proposal in enumerate(known.proposals):
+        state.apply_action(number_of(write(proposal), "proposal"))
+        if number < len(known.utterances):
+            state.apply_action(number_of(write(known.utterances[number]), "utterance"))
+    return state
+
+
+def _search(
+    state: Any,  # noqa: ANN401
+    total: int,
+    simulations: int,
+    random: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return how often each action of OpenSpiel's was tried."""
+    import pyspiel
+
+    seeds = random.integers(0, _SEEDS, 2).tolist()
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seeds[0])
+    bot = pyspiel.MCTSBot(
+        *(state.get_game(), evaluator, _EXPLORATION * total, simulations, _MEMORY),
+        *(True, seeds[1], False),
+    )
+    visits = np.zeros(_AGREEMENT + 1)
+    for child in bot.mcts_search(state).children:
+        visits[child.action] = child.explore_count
+    return visits
+
+
+def _best(known: NegotiationPosition, visits: NDArray[np.float64]) -> Candidate:
+    number = int(visits.argmax())
+    if number == _AGREEMENT:
+        return AGREE
+    base = MOST_ITEMS + 1
+    rest, cherries = divmod(number, base)
+    peppers, strawberries = divmod(rest, base)
+    found = write((peppers, strawberries, cherries))
+    return found if found in known.actions else known.fallback
+
+
+def _negotiation(position: Position) -> NegotiationPosition:
+    if isinstance(position, NegotiationPosition):
+        return position
+    raise UsageError("This player negotiates, and the position is of another world.")
+
+
+def _split(values: NDArray[np.int64]) -> Split:
+    peppers, strawberries, cherries = values.tolist()
+    return peppers, strawberries, cherries

@@ -1,0 +1,1 @@
+"""The Placements scenario and world: two countries place merchants in turn."""

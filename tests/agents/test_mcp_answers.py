@@ -1,0 +1,237 @@
+"""What the server of ``dqa mcp`` answers, what it hides, and where it does not start."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+
+import dqa
+from dqa import plugins
+from dqa.guard import Audit
+from dqa.loaders.generator import read_generated
+from tests.agents.conftest import over_stdio, text_of, until
+
+
+def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) -> None:
+    """Every call names one."""
+    other = tmp_path / "other.csv"
+    other.write_text("city,people\nUlm,3\n", "utf-8")
+    with_names = {"sales": dqa.open_database(shop), "cities": dqa.open_database(other)}
+
+    async def look(client: Client) -> None:
+        tools = (await client.list_tools()).tools
+        assert tools[0].input_schema["properties"]["database"]["enum"] == ["sales", "cities"]
+        found = await client.call_tool(
+            "query", {"database": "cities", "statement": "SELECT city FROM other"}
+        )
+        assert found.structured_content["rows"] == [["Ulm"]]
+        assert found.structured_content["database"] == "cities"
+        unsaid = await client.call_tool("query", {"statement": "SELECT 1"})
+        assert "the argument 'database' is missing; it takes 'statement', 'database'" in text_of(
+            unsaid
+        )
+        wrong = await client.call_tool("schema", {"database": "others"})
+        assert "'sales' or 'cities'" in text_of(wrong)
+
+    in_process(dqa.mcp_server(with_names), look)
+    for database in with_names.values():
+        database.close()
+
+
+def in_process(server: object, act: Callable[[Client], object]) -> None:
+    """Talk to a server in this process."""
+
+    async def connected() -> None:
+        async with Client(server) as client:  # type: ignore[arg-type]
+            await act(client)  # type: ignore[misc]
+
+    anyio.run(connected)
+
+
+def test_what_a_policy_hides_is_in_no_answer(shop: Path) -> None:
+    """Not in the schema, a description, a sample, a refusal."""
+    policy = dqa.Policy(denied_columns=frozenset({"supplier.email"}))
+    database = dqa.open_database(shop, policy=policy)
+
+    async def look(client: Client) -> None:
+        for name, arguments in (
+            ("schema", {}),
+            ("describe", {"table": "supplier"}),
+            ("sample", {"table": "supplier"}),
+            ("find", {"words": "price or email of a supplier"}),
+        ):
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error
+            assert "price" in text_of(result)
+            assert "email" not in result.model_dump_json()
+            assert "example.org" not in result.model_dump_json()
+        for statement in ("SELECT * FROM supplier", "SELECT email FROM supplier"):
+            result = await client.call_tool("query", {"statement": statement})
+            assert result.is_error
+            assert "example.org" not in text_of(result)
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
+def test_a_failing_database_is_an_error_of_the_protocol(shop: Path) -> None:
+    """No agent takes it for something that it can mend."""
+    database = dqa.open_database(shop)
+    database.close()
+
+    async def look(client: Client) -> None:
+        with pytest.raises(MCPError, match="is closed; open it again"):
+            await client.call_tool("query", {"statement": "SELECT 1"})
+
+    in_process(dqa.mcp_server(database), look)
+
+
+def test_without_its_audit_no_statement_is_answered(shop: Path, tmp_path: Path) -> None:
+    """That is nothing that an agent can mend."""
+    audit = tmp_path / "audit.jsonl"
+    database = dqa.open_database(shop, audit=audit)
+    audit.unlink()
+    audit.mkdir()
+
+    async def look(client: Client) -> None:
+        with pytest.raises(MCPError, match="no statement is answered"):
+            await client.call_tool("query", {"statement": "SELECT 1"})
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
+def test_a_bug_tells_the_client_its_kind_and_nothing_else(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it says may hold anything; whoever runs the server reads it on standard error."""
+
+    def broken(_entry: object) -> None:
+        raise ZeroDivisionError("postgresql://ada:secret@host/db")
+
+    database = dqa.open_database(shop, audit=Audit(sink=broken))
+
+    async def look(client: Client) -> None:
+        with pytest.raises(MCPError) as told:
+            await client.call_tool("query", {"statement": "SELECT 1"})
+        assert str(told.value) == "The tool query failed with a bug of dqa's (ZeroDivisionError)."
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError" in said
+    assert "secret" not in said
+
+
+def test_ask_is_refused_where_nobody_decides(shop: Path) -> None:
+    """And says what to do instead."""
+    database = dqa.open_database(shop)
+
+    async def look(client: Client) -> None:
+        result = await client.call_tool("ask", {"question": "Whom?", "candidates": ["Ada"]})
+        assert result.is_error
+        assert "no decider and no model were given" in text_of(result)
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
+@pytest.mark.slow
+def test_a_scenario_that_the_server_was_started_with_can_be_asked(
+    generated: Path, tmp_path: Path
+) -> None:
+    """A scripted agent with the simulator decides right; another scenario cannot be named."""
+    questions = read_generated(generated)
+    question = questions.find("locating/1")
+    file = tmp_path / "q.db"
+    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
+    there = over_stdio(
+        *("--database", file, "--scenario", "locating", "--model", "scripted:analyst"),
+        *("--decider", "planrag-sim"),
+    )
+
+    async def ask(client: Client) -> None:
+        asked = {"scenario": "locating", "target": {"country": question.target["country"]}}
+        decided = await client.call_tool("ask", asked)
+        assert not decided.is_error, text_of(decided)
+        assert decided.structured_content["choice"] == questions.truth_of(question).official
+        assert decided.structured_content["model"] == "scripted:analyst"
+        assert decided.structured_content["statements"]
+        other = await client.call_tool("ask", {"scenario": "building", "target": {"goods": "x"}})
+        assert "There is no scenario 'building'. There are: locating." in text_of(other)
+
+    there.run(ask)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--database", "nowhere.db"), "nowhere.db"),
+        (("--policy", "nowhere.json"), "nowhere.json"),
+        (("--policy", "broken.json"), "broken.json"),
+        (("--tables", "nothing"), "nothing"),
+        (("--decider", "nobody"), "There is no decider 'nobody'"),
+        (("--decider", "planrag"), "'planrag' asks a chat model"),
+        (("--model", "scripted:nobody"), "nobody"),
+        (("--decider", "first", "--record", "kept.jsonl"), "leave it out"),
+        (("--transport", "http", "--host", "0.0.0.0"), "--allow-host"),  # noqa: S104
+        (("--transport", "http", "--host", "no.such.host.invalid"), "Nobody can listen"),
+        (("--transport", "http", "--port", "TAKEN"), "Nobody can listen"),
+        (("--database", "a=shop.db", "--database", "a=shop.db"), "'a'"),
+    ],
+)
+def test_what_cannot_be_served_is_one_line_at_the_start(
+    arguments: tuple[str, ...],
+    said: str,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before any client comes."""
+    from dqa.cli.main import run
+
+    monkeypatch.chdir(shop.parent)
+    Path("broken.json").write_text("{", "utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = [port if one == "TAKEN" else one for one in arguments]
+        if "--database" not in given:
+            given += ["--database", "shop.db"]
+        monkeypatch.setattr(sys, "argv", ["dqa", "mcp", *given])
+        with pytest.raises(SystemExit) as ended:
+            run()
+    captured = capsys.readouterr()
+    assert ended.value.code in {1, 2}
+    assert captured.out == ""
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_its_help_names_no_default_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --model and --decider nobody decides."""
+    from dqa.cli.main import run
+
+    monkeypatch.setattr(sys, "argv", ["dqa", "mcp", "--help"])
+    with pytest.raises(SystemExit):
+        run()
+    said = " ".join(capsys.readouterr().out.split())
+    assert "without --model and --decider it refuses. --base-url" in said
+
+
+def test_the_command_closes_what_it_opened(shop: Path) -> None:
+    """A client that comes and goes leaves nothing behind."""
+    there = over_stdio("--database", f"sales={shop}")
+    result = there.call("query", statement="SELECT name FROM supplier WHERE id = 2")
+    assert result.structured_content["database"] == "sales"
+    assert result.structured_content["rows"] == [["Bo"]]
+    if sys.platform == "linux":
+        assert until(lambda: not there.left)

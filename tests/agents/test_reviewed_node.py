@@ -1,0 +1,228 @@
+"""A decision node that waits for a person: each model call and statement happens exactly once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+
+import dqa
+from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.journal import Journal, kept_in
+from dqa.testing import GivenReplies, answer, query
+from tests.agents.conftest import entries
+
+NAMES = "SELECT name FROM supplier ORDER BY price DESC"
+PRICES = "SELECT name, price FROM supplier ORDER BY price DESC"
+REPLIES = (query(NAMES, plan="1. Read\n2. Decide"), query(PRICES), answer("Ada"), answer("Bo"))
+QUESTION = {
+    "question": "Whom do we drop?",
+    "rules": "The dearest goes.",
+    "candidates_statement": "SELECT name FROM supplier",
+}
+ALL = ("plan", "statement", "decision")
+HERE: Any = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict, total=False):
+    """What goes through somebody's graph."""
+
+    question: dict[str, Any]
+    decision: dict[str, Any]
+    letter: str
+
+
+@pytest.fixture
+def database(shop: Path) -> Iterator[dqa.Database]:
+    """The shop, audited."""
+    opened = dqa.open_database(shop, audit=shop.with_name("audit.jsonl"))
+    yield opened
+    opened.close()
+
+
+def graph(database: dqa.Database, model: Any, checkpointer: Any, review: Any = ALL) -> Any:
+    """Somebody's graph: a decision, then a letter about it."""
+
+    def write(state: State) -> State:
+        return {"letter": f"Dear {state['decision']['choice']}"}
+
+    made = StateGraph(State)
+    decisions = dqa.Decisions("planrag", model=model)
+    made.add_node("decide", dqa.decision_node(database, decisions, review=review))
+    made.add_node("write", write)
+    made.add_edge(START, "decide")
+    made.add_edge("decide", "write")
+    made.add_edge("write", END)
+    return made.compile(checkpointer=checkpointer)
+
+
+def pending(state: dict[str, Any]) -> dict[str, Any]:
+    """Return what a person is asked."""
+    (found,) = state["__interrupt__"]
+    assert json.loads(json.dumps(found.value)) == found.value
+    return dict(found.value)
+
+
+def test_several_interrupts_and_nothing_is_asked_twice(database: dqa.Database, shop: Path) -> None:
+    """Approved, corrected, refused; an answer that is none is asked for again."""
+    model = GivenReplies(REPLIES)
+    compiled = graph(database, model, InMemorySaver())
+    state = compiled.invoke({"question": QUESTION}, HERE)
+    answers: list[tuple[str, str, Any]] = [
+        ("plan", "1. Read\n2. Decide", {"action": "nod"}),
+        ("plan", "1. Read\n2. Decide", {"action": "approve", "by": "ada"}),
+        ("statement", NAMES, {"action": "correct", "text": "DROP TABLE supplier"}),
+        ("statement", NAMES, {"action": "correct", "text": f"{PRICES} LIMIT 2", "by": "ada"}),
+        ("statement", PRICES, {"action": "refuse", "reason": "Enough is known", "by": "bo"}),
+        ("decision", "Ada", {"action": "refuse", "reason": "Not the dearest"}),
+        ("decision", "Bo", {"action": "approve"}),
+    ]
+    asked = []
+    for kind, text, said in answers:
+        shown = pending(state)
+        assert (shown["kind"], shown["text"]) == (kind, text)
+        assert shown["question"] == "Whom do we drop?"
+        asked.append((len(model.requests), bool(shown["problem"])))
+        state = compiled.invoke(Command(resume=said), HERE)
+    assert asked == [
+        (1, False),
+        (1, True),
+        (1, False),
+        (1, True),
+        (2, False),
+        (3, False),
+        (4, False),
+    ]
+    assert state["letter"] == "Dear Bo"
+    assert len(model.requests) == 4
+    decision = state["decision"]
+    assert decision["ending"] == "answered"
+    assert [one["action"] for one in decision["reviews"]] == [
+        *("approve", "correct", "correct", "refuse", "refuse", "approve")
+    ]
+    assert decision["reviews"][2]["by"] == "ada"
+    audited = [
+        (entry["statement"], entry["allowed"]) for entry in entries(shop.with_name("audit.jsonl"))
+    ]
+    assert audited == [
+        ("SELECT name FROM supplier", True),
+        (NAMES, False),
+        (f"{PRICES} LIMIT 2", True),
+        (PRICES, False),
+    ]
+    assert set(compiled.get_state(HERE).values) == {"question", "decision", "letter"}
+
+
+def test_a_corrected_plan_and_the_end_of_a_run(database: dqa.Database) -> None:
+    """A run that a person ends is a decision without a choice."""
+    compiled = graph(database, GivenReplies(REPLIES), InMemorySaver())
+    compiled.invoke({"question": QUESTION}, HERE)
+    said = {"action": "correct", "text": "1. Look at prices"}
+    state = compiled.invoke(Command(resume=said), HERE)
+    assert pending(state)["plan"] == "1. Look at prices"
+    state = compiled.invoke(Command(resume={"action": "end", "by": "ada"}), HERE)
+    assert (state["decision"]["choice"], state["decision"]["ending"]) == (None, "stopped")
+    assert state["decision"]["plan"] == "1. Look at prices"
+
+
+def test_a_graph_that_keeps_nothing_is_told_so_before_anything_is_asked(
+    database: dqa.Database,
+) -> None:
+    """It could never go on."""
+    model = GivenReplies(REPLIES)
+    with pytest.raises(UsageError, match="compile it with a checkpointer"):
+        graph(database, model, None).invoke({"question": QUESTION})
+    assert not model.requests
+    with pytest.raises(UsageError, match="Did you mean 'plan'"):
+        dqa.decision_node(database, dqa.Decisions("first"), review=("plans",))  # type: ignore[arg-type]
+
+
+def test_what_fails_after_an_answer_goes_on_from_there(database: dqa.Database, shop: Path) -> None:
+    """Nobody is asked again for what was said before the outage."""
+    model, keeping = GivenReplies(REPLIES), InMemorySaver()
+    compiled = graph(database, model, keeping, ("plan",))
+    compiled.invoke({"question": QUESTION}, HERE)
+    database.close()
+    with pytest.raises(InfrastructureError):
+        compiled.invoke(Command(resume={"action": "approve"}), HERE)
+    later = dqa.open_database(shop)
+    again = GivenReplies([REPLIES[1], REPLIES[3]])
+    state = graph(later, again, keeping, ("plan",)).invoke(None, HERE)
+    later.close()
+    assert state["letter"] == "Dear Bo"
+    assert len(again.requests) == 2
+
+
+def test_what_a_statement_gave_is_given_again_to_the_letter(shop: Path) -> None:
+    """With what sums up a result that was cut; another text would be another request."""
+    journal, limits = Journal(), dqa.Limits(rows=1)
+    with closing(dqa.open_database(shop)) as database, kept_in(journal):
+        first = database.query(PRICES, limits)
+        with pytest.raises(dqa.QueryError) as refused:
+            database.query("DROP TABLE supplier")
+    assert (first.cut, first.summary is None) == ("rows", False)
+    database = dqa.open_database(shop)
+    database.close()  # so that nothing can be read
+    with kept_in(Journal(journal.lines)):
+        assert database.query(PRICES, limits) == first
+        with pytest.raises(type(refused.value), match="begins with DROP"):
+            database.query("DROP TABLE supplier")
+        with pytest.raises(InfrastructureError):
+            database.query(PRICES, limits)
+
+
+def test_without_a_review_the_node_is_what_it_was(database: dqa.Database) -> None:
+    """A function of the state, that needs no checkpointer."""
+    decisions = dqa.Decisions("planrag", model=GivenReplies([REPLIES[0], REPLIES[3]]))
+    node = dqa.decision_node(database, decisions)
+    assert node({"question": QUESTION})["decision"]["choice"] == "Bo"
+
+
+STEP = """
+import json, sys
+from pathlib import Path
+import dqa
+from dqa.testing import GivenReplies
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+from tests.agents.test_reviewed_node import HERE, QUESTION, REPLIES, graph
+
+folder, said, skipped = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
+database = dqa.open_database(folder / "shop.db", audit=folder / "audit.jsonl")
+model = GivenReplies((REPLIES[0], REPLIES[2])[skipped:])
+with SqliteSaver.from_conn_string(str(folder / "kept.db")) as keeping:
+    given = {"question": QUESTION} if said is None else Command(resume=said)
+    compiled = graph(database, model, keeping, ("statement", "decision"))
+    state = compiled.invoke(given, HERE)
+pending = [found.value["kind"] for found in state.get("__interrupt__", ())]
+print(json.dumps([pending, len(model.requests), state.get("letter")]))
+"""
+
+
+@pytest.mark.slow
+def test_a_fresh_process_goes_on_where_another_one_waited(shop: Path) -> None:
+    """Each process is paid for what is new: the model has only the replies that are left."""
+    pytest.importorskip("langgraph.checkpoint.sqlite")
+    approved = {"action": "approve", "by": "ada"}
+    steps: list[tuple[Any, int, list[str], int]] = [
+        (None, 0, ["statement"], 1),
+        (approved, 1, ["decision"], 1),
+        ({"action": "correct", "text": "Bo"}, 2, [], 0),
+    ]
+    for said, skipped, waits, calls in steps:
+        words = [sys.executable, "-c", STEP, str(shop.parent), json.dumps(said), str(skipped)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        letter = None if waits else "Dear Bo"
+        assert json.loads(done.stdout) == [waits, calls, letter]
+    asked = [entry["statement"] for entry in entries(shop.with_name("audit.jsonl"))]
+    assert asked == ["SELECT name FROM supplier", NAMES]

@@ -1,0 +1,153 @@
+"""With an exact model of the opponent and exact rewards, BIDDER chooses the best response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations, product
+from typing import cast
+
+import pytest
+
+from dqa.core.question import Candidate
+from dqa.core.world import Position
+from dqa.models.conversation import Conversation
+from dqa.models.scripted import GivenReplies
+from dqa_bidder.settings import BidderSettings
+from dqa_bidder.steps.bidder import Bidder
+from dqa_simulators.games.betting import PLAYERS, begin
+from dqa_simulators.games.poker import PokerPosition
+from dqa_simulators.kuhn.position import RULES, KuhnPosition
+from dqa_simulators.leduc.position import RULES as LEDUC
+from dqa_simulators.leduc.position import LeducPosition
+from dqa_simulators.negotiation.position import (
+    AGREE,
+    NegotiationPosition,
+    Split,
+    list_splits,
+    rest,
+    worth,
+    write,
+)
+from tests.bidder.exact import Exact, ExactModel, World, chosen_by, task_of
+from tests.worlds.nim import NimPosition
+
+STYLES = ("bold", "timid", "honest")
+"""How an opponent bets: it raises, or folds, whatever it has, or goes by its card."""
+
+
+def bet(actions: Sequence[Candidate], style: str, *, strong: bool) -> Candidate:
+    """Return what an opponent does."""
+    wanted = {
+        "bold": ("raise", "call", "check"),
+        "timid": ("check", "fold"),
+        "honest": ("raise", "call", "check") if strong else ("check", "fold"),
+    }[style]
+    return next(action for action in wanted if action in actions)
+
+
+def poker(other: int, style: str, deck: int, *, strong: bool) -> World:
+    """Return a game of poker against a known card and style."""
+
+    def ends(position: Position) -> float:
+        shown = cast("PokerPosition", position)
+        mine, theirs = (_worth(card, shown) for card in (shown.hole[0], other))
+        return min(shown.bets) * float((mine > theirs) - (mine < theirs))
+
+    def goes_on(position: Position) -> list[Position]:
+        shown = cast("PokerPosition", position)
+        left = [card for card in range(deck) if card not in (*shown.hole, other)]
+        return [shown.dealt((card,)) for card in left]
+
+    return World(lambda position: bet(position.actions, style, strong=strong), ends, goes_on)
+
+
+def _worth(card: int, position: PokerPosition) -> int:
+    if not position.board:
+        return card // (2 if isinstance(position, LeducPosition) else 1)
+    return card // 2 + 10 * (card // 2 == position.board[0] // 2)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("horizon", [1, 2, 3])
+def test_kuhn_poker(style: str, horizon: int) -> None:
+    """Every deal, either seat, every state that comes about."""
+    seen = 0
+    for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
+        world = poker(theirs, style, 3, strong=theirs == 2)
+        start = KuhnPosition(viewer, (mine,), (), begin(RULES))
+        bidder = Bidder(BidderSettings(horizon=horizon), Exact(world).steps())
+        for position in world.own_positions(start):
+            assert chosen_by(bidder, position) in world.best(position)
+            seen += 1
+    assert seen >= 12
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_kuhn_poker_by_prompts(style: str) -> None:
+    """The same where a model says it, in reply to the prompts."""
+    for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
+        world = poker(theirs, style, 3, strong=theirs == 2)
+        start = KuhnPosition(viewer, (mine,), (), begin(RULES))
+        (other,) = set(PLAYERS) - {viewer}
+        states = {other: {"card": KuhnPosition.deck[theirs]}}
+        for position in world.own_positions(start):
+            model = GivenReplies(ExactModel(world, start, states))
+            told = Bidder(BidderSettings()).choose(task_of(position), Conversation(model))
+            assert told.action in world.best(position)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_leduc_poker(style: str) -> None:
+    """Two rounds with a card by chance between them; a sample of the deals."""
+    for (mine, theirs), viewer in product([(0, 2), (4, 5), (2, 4), (3, 0)], PLAYERS):
+        world = poker(theirs, style, 6, strong=theirs > 3)
+        start = LeducPosition(viewer, (mine,), (), begin(LEDUC))
+        bidder = Bidder(BidderSettings(), Exact(world).steps())
+        for position in world.own_positions(start):
+            assert chosen_by(bidder, position) in world.best(position)
+
+
+THEIRS: Split = (1, 5, 4)
+
+
+def negotiator(position: Position) -> Candidate:
+    """Agree to half of what the pool is worth, else propose what is worth most beside cherries."""
+    table = cast("NegotiationPosition", position)
+    half = worth(table.pool, THEIRS) / 2
+    if table.can_agree and worth(rest(table.pool, table.proposals[-1]), THEIRS) >= half:
+        return AGREE
+    wanted = [one for one in list_splits(table.pool) if worth(one, THEIRS) >= half]
+    return write(min(wanted, key=lambda one: (worth(one, THEIRS), one)))
+
+
+@pytest.mark.parametrize("even", [False, True])
+def test_a_negotiation_with_revealed_values(*, even: bool) -> None:
+    """Where rewards say nothing, the payoffs at the end of what is explored do."""
+    world = World(negotiator)
+    start = NegotiationPosition("player", (2, 1, 1), (3, 1, 3), 3, has_utterances=False)
+    settings = BidderSettings(breadth=50, calls=10_000)
+    choice = chosen_by(Bidder(settings, Exact(world, even=even).steps()), start)
+    assert choice in world.best(start)
+    assert len(world.best(start)) < len(start.actions)
+    answer = start.after("[2, 1, 1]").after(negotiator(start.after("[2, 1, 1]")))
+    choice = chosen_by(Bidder(settings, Exact(world, even=even).steps()), answer)
+    assert choice in world.best(answer)
+
+
+@pytest.mark.parametrize("heap", range(2, 9))
+def test_what_is_explored_finds_what_rewards_do_not_know(heap: int) -> None:
+    """Rewards that are all the same, and an opponent that takes as few as it may."""
+    world = World(lambda position: position.actions[0])
+    start = NimPosition("first", heap)
+    bidder = Bidder(BidderSettings(horizon=4), Exact(world, even=True).steps())
+    choice = chosen_by(bidder, start)
+    assert world.value(start.after(choice)) == world.value(start) == 1.0
+
+
+def test_seats_do_not_matter_to_the_method() -> None:
+    """The one that is second in turn decides like the first."""
+    world = World(lambda position: position.actions[-1])
+    start = replace(NimPosition("second", 7).after(2), viewer="second")
+    bidder = Bidder(BidderSettings(horizon=4), Exact(world, even=True).steps())
+    assert chosen_by(bidder, start) in world.best(start)

@@ -1,0 +1,382 @@
+"""What BIDDER asks, how often, what it makes of the replies, and what it tells of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import TypeVar
+
+import pytest
+
+from dqa.core.budgets import DecisionBudget
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.events import Event, ParseFailureEvent, PromptEvent, WarningEvent, event_from_json
+from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
+from dqa.core.world import HiddenVariable, Position
+from dqa.models.conversation import Conversation
+from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted.given import Request
+from dqa.worlds.stated import StatedPosition
+from dqa_bidder.events import (
+    EVENTS,
+    ExploredTreeEvent,
+    HiddenStatesEvent,
+    ModeledActionEvent,
+    ReturnsEvent,
+)
+from dqa_bidder.replies import Chosen
+from dqa_bidder.scripted.reading import read_prompt
+from dqa_bidder.scripted.responder import reply_to
+from dqa_bidder.settings import BidderSettings
+from dqa_bidder.steps.aggregation import BellmanAggregation, largest_return
+from dqa_bidder.steps.bidder import Bidder
+from dqa_bidder.steps.exploration import Node, Tree
+from dqa_simulators.games.betting import begin
+from dqa_simulators.holdem.position import RULES, HoldemPosition
+from dqa_simulators.negotiation.position import NegotiationPosition
+from tests.bidder.exact import task_of
+from tests.worlds.nim import NimPosition
+
+Kind = TypeVar("Kind", bound=Event)
+NIM = NimPosition("first", 9)
+DEAL = StatedPosition(
+    "player", Question("d", "1", "What next?", "", candidates=("a", "b")), ("x",), (), ()
+)
+HOLDEM = HoldemPosition("player", (50, 51), (), begin(RULES)).after("call")
+NEGOTIATION = NegotiationPosition("player", (2, 2, 1), (2, 2, 2), 6)
+SECRET = replace(
+    NIM, hidden=(HiddenVariable("second", "mood", "How second plays.", ("calm", "angry")),)
+)
+
+
+def decided(
+    model: object, position: Position, settings: BidderSettings | None = None, name: str = "game"
+) -> tuple[Chosen, Recorder]:
+    """Return what BIDDER chooses, and what was recorded."""
+    conversation = Conversation(model)  # type: ignore[arg-type]
+    chosen = Bidder(settings or BidderSettings()).choose(task_of(position, name), conversation)
+    return chosen, conversation.recorder
+
+
+def talking(
+    said: Callable[[str, str, int], str | None],
+) -> GivenReplies:
+    """Return a model that says what a function gives of task, purpose and place; else anything."""
+    places: Counter[str] = Counter()
+
+    def reply(request: Request) -> str:
+        asked = read_prompt(request.messages[0].text)
+        kind = asked.task.split()[0]
+        places[kind] += 1
+        told = said(kind, request.last, places[kind])
+        return reply_to(asked, "random", 0) if told is None else told
+
+    return GivenReplies(reply)
+
+
+def of_kind(recorder: Recorder, kind: type[Kind]) -> list[Kind]:
+    """Return the events of a kind."""
+    return [event for event in recorder.events if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("position", [NIM, HOLDEM, NEGOTIATION], ids=["nim", "holdem", "talks"])
+def test_a_state_is_asked_about_once(position: Position) -> None:
+    """With T = 2 a tree takes no more requests than it has states, and no prompt twice."""
+    model = scripted_model("random")
+    _, recorder = decided(model, position, BidderSettings(horizon=2), "nobody's")
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    asked = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
+    assert len(asked) == len(set(asked))
+    around = 1 + bool(position.hidden)
+    assert len(asked) - around == tree.asked <= len(tree.nodes)
+    assert len({node.number for node in tree.nodes}) == len(tree.nodes) > 2
+    assert not tree.unasked
+
+
+def test_states_that_nobody_can_tell_apart_are_one() -> None:
+    """A heap is the same however it came to be so small."""
+    _, recorder = decided(scripted_model("random"), NIM, BidderSettings(horizon=4))
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    states = [(node.state, node.mover) for node in tree.nodes if node.of != "terminal"]
+    assert len(set(states)) == len(states)
+    led_to = Counter(to for node in tree.nodes for to in node.children.values())
+    assert max(led_to.values()) > 1
+
+
+@pytest.mark.parametrize("position", [NIM, NEGOTIATION], ids=["nim", "talks"])
+def test_requests_at_once_change_nothing(position: Position) -> None:
+    """Choice and every event are the same, one after another or eight at once."""
+    told = [
+        decided(scripted_model("random"), position, BidderSettings(horizon=3, parallel=parallel))
+        for parallel in (1, 8)
+    ]
+    (one, first), (other, second) = told
+    assert one == other
+    assert [event.to_json() for event in first.events] == [e.to_json() for e in second.events]
+    assert first.steps == second.steps > 8
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5])
+def test_requests_are_bounded(calls: int) -> None:
+    """The last is kept for the decision, and a warning tells what was left out."""
+    chosen, recorder = decided(scripted_model("random"), NIM, BidderSettings(calls=calls))
+    assert len(of_kind(recorder, PromptEvent)) == calls
+    assert chosen.action in NIM.actions
+    (warning,) = of_kind(recorder, WarningEvent)
+    assert warning.about == "calls"
+    assert f"bidder.calls={calls}" in warning.text
+    (found,) = of_kind(recorder, ReturnsEvent)
+    assert (found.best is None) == (calls == 1)
+
+
+def test_hidden_states_are_inferred_once_and_told_to_every_step() -> None:
+    """From then on every prompt has them."""
+    hidden = json.dumps({"hidden": {"second": {"mood": "Angry"}}})
+    model = talking(lambda kind, _last, _place: hidden if kind == "infer" else None)
+    _, recorder = decided(model, SECRET)
+    (found,) = of_kind(recorder, HiddenStatesEvent)
+    assert [(one.player, one.name, one.state) for one in found.hidden] == [
+        ("second", "mood", "angry")
+    ]
+    prompts = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
+    assert "# Inferred of others" not in prompts[0]
+    assert all('- second, "mood": "angry"' in prompt for prompt in prompts[1:])
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad", "told"),
+    [
+        (
+            "infer",
+            '{"hidden": {"second": {"mood": "sad"}}}',
+            'mood of second cannot be "sad": .*"calm", "angry"',
+        ),
+        ("infer", '{"hidden": {}}', "mood of second is missing"),
+        ("infer", "angry", "holds no JSON object"),
+        ("expect", '{"action": "7"}', "'7' names no action"),
+        ("expect", '{"move": 1}', "names no action"),
+        ("expect", '{"action": [1, 2]}', "names more than one"),
+        ("estimate", '{"payoffs": {"1": 0.5, "2": 0.5}}', "'3' has none"),
+        ("estimate", '{"payoffs": {"1": 1.5, "2": 0.5, "3": 0}}', "'1' has 1.5, which is not bet"),
+        ("estimate", '{"payoffs": {"1": "much", "2": 0.5, "3": 0}}', "which is no number"),
+        ("estimate", '{"payoffs": {"1": 1e999, "2": 0.5, "3": 0}}', "which is no number"),
+        ("estimate", '{"payoffs": [1, 2]}', 'Write {"payoffs"'),
+        ("decide", '{"action": "all"}', "'all' names no action"),
+        ("decide", "", "holds no JSON object"),
+    ],
+)
+def test_what_cannot_be_used_is_asked_for_again(kind: str, bad: str, told: str) -> None:
+    """With what was wrong; the reply that comes then counts."""
+    corrections: list[str] = []
+
+    def said(asked: str, last: str, place: int) -> str | None:
+        if asked == kind and place == 2:
+            corrections.append(last)
+        return bad if asked == kind and place == 1 else None
+
+    chosen, recorder = decided(talking(said), SECRET, BidderSettings(parallel=1))
+    assert chosen.action in SECRET.actions
+    assert len(of_kind(recorder, ParseFailureEvent)) == 1
+    (correction,) = corrections
+    assert "could not be used" in correction
+    assert re.search(told, correction), correction
+
+
+@pytest.mark.parametrize("kind", ["infer", "estimate", "decide"])
+def test_replies_that_never_can_be_used_end_the_decision(kind: str) -> None:
+    """As unparsable, after the usual bound."""
+    model = talking(lambda asked, _last, _place: "I pass." if asked == kind else None)
+    with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
+        decided(model, SECRET, BidderSettings(parallel=1))
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+@pytest.mark.parametrize("kind", ["expect", "estimate"])
+def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: int) -> None:
+    """What is known of the others decides, and tree and warning count the state."""
+    asked_first: list[str] = []
+
+    def reply(request: Request) -> str:
+        shown = read_prompt(request.messages[0].text)
+        text = request.messages[0].text
+        is_root = not asked_first or text == asked_first[0]
+        if shown.task.startswith(kind) and not (kind == "estimate" and is_root):
+            return "I pass."
+        asked_first.append(text)
+        return reply_to(shown, "random", 0)
+
+    settings = BidderSettings(horizon=2, parallel=parallel)
+    chosen, recorder = decided(GivenReplies(reply), NIM, settings)
+    assert chosen.action in NIM.actions
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    assert tree.unusable >= 3
+    assert not tree.unasked
+    assert tree.nodes[0].rewards
+    (warning,) = of_kind(recorder, WarningEvent)
+    assert warning.about == "replies"
+    assert f"About {tree.unusable} of {len(tree.nodes)} explored states" in warning.text
+    assert of_kind(recorder, ReturnsEvent)[0].best is not None
+
+
+def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
+    """Nothing is made up for them, and a warning counts them."""
+    odd = json.dumps({"payoffs": {"1": 1.5, "2": -3, "3": "?"}})
+    model = talking(lambda asked, _last, _place: odd if asked == "estimate" else None)
+    _, recorder = decided(model, NIM, BidderSettings(horizon=1, parallel=1))
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    assert tree.nodes[0].rewards == {"1": 1.0, "2": 0.0}
+    (warning,) = of_kind(recorder, WarningEvent)
+    assert warning.about == "rewards"
+    assert "outside of 0 to 1" in warning.text
+
+
+def test_of_many_actions_the_promising_ones_are_looked_at() -> None:
+    """In one request with their rewards; proposals that are not legal are asked for again."""
+    first = json.dumps({"payoffs": {"[9, 9, 9]": 0.9, "[1, 0, 0]": 0.6, "[2,2,1]": 0.2}})
+    model = talking(
+        lambda asked, _last, place: first if asked == "estimate" and place == 1 else None
+    )
+    settings = BidderSettings(breadth=3, horizon=1, parallel=1)
+    chosen, recorder = decided(model, NEGOTIATION, settings)
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    assert tree.nodes[0].legal == 18
+    assert len(tree.nodes[0].rewards) == len(tree.nodes[0].children) == 3
+    assert chosen.action in NEGOTIATION.actions
+    (failure,) = of_kind(recorder, ParseFailureEvent)
+    assert "'[9, 9, 9]' is none of the actions" in failure.problem
+
+
+def test_what_the_rules_tell_is_not_asked() -> None:
+    """A fold ends the game for chips that are known."""
+    position = HOLDEM.after("raise").after("raise")
+    _, recorder = decided(scripted_model("analyst"), position, BidderSettings(horizon=1), "holdem")
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    low, high = position.payoff_range
+    assert tree.nodes[0].rewards["fold"] == pytest.approx((-4 - low) / (high - low))
+    assert tree.nodes[0].certain == ("fold",)
+    prompt = next(p for p in of_kind(recorder, PromptEvent) if p.purpose == "payoffs")
+    assert 'Legal actions to estimate: ["call", "raise"]' in prompt.messages[0][1]
+    assert 'Certain already, not to be estimated: {"fold": 0.4' in prompt.messages[0][1]
+
+
+def test_an_end_is_looked_at_beside_any_number_of_actions() -> None:
+    """Agreeing needs no model to name it, and no request; a payoff given for it does not count."""
+    position = NEGOTIATION.after("[1, 1, 1]").after("[1, 1, 1]").after("[2, 1, 0]")
+    position = position.after("[2, 1, 0]")
+    given = {"[2, 2, 1]": 0.3, "[2, 2, 0]": 0.2, "[2, 1, 1]": 0.1, "agree": 0.9}
+    told = json.dumps({"payoffs": given})
+    model = talking(lambda asked, _last, place: told if (asked, place) == ("estimate", 1) else None)
+    _, recorder = decided(model, position, BidderSettings(horizon=1, parallel=1))
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    assert tree.nodes[0].certain == ("agree",)
+    assert tree.nodes[0].rewards == {**given, "agree": pytest.approx(0.4)}
+    assert not of_kind(recorder, ParseFailureEvent)
+
+
+def test_a_payoff_outside_is_told_how_it_is_written() -> None:
+    """Chips in place of a share of the range are what models give most often."""
+    bad = json.dumps({"payoffs": {"fold": -4, "call": -2, "raise": 90}})
+    model = talking(lambda asked, _last, place: bad if (asked, place) == ("estimate", 1) else None)
+    position = HOLDEM.after("raise").after("raise")
+    _, recorder = decided(model, position, BidderSettings(horizon=1, parallel=1), "holdem")
+    (failure,) = of_kind(recorder, ParseFailureEvent)
+    assert "(a payoff of -2 is written as 0.48)" in failure.problem
+    assert "'raise' has 90, which is not between 0 and 1." in failure.problem
+    assert "fold" not in failure.problem
+
+
+def test_where_every_action_ends_the_game_nothing_is_asked_of_them() -> None:
+    """However many there are, the best are looked at."""
+    last = replace(NEGOTIATION, last_turn=1, proposals=((2, 2, 1),))
+    _, recorder = decided(scripted_model("random"), last, BidderSettings(horizon=1, breadth=2))
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    assert tree.asked == 0
+    assert tree.nodes[0].legal == 18
+    assert len(tree.nodes[0].rewards) == 2
+
+
+def test_what_nobody_pays_has_no_scale() -> None:
+    """Rewards of a stated move go from the worst to the best, whatever its outcomes count."""
+    _, recorder = decided(scripted_model("random"), DEAL, BidderSettings(horizon=1))
+    prompts = [p.messages[0][1] for p in of_kind(recorder, PromptEvent) if p.purpose == "payoffs"]
+    assert prompts
+    assert all("from 0 (the worst that the question could end with)" in one for one in prompts)
+    assert not any("Payoffs lie between" in one for one in prompts)
+
+
+def test_a_correction_says_what_to_write_as_json() -> None:
+    """A bare name would be refused, too."""
+    bad = json.dumps({"action": "bet"})
+    model = talking(lambda asked, _last, place: bad if (asked, place) == ("decide", 1) else None)
+    _, recorder = decided(model, HOLDEM, BidderSettings(horizon=1, parallel=1), "holdem")
+    (failure,) = of_kind(recorder, ParseFailureEvent)
+    assert 'Write {"action": "..."} with exactly one of these: "check", "raise".' in failure.problem
+    assert "nothing else" not in failure.problem
+
+
+def tree_of(
+    *rewards: Mapping[Candidate, float], payoff: float | None = None, horizon: int = 2
+) -> Tree:
+    """Return a chain of own nodes by ``a``, the last action leading to an end."""
+    nodes = [
+        Node(number, "own", number, "me", NIM, tuple(told), rewards=dict(told), asked=True)
+        for number, told in enumerate(rewards)
+    ]
+    for one, after in pairwise(nodes):
+        one.children["a"] = after
+    if payoff is not None:
+        end = Node(len(nodes), "terminal", len(nodes), "", NIM, payoff=payoff, asked=True)
+        nodes[-1].children["a"] = end
+        nodes.append(end)
+    return Tree(nodes, 2)
+
+
+def test_returns_are_the_papers() -> None:
+    """Equation 3 with beta to the power of k, equation 4, and what the paper leaves open."""
+    tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 0.4, "c": 0.2}, {"a": 0.1, "c": 0.9})
+    a, b = BellmanAggregation().aggregate(tree, 0.5)
+    assert a.value == pytest.approx(0.5 + 0.5 * 0.4 + 0.25 * 0.9)
+    assert a.path == ("me: a", "me: a", "me: c")
+    assert b.value == pytest.approx(0.6 * (1 + 0.5 + 0.25))  # it keeps its last reward
+    (a,) = BellmanAggregation().aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5)
+    assert a.value == pytest.approx(0.5 + (0.5 + 0.25) * 1.0)
+    tree = tree_of({"a": 0.5}, {"a": 0.4})
+    tree.root.rewards.clear()  # nobody said: the next of the trajectory counts
+    (a,) = BellmanAggregation().aggregate(tree, 0.5)
+    assert a.value == pytest.approx(0.4 * (1 + 0.5 + 0.25))
+    tree.nodes[1].rewards.clear()
+    assert BellmanAggregation().aggregate(tree, 0.5)[0].value is None
+    assert largest_return(2, 0.5) == 1.75
+
+
+def test_without_a_future_only_the_first_reward_counts() -> None:
+    """Beta 0."""
+    tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 1.0})
+    assert [one.value for one in BellmanAggregation().aggregate(tree, 0.0)] == [0.5, 0.6]
+
+
+def test_a_budget_that_is_spent_decides_by_what_is_known() -> None:
+    """The model is asked once more where that can be paid for, else the largest return counts."""
+    budget = DecisionBudget(tokens=1_500)
+    recorder = Recorder(budget)
+    conversation = Conversation(scripted_model("random"), recorder=recorder)
+    chosen = Bidder(BidderSettings(horizon=6)).choose(task_of(NIM), conversation, budget)
+    assert chosen.action in NIM.actions
+    assert recorder.ended_by is not None
+    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    assert tree.unasked
+    assert of_kind(recorder, ReturnsEvent)[0].best is not None
+
+
+def test_every_event_is_read_back_as_it_was_told() -> None:
+    """And none is kept as one that nobody knows."""
+    _, recorder = decided(scripted_model("random"), SECRET)
+    own = [event for event in recorder.events if isinstance(event, EVENTS)]
+    assert {type(event) for event in own} >= {ExploredTreeEvent, ReturnsEvent, ModeledActionEvent}
+    for event in own:
+        assert event_from_json(json.loads(json.dumps(event.to_json())), EVENTS) == event

@@ -1,0 +1,249 @@
+"""BIDDER and its baselines as deciders: of moves, and of questions that are none."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import DataError, UsageError
+from dqa.core.events import PromptEvent
+from dqa.core.question import Question
+from dqa.core.world import Move
+from dqa.deciders.base import DeciderFactory, Settings
+from dqa.evaluation.play import play_episode
+from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted.given import Request
+from dqa.worlds.history import History
+from dqa_bidder.events import ChosenEvent, ReturnsEvent, RevisionEvent, ThoughtsEvent
+from dqa_bidder.rendering import render
+from dqa_bidder.scripted.reading import read_prompt
+from dqa_bidder.scripted.responder import reply_to
+from dqa_bidder.tree.picture import draw_tree
+
+NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[History]:
+    """A history of its own."""
+    made = History(str(tmp_path / "history.db"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def move(history: History) -> Iterator[Move]:
+    """The second move of a game of Leduc poker."""
+    factory = plugins.world("leduc")
+    episode = factory.make(factory.settings(), history).start(3)
+    episode.choose("raise")
+    found = episode.next_move()
+    assert found is not None
+    yield found
+    episode.close()
+
+
+@pytest.fixture
+def suppliers(tmp_path: Path) -> Iterator[Database]:
+    """A user's own database."""
+    path = tmp_path / "own.db"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE supplier (name TEXT, margin REAL)")
+        rows = [("Ada", 3.0), ("Bob", 7.5), ("Cy", 5.0)]
+        made.executemany("INSERT INTO supplier VALUES (?, ?)", rows)
+    made.close()
+    opened = plugins.backend_for(str(path)).open(str(path))
+    yield opened
+    opened.close()
+
+
+BUY = Question(
+    "custom",
+    "1",
+    "Which supplier earns most?",
+    "A larger margin is better.",
+    candidates=("Ada", "Bob", "Cy"),
+    context_queries=("SELECT name, margin FROM supplier ORDER BY name",),
+)
+
+
+def decided(
+    name: str, question: Question, database: Database, script: str = "analyst", **own: str
+) -> Decision:
+    """Return what a decider makes of a question with a scripted model."""
+    options = {f"{name}.{setting}": value for setting, value in own.items()}
+    decider = plugins.decider(name)(scripted_model(script), Settings(options=options))
+    decider.check(question)
+    return decider.decide(question, database)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_decider_decides_a_move(name: str, move: Move) -> None:
+    """By statements that are evidence; and no prompt knows what the other holds."""
+    decision = decided(name, move.question, move.database)
+    assert decision.ending is Ending.ANSWERED
+    assert decision.choice in move.position.actions
+    statements = [one.statement for one in decision.evidence]
+    assert all("WHERE game = " in statement for statement in statements)
+    assert [s.split(" FROM ")[1].split()[0] for s in statements] == ["events", "outcomes", "hidden"]
+    assert [one.error for one in decision.evidence] == [None] * 3
+    prompts = [one.messages[0][1] for one in decision.trace if isinstance(one, PromptEvent)]
+    assert prompts
+    assert all("1. [first] player: raise" in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Database) -> None:
+    """By the rows of its context; nothing is inferred, and nobody replies."""
+    decision = decided(name, BUY, suppliers)
+    assert decision.choice == "Bob"
+    assert [one.row_count for one in decision.evidence] == [3]
+    if name.startswith("bidder"):
+        (found,) = (event for event in decision.trace if isinstance(event, ReturnsEvent))
+        assert [one.value for one in found.returns] == [0.0, 1.0, pytest.approx(2 / 4.5)]
+        assert found.ceiling == 1.0
+        assert decision.steps == 2
+
+
+@pytest.mark.parametrize("world", ["kuhn", "leduc", "holdem", "negotiation"])
+@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
+def test_scripted_models_play_every_world(world: str, script: str, history: History) -> None:
+    """BIDDER against the other methods, to the end of a game, without a reply that fails."""
+    factory = plugins.world(world)
+    made = factory.make(factory.settings(), history)
+    model = scripted_model(script)
+    bidder = plugins.decider("bidder")(model, Settings())
+    other = plugins.decider("reflexion")(model, Settings())
+    played = play_episode(made, {"player": bidder, "opponent": other}, 1)
+    assert played.returns is not None
+    for _, decision in played.decisions:
+        assert "parse_failure" not in {event.kind for event in decision.trace}
+
+
+def test_a_move_is_decided_the_same_again(move: Move) -> None:
+    """Choice and trace."""
+    one, other = (decided("bidder", move.question, move.database, "random") for _ in range(2))
+    assert one.choice == other.choice
+    untimed = [
+        [{**event.to_json(), "seconds": 0} for event in decision.trace] for decision in (one, other)
+    ]
+    assert untimed[0] == untimed[1]
+
+
+def test_the_trace_shows_the_tree_as_text_and_as_a_picture(move: Move) -> None:
+    """Returns, states, rewards, expected moves."""
+    decision = decided("bidder", move.question, move.database)
+    shown = [passage for event in decision.trace for passage in render(event) or ()]
+    titles = [one.title for one in shown]
+    assert {"inferred of others", "what may follow", "returns", "deliberated decision"} <= {*titles}
+    lines = [line for one in shown for line in one.lines]
+    assert any("by the rules" in line for line in lines)
+    assert any("(the largest), by opponent: " in line for line in lines)
+    picture = draw_tree(decision.trace)
+    assert picture is not None
+    drawn = {node.candidate: node.value for node in picture.nodes if node.candidate is not None}
+    (found,) = (event for event in decision.trace if isinstance(event, ReturnsEvent))
+    assert drawn == {one.action: one.value for one in found.returns}
+    assert draw_tree(decided("cot", move.question, move.database).trace) is None
+
+
+def talking(said: Callable[[Request, str], str | None]) -> GivenReplies:
+    """Return a model that says what a function gives, or what a script does."""
+
+    def reply(request: Request) -> str:
+        asked = read_prompt(request.messages[0].text)
+        return said(request, asked.task) or reply_to(asked, "analyst", 0)
+
+    return GivenReplies(reply)
+
+
+def test_reflexion_shows_the_draft_and_may_change_it(suppliers: Database) -> None:
+    """What the check decides counts."""
+    draft = 'Ada comes first.\n{"action": "Ada"}'
+    model = talking(lambda _request, task: draft if task.startswith("think") else None)
+    decision = plugins.decider("reflexion")(model, Settings()).decide(BUY, suppliers)
+    assert decision.choice == "Bob"
+    assert "> Ada comes first." in model.requests[-1].text
+    (revision,) = (event for event in decision.trace if isinstance(event, RevisionEvent))
+    assert (revision.before, revision.after) == ("Ada", "Bob")
+
+
+def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
+    """The one with most votes decides; a vote for none is asked again."""
+    thoughts = json.dumps(
+        {"thoughts": [{"thought": "a", "action": "Cy"}, {"thought": "b", "action": "Ada"}]}
+    )
+
+    def said(request: Request, task: str) -> str | None:
+        if task.startswith("propose"):
+            return thoughts
+        return '{"best": 2}' if "could not be used" in request.last else '{"best": 5}'
+
+    model = talking(said)
+    options = {"tree-of-thoughts.votes": "2", "tree-of-thoughts.depth": "2"}
+    decider = plugins.decider("tree-of-thoughts")(model, Settings(options=options))
+    decision = decider.decide(BUY, suppliers)
+    assert decision.choice == "Ada"
+    levels = [event for event in decision.trace if isinstance(event, ThoughtsEvent)]
+    assert [(level.level, level.votes, level.kept) for level in levels] == [
+        (1, (0, 2), (1,)),
+        (2, (0, 2), (1,)),
+    ]
+    asked = [event for event in decision.trace if isinstance(event, PromptEvent)]
+    assert len(asked) == 2 * (1 + 2)
+
+
+def test_a_game_with_a_gap_is_no_question(move: Move, tmp_path: Path) -> None:
+    """The message names what is missing."""
+    with sqlite3.connect(tmp_path / "history.db") as made:
+        made.execute("UPDATE events SET number = 2")
+    made.close()
+    with pytest.raises(DataError, match="event"):
+        decided("bidder", move.question, move.database)
+
+
+def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
+    """As every method does that compares them."""
+    open_question = Question("custom", "1", "Which?", "None.")
+    with pytest.raises(UsageError, match="BIDDER compares actions"):
+        plugins.decider("bidder")(scripted_model("analyst"), Settings()).check(open_question)
+    unread = Question("custom", "1", "Which?", "None.", candidates=("a", "b"))
+    with pytest.raises(UsageError, match="Nothing says what BIDDER is to read"):
+        decided("bidder", unread, suppliers)
+
+
+def test_one_action_is_chosen_without_asking(suppliers: Database) -> None:
+    """Nothing is to be decided."""
+    sole = Question("custom", "1", "Which?", "", candidates=("a",), context_queries=("SELECT 1",))
+    decision = decided("bidder", sole, suppliers)
+    assert (decision.choice, decision.steps) == ("a", 0)
+    assert isinstance(decision.trace[-2], ChosenEvent)
+
+
+def test_the_horizon_is_what_some_names_mean() -> None:
+    """It cannot be given to them; it can be to ``bidder``, and the family reaches all."""
+    assert "bidder.horizon" in plugins.decider("bidder").options
+    for name in ("bidder-t1", "bidder-t2", "bidder-t3"):
+        options = plugins.decider(name).options
+        assert not any(option.endswith("horizon") for option in options)
+        assert "bidder.beta" in options
+
+
+def test_a_step_is_replaced_as_the_page_says(suppliers: Database) -> None:
+    """The decider has its settings, and asks for no decision."""
+    page = (Path(__file__).parents[2] / "docs" / "bidder.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, object] = {"__name__": "mine"}
+    exec(compile(example, "docs/bidder.md", "exec"), names)  # noqa: S102  (ours)
+    mine = names["MINE"]
+    assert isinstance(mine, DeciderFactory)
+    decision = mine(scripted_model("analyst"), Settings()).decide(BUY, suppliers)
+    assert (decision.choice, decision.steps) == ("Bob", 1)

@@ -1,0 +1,211 @@
+"""`dqa ask --approve`: a person at a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import select
+import signal
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.cli.reviewing import TerminalReviewer
+from dqa.core.review import Review
+from tests.models.model_server import answering
+
+Command = Callable[..., Any]
+LOOK = (
+    "Plan:\n1. Find the dearest\n2. Decide\nThought: \x1b[31mlook\nAction: query_database\n"
+    "Action Input: SELECT name FROM warehouse"
+)
+AGAIN = "Thought: look\nAction: query_database\nAction Input: SELECT cost FROM warehouse"
+SOUTH, NORTH = "Thought: done\nFinal Answer: South", "Thought: done\nFinal Answer: North"
+_PATIENCE = 90.0
+CHOICES, MORE, WHY = "[q]uit: ", "> ", "no reason): "
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """Two warehouses."""
+    path = tmp_path / "sales.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(
+            "CREATE TABLE warehouse (name TEXT, cost REAL);"
+            "INSERT INTO warehouse VALUES ('North', 7.5), ('South', 2.0);"
+        )
+    return path
+
+
+def at_terminal(
+    sales: Path,
+    replies: Sequence[str],
+    typed: Sequence[tuple[str, str]],
+    *options: object,
+    editor: str = "",
+) -> tuple[int, str]:
+    """Run the real command at a terminal: after what it prompts, what a person types."""
+    with answering(*replies) as server:
+        words = [
+            *(sys.executable, "-m", "dqa", "ask", "--database", str(sales), "--decider", "planrag"),
+            *("--question", "Which closes?", "--candidates", "SELECT name FROM warehouse"),
+            *("--model", "openai:x", "--base-url", server.url, *map(str, options)),
+        ]
+        process, terminal = pty.fork()
+        if process == 0:
+            # A shell without job control starts what is in its background with SIGINT ignored.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100", "EDITOR": editor}
+            os.execve(words[0], words, os.environ | given)  # noqa: S606
+        with os.fdopen(terminal, "rb+", buffering=0) as screen:
+            try:
+                shown = _talk(screen, list(typed))
+            except BaseException:
+                os.kill(process, signal.SIGKILL)
+                raise
+            finally:
+                _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status), shown
+
+
+def _talk(screen: Any, typed: list[tuple[str, str]]) -> str:
+    shown, seen = "", 0
+    while True:
+        if not select.select([screen], [], [], _PATIENCE)[0]:
+            pytest.fail(f"It waits for what nobody types, behind:\n{shown}")
+        try:
+            came = screen.read(4096)
+        except OSError:  # the other end is closed: the command has ended
+            return shown
+        if not came:
+            return shown
+        shown += came.decode().replace("\r\n", "\n")
+        if typed and shown[seen:].endswith(typed[0][0]):
+            seen = len(shown)
+            screen.write(typed.pop(0)[1].encode())
+
+
+@pytest.mark.slow
+def test_a_person_edits_rejects_and_approves(sales: Path, tmp_path: Path) -> None:
+    """Line by line where no editor is set; the record has who, what and why."""
+    trace = tmp_path / "trace.json"
+    typed = [
+        *((CHOICES, "abort\n"), (CHOICES, "e\n"), (MORE, "Find the cost\n"), (MORE, "Decide\n")),
+        *((MORE, "\n"), (CHOICES, "a\n"), (CHOICES, "r\n"), (WHY, "South is cheap\n")),
+        (CHOICES, "a\n"),
+    ]
+    options = ("--approve", "plan,statement,decision", "--approved-by", "ada", "--trace", trace)
+    code, shown = at_terminal(sales, (LOOK, AGAIN, SOUTH, NORTH), typed, *options)
+    assert (code, "Choice: North" in shown) == (0, True)
+    assert (
+        "Reviewed by ada: 1 plan corrected, 1 statement approved, 1 decision refused, "
+        "1 decision approved"
+    ) in shown
+    assert "Step 1: plan\nThought: \\x1b[31mlook\n1. Find the dearest\n2. Decide\n" in shown
+    assert "SELECT cost FROM warehouse\nThe guard lets it run: it only reads.\n" in shown
+    record = json.loads(trace.read_text("utf-8"))
+    assert record["plans"] == ["1. Find the cost\n2. Decide"]
+    reviews = [event for event in record["trace"] if event["kind"] == "review"]
+    assert [(one["about"], one["action"], one["by"], one["reason"]) for one in reviews] == [
+        ("plan", "correct", "ada", ""),
+        ("statement", "approve", "ada", ""),
+        ("decision", "refuse", "ada", "South is cheap"),
+        ("decision", "approve", "ada", ""),
+    ]
+
+
+@pytest.mark.slow
+def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Path) -> None:
+    """The end is an interrupt's, 130; what was asked and answered so far is kept."""
+    trace = tmp_path / "trace.json"
+    typed = [(CHOICES, "e\n"), (CHOICES, "\x03")]
+    options = ("--approve", "plan,statement", "--trace", trace)
+    code, shown = at_terminal(
+        *(sales, (LOOK, AGAIN, NORTH), typed), *options, editor="sed -i s/dearest/cheapest/"
+    )
+    assert code == 128 + signal.SIGINT
+    assert "Answer:" not in shown
+    record = json.loads(trace.read_text("utf-8"))
+    assert record["ending"] == "stopped"
+    assert record["plans"] == ["1. Find the cheapest\n2. Decide"]
+    assert record["error"].endswith("when asked about the statement: interrupted.")
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Give what types into a terminal that is standard input, and have Python's own Ctrl-C."""
+    typing, read = pty.openpty()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with os.fdopen(read, encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        yield typing
+    signal.signal(signal.SIGINT, before)
+    os.close(typing)
+
+
+class _Screen(io.StringIO):
+    """Knows when a choice is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_asked = threading.Event()
+
+    def write(self, text: str) -> int:
+        """Look at what is written."""
+        if CHOICES in text:
+            self.has_asked.set()
+        return super().write(text)
+
+
+def test_ctrl_c_that_ends_no_read_of_the_system_is_seen(
+    keyboard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that comes as the prompt appears, before the read, or that another thread takes."""
+    screen = _Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    is_typed, is_over = threading.Event(), threading.Event()
+
+    def press() -> None:
+        screen.has_asked.wait(20.0)
+        is_over.wait(0.3)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        if not is_over.wait(20.0):  # a read that went on sees the signal behind its line
+            is_typed.set()
+            os.write(keyboard, b"a\n")
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    answer = TerminalReviewer("ada")(Review(kind="decision", text="North", step=1))
+    is_over.set()
+    thread.join()
+    assert (answer.action, answer.reason) == ("end", "interrupted")
+    assert not is_typed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--approve", "plan"), "asks on a terminal"),
+        (("--approve", "plans"), "Did you mean 'plan'?"),
+        (("--approved-by", "ada"), "say what, with --approve"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_before_anything_is(
+    dqa: Command, sales: Path, options: tuple[str, ...], words: str
+) -> None:
+    """Exit code 2, and no word from a model."""
+    with answering(LOOK) as server:
+        ran = dqa(
+            *("ask", "--database", sales, "--question", "?", "--decider", "planrag"),
+            *("--model", "openai:x", "--base-url", server.url, *options),
+        )
+    assert (ran.code, words in ran.err) == (2, True)
+    assert server.requests == []

@@ -1,0 +1,183 @@
+"""`dqa compare`, and the same in Python."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa as api
+from dqa.core.errors import UnknownNameError, UsageError
+from tests.cli.conftest import Command
+
+
+@pytest.fixture(scope="module")
+def finished(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run of three deciders on 4 questions and one database."""
+    folder = tmp_path_factory.mktemp("compared") / "run"
+    api.evaluate(
+        api.GeneratedFolder(folder=generated),
+        ["planrag", "iterrag", "first"],
+        databases=["sqlite"],
+        out=folder,
+    )
+    return folder
+
+
+Change = Callable[[dict[str, Any]], dict[str, Any] | None]
+
+
+@pytest.fixture
+def another(finished: Path, tmp_path: Path) -> Callable[[Change], Path]:
+    """Return what copies the run with other results; a line that is None is left out."""
+
+    def copied(change: Change) -> Path:
+        folder = Path(shutil.copytree(finished, tmp_path / "another"))
+        path = folder / "results.jsonl"
+        lines = [change(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+        kept = [json.dumps(line) + "\n" for line in lines if line is not None]
+        path.write_text("".join(kept), "utf-8")
+        return folder
+
+    return copied
+
+
+def test_deciders_of_a_run_are_compared_in_pairs(dqa: Command, finished: Path) -> None:
+    """Tables, what they rest on, and who answered."""
+    ran = dqa("compare", finished)
+    assert (ran.code, ran.err) == (0, "")
+    for words in ("Each by itself", "First minus second", "planrag\n", "- first", "(McNemar)"):
+        assert words in ran.out.replace(" │", "\n")
+    assert "4 pairs of question and database" in ran.out
+    assert "All 3 at once, by questions: Cochran's Q" in ran.out
+    assert "a difference of 5 points takes" in ran.out
+    assert "A scripted program, not a language model." in ran.out
+
+
+def test_json_is_what_python_returns(dqa: Command, finished: Path) -> None:
+    """One call, with the same names for what narrows it down."""
+    named = ("--deciders", "first,planrag", "--scenario", "locating", "--times", "--json")
+    printed = json.loads(dqa("compare", finished, *named).out)
+    found = api.compare(finished, deciders=["first", "planrag"], scenario="locating", times=True)
+    assert printed == found.to_json()
+    assert found.scenarios == ("locating",)
+    (pair,) = found.pairs
+    assert (pair.first, pair.second) == ("first", "planrag")
+    right = [standing.correct / standing.judged for standing in found.standings]
+    assert pair.accuracy.value == pytest.approx(right[0] - right[1])
+    seconds = found.standings[1].efficiency.seconds
+    assert seconds is not None
+    assert seconds.per_question is not None
+    assert seconds.per_question.value > 0.0
+
+
+def test_runs_are_compared_by_their_names(
+    finished: Path, another: Callable[[Change], Path]
+) -> None:
+    """A decider that took part in both is told apart by its run; in memory as from folders."""
+
+    def spoilt(line: dict[str, Any]) -> dict[str, Any]:
+        return line | ({"outcome": "wrong"} if line["decider"] == "planrag" else {})
+
+    other = another(spoilt)
+    found = api.compare(api.read_run(finished), other, deciders=["planrag"])
+    (pair,) = found.pairs
+    assert (pair.first, pair.second) == ("run:planrag", "another:planrag")
+    assert pair.by_questions.worse == 0
+    assert pair.accuracy.value == found.standings[0].correct / found.standings[0].judged
+    found = api.compare(finished, other)
+    assert [(pair.first, pair.second) for pair in found.pairs] == [
+        (f"run:{name}", f"another:{name}") for name in ("planrag", "iterrag", "first")
+    ]
+    assert len(api.compare(finished, other, all_pairs=True).pairs) == 15
+    with pytest.raises(UsageError, match="Several contestants are first: run:first, another:first"):
+        api.compare(finished, other, against="first")
+    against = api.compare(finished, other, against="run:first")
+    assert {pair.second for pair in against.pairs} == {"run:first"}
+    assert len(against.pairs) == 5
+
+
+def test_other_questions_are_refused_and_counted(
+    dqa: Command, finished: Path, another: Callable[[Change], Path]
+) -> None:
+    """With how many they share, and the option that compares these."""
+
+    def fewer(line: dict[str, Any]) -> dict[str, Any] | None:
+        return None if line["question"] == "locating/1" else line
+
+    other = another(fewer)
+    ran = dqa("compare", finished, other, "--deciders", "first")
+    assert ran.code == 2
+    assert "run:first 4 questions, another:first 3 questions, of which all share 3" in ran.err
+    assert "--shared" in ran.err
+    ran = dqa("compare", finished, other, "--deciders", "first", "--shared")
+    assert ran.code == 0
+    assert "Left out: 1 pair of question and database that not all were asked." in ran.out
+
+
+def test_failures_are_left_out_of_their_pairs(
+    dqa: Command, another: Callable[[Change], Path]
+) -> None:
+    """What a failing server ended is nobody's wrong answer."""
+
+    def fail(line: dict[str, Any]) -> dict[str, Any]:
+        hit = line["decider"] == "planrag" and line["question"] == "locating/1"
+        return line | ({"outcome": "infrastructure", "choice": None} if hit else {})
+
+    ran = dqa("compare", another(fail), "--against", "first")
+    assert ran.code == 0
+    said = "Left out of planrag - first: 1 pair of question and database, not judged for both."
+    assert said in ran.out
+    assert "Left out of iterrag" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"official": "somewhere else"}, "is not the same question"),
+        ({"situation": "other data"}, "is not the same question"),
+        ({"database": "mysql"}, "They share no question on one database"),
+    ],
+)
+def test_questions_of_one_name_may_be_others(
+    finished: Path,
+    another: Callable[[Change], Path],
+    change: dict[str, Any],
+    words: str,
+) -> None:
+    """Another seed makes other questions with the same names; another database other pairs."""
+    other = another(lambda line: line | change)
+    with pytest.raises(UsageError, match=words):
+        api.compare(finished, other, only_shared=True)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("strict_official", True, "--strict-official"),
+        ("rule_set", "another", "different rule sets"),
+    ],
+)
+def test_runs_that_count_otherwise_are_refused(
+    finished: Path, field: str, value: object, words: str
+) -> None:
+    """A figure of one is not a figure of the other."""
+    run = api.read_run(finished)
+    assert run.spec is not None
+    other = replace(run, spec=run.spec.changed(**{field: value}))
+    with pytest.raises(UsageError, match=words):
+        api.compare(run, other)
+
+
+def test_there_must_be_something_to_compare(finished: Path) -> None:
+    """Two contestants at least, each by a name that is there."""
+    with pytest.raises(UsageError, match="nothing to compare: 'first' took part"):
+        api.compare(finished, deciders=["first"])
+    for wrong in ({"deciders": ["nobody"]}, {"against": "nobody"}, {"scenario": "nowhere"}):
+        with pytest.raises(UnknownNameError, match="There is no"):
+            api.compare(finished, **wrong)

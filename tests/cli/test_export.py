@@ -1,0 +1,375 @@
+"""A run for other programs: rows from which its figures can be worked out again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+import dqa as api
+from dqa.api.exporting import ExportFormat
+from dqa.evaluation.results import Outcome, Result
+from dqa.models.budget import Prices
+from dqa.report.export_rows import ExportedDecision, encode_rows
+from tests.cli.conftest import Command
+
+PRICES = Prices(input=2.0, output=10.0)
+
+COLUMNS = {
+    "version": "int64",
+    "question": "string",
+    "scenario": "string",
+    "database": "string",
+    "kind": "string",
+    "decider": "string",
+    "model": "string",
+    "epoch": "int64",
+    "situation": "string",
+    "outcome": "string",
+    "answer": "string",
+    "choice": "string",
+    "official": "string",
+    "ties": "list<element: string>",
+    "regret": "double",
+    "relative_regret": "double",
+    "rank": "int64",
+    "value": "double",
+    "best_value": "double",
+    "baseline": "double",
+    "goal": "string",
+    "steps": "int64",
+    "statements": "int64",
+    "plans": "int64",
+    "error": "string",
+    "input_tokens": "int64",
+    "output_tokens": "int64",
+    "calls": "int64",
+    "tags": "list<element: string>",
+    "match": "string",
+    "ended_by": "string",
+    "game": "string",
+    "judged": "bool",
+    "seconds": "double",
+    "cost": "double",
+    "candidates": "int64",
+    "shortcuts": "string",
+}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two epochs, of which a server ended one decision and which counted tokens."""
+    folder = tmp_path_factory.mktemp("exported") / "run"
+    api.evaluate(
+        api.generate(count=3, seed=4),
+        ["iterrag", "random", "first"],
+        databases=["sqlite", "ladybug"],
+        epochs=2,
+        out=folder,
+        calls=api.CallOptions(price_input=2.0, price_output=10.0),
+    )
+    path = folder / "results.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    ended = {"outcome": "infrastructure", "choice": None, "error": "gone", "regret": None}
+    lines[0] |= ended
+    for number, line in enumerate(lines):
+        if line["model"] != "none":
+            line |= {"input_tokens": 1_000 + 7 * number, "output_tokens": number}
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(kept: Path) -> api.Run:
+    """The same, read back."""
+    return api.read_run(kept)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _in_sqlite(table: list[dict[str, Any]]) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    connection.execute(f"CREATE TABLE decision ({', '.join(COLUMNS)})")
+    cells = [
+        [json.dumps(c) if isinstance(c, list | dict) else c for c in line.values()]
+        for line in table
+    ]
+    connection.executemany(f"INSERT INTO decision VALUES ({', '.join('?' * len(COLUMNS))})", cells)
+    return connection
+
+
+def _tables(run: api.Run, folder: Path) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows as each format gives them back."""
+    lines = api.export_run(run, folder / "rows.jsonl").read_text("utf-8").splitlines()
+    yield [json.loads(line) for line in lines]
+    yield parquet.read_table(api.export_run(run, folder / "rows.parquet")).to_pylist()
+    text = api.export_run(run, folder / "rows.csv").read_text("utf-8")
+    kinds: dict[str, Callable[[str], Any]] = {"int64": int, "double": float, "bool": "true".__eq__}
+    yield [
+        {
+            name: None
+            if not cell and COLUMNS[name] != "string"
+            else kinds.get(COLUMNS[name], str)(cell)
+            for name, cell in line.items()
+        }
+        for line in csv.DictReader(io.StringIO(text, newline=""))
+    ]
+
+
+SUMMARIES = """
+SELECT decider, scenario, database, count(*) AS questions, sum(outcome = 'correct') AS correct,
+  sum(judged) AS judged, avg(CASE WHEN judged THEN outcome = 'correct' END) AS accuracy,
+  sum(judged AND CAST(choice AS TEXT) IN (SELECT CAST(value AS TEXT) FROM json_each(ties)))
+    AS with_ties,
+  sum(outcome = 'wrong') AS wrong, sum(outcome = 'infrastructure') AS infrastructure,
+  avg(CASE WHEN judged THEN regret END) AS mean_regret,
+  avg(CASE WHEN judged AND relative_regret < 9e999 THEN relative_regret END)
+    AS mean_relative_regret,
+  avg(CASE WHEN judged THEN input_tokens + output_tokens END) AS mean_tokens,
+  avg(CASE WHEN judged THEN steps END) AS mean_steps
+FROM decision GROUP BY decider, scenario, database"""
+
+CHANCE = """
+SELECT scenario, count(*) AS questions, avg(min(1.0, right * 1.0 / candidates)) AS share
+FROM (SELECT DISTINCT scenario, question, candidates, json_array_length(ties) AS right
+      FROM decision WHERE judged AND candidates IS NOT NULL)
+GROUP BY scenario"""
+
+SHORTCUTS = """
+SELECT scenario, key AS name, count(*) AS questions, sum(value IN
+    (SELECT tie.value FROM json_each(ties) AS tie)) AS right
+FROM (SELECT DISTINCT scenario, question, shortcuts, ties FROM decision WHERE judged),
+     json_each(shortcuts)
+GROUP BY scenario, key"""
+
+
+def test_every_figure_of_a_run_can_be_worked_out_of_its_rows_by_plain_sql(
+    run: api.Run, tmp_path: Path
+) -> None:
+    """From each format: accuracy, counts, regret, tokens, cost, chance and shortcuts."""
+    figures = run.figures()
+    assert figures.counts.failed == 1
+    assert figures.shortcuts
+    for table in _tables(run, tmp_path):
+        assert [list(line) for line in table] == [list(COLUMNS)] * len(run.results)
+        with closing(_in_sqlite(table)) as sql:
+            found = {tuple(line)[:3]: line for line in sql.execute(SUMMARIES)}
+            assert len(found) == len(figures.results)
+            for summary in figures.results:
+                line = dict(found[summary.decider, summary.scenario, summary.database])
+                assert line.pop("judged") == summary.judged
+                del line["decider"], line["scenario"], line["database"]
+                told = {name: getattr(summary, name) for name in line}
+                assert line == pytest.approx(told, rel=1e-12)
+            (spent,) = sql.execute(
+                "SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, "
+                "sum(calls) AS calls, sum(cost) AS cost FROM decision"
+            )
+            assert dict(spent) == pytest.approx(figures.spent.to_json(), rel=1e-12)
+            chance = {
+                line["scenario"]: (line["questions"], line["share"]) for line in sql.execute(CHANCE)
+            }
+            assert chance.keys() == {one.scenario for one in figures.chance}
+            for one in figures.chance:
+                assert chance[one.scenario] == pytest.approx((one.questions, one.share), rel=1e-12)
+            shortcuts = {tuple(line) for line in sql.execute(SHORTCUTS)}
+            assert shortcuts == {
+                (s.scenario, s.name, s.questions, s.right) for s in figures.shortcuts
+            }
+
+
+def test_the_columns_of_a_table_and_their_types_are_these(run: api.Run, tmp_path: Path) -> None:
+    """Also where a run has no decision with a value in one."""
+    schema = parquet.read_schema(api.export_run(run, tmp_path / "rows.parquet"))
+    assert {field.name: str(field.type) for field in schema} == COLUMNS
+    assert list(COLUMNS) == list(ExportedDecision.model_fields)
+
+
+def test_a_row_has_what_its_result_and_trace_have(run: api.Run) -> None:
+    """And each epoch is a row of its own."""
+    rows = api.export_rows(run)
+    traces = {trace.key: trace for trace in run.traces}
+    for row, result in zip(rows, run.results, strict=True):
+        assert {name: getattr(row, name) for name in Result.model_fields} == dict(result)
+        assert row.seconds == traces[result.key].seconds
+        assert row.cost == PRICES.cost(result.usage)
+    assert {row.epoch for row in rows} == {1, 2}
+    assert all(row.situation for row in rows)
+
+
+def test_a_run_that_was_kept_nowhere_has_rows_without_seconds_and_no_logs(tmp_path: Path) -> None:
+    """Its traces are gone."""
+    run = api.evaluate(api.generate(count=1, seed=4), "first", databases=["sqlite"])
+    assert {row.seconds for row in api.export_rows(run)} == {None}
+    with pytest.raises(api.UsageError, match="kept nowhere"):
+        api.export_run(run, tmp_path / "logs", "inspect")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("as_format", ["jsonl", "inspect"])
+def test_a_run_in_a_store_is_exported_as_one_in_a_folder(
+    dqa: Command, kept: Path, tmp_path: Path, as_format: str
+) -> None:
+    """With the seconds of its traces, by a store's name as by its URL."""
+    store = tmp_path / "runs.db"
+    api.copy_run(kept, f"{store}#run")
+    for name, run in {"folder": str(kept), "store": f"sqlite:///{store}#run"}.items():
+        assert dqa("export", run, "--format", as_format, "--out", tmp_path / name).code == 0
+    one, other = (_files(tmp_path / name) for name in ("folder", "store"))
+    assert one == other
+
+
+def _files(place: Path) -> dict[str, bytes]:
+    found = place.iterdir() if place.is_dir() else (place,)
+    return {path.name if place.is_dir() else "": path.read_bytes() for path in found}
+
+
+@pytest.mark.parametrize("as_format", ["jsonl", "csv", "parquet", "inspect"])
+def test_what_a_format_has_no_word_for_is_written_all_the_same(
+    run: api.Run, tmp_path: Path, as_format: ExportFormat
+) -> None:
+    """An infinite share of nothing, and half of a character."""
+    odd = [
+        result.changed(relative_regret=float("inf"), regret=float("inf"), answer="half \udce9")
+        for result in run.results
+    ]
+    out = api.export_run(replace(run, results=tuple(odd)), tmp_path / "odd", as_format)
+    written = _files(out).values()
+    assert written
+    if as_format != "inspect":
+        assert "half \N{REPLACEMENT CHARACTER}".encode() in b"".join(written)
+
+
+SAID = ['=HYPERLINK("http://x")', "+1", "-5", "@x", "", 'two\n"lines"', "Süd, West"]
+
+
+def _said(run: api.Run, answer: str) -> ExportedDecision:
+    result = run.results[1].changed(answer=answer, error=None, relative_regret=float("inf"))
+    return ExportedDecision.of_result(result, None, None, None)
+
+
+def test_texts_of_a_csv_are_exact_unless_a_spreadsheet_is_to_read_them(run: api.Run) -> None:
+    """Numbers stay numbers, an empty text is another thing than none."""
+    rows = [_said(run, answer) for answer in SAID]
+    text = encode_rows(rows, "csv").decode()
+    lines = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [line["answer"] for line in lines] == SAID
+    assert {line["relative_regret"] for line in lines} == {"inf"}
+    assert ',"",' in text.splitlines()[5]  # the empty answer; the missing error has no quotes
+    defused = encode_rows(rows, "csv", for_spreadsheets=True).decode()
+    shown = [line["answer"] for line in csv.DictReader(io.StringIO(defused, newline=""))]
+    assert shown == [f"'{said}" for said in SAID[:4]] + SAID[4:]
+
+
+def test_json_lines_are_json_and_keep_a_number_that_can_be_chosen(run: api.Run) -> None:
+    """What JSON has no word for is null."""
+    row = _said(run, "7").changed(choice=7, ties=(7, "eight"))
+    line = json.loads(encode_rows([row], "jsonl"), parse_constant=pytest.fail)
+    assert (line["choice"], line["ties"], line["relative_regret"]) == (7, [7, "eight"], None)
+
+
+def test_nothing_is_written_over_and_only_the_owner_reads_it(kept: Path, tmp_path: Path) -> None:
+    """A file, a folder that has something, and one that is made."""
+    there = tmp_path / "there.csv"
+    there.write_text("mine", "utf-8")
+    with pytest.raises(api.UsageError, match="exists already"):
+        api.export_run(kept, there)
+    with pytest.raises(api.UsageError, match="is not empty"):
+        api.export_run(kept, tmp_path, "inspect")
+    assert there.read_text("utf-8") == "mine"
+    made = api.export_run(kept, tmp_path / "made.csv")
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made.csv", "there.csv"]
+
+
+def test_a_full_disk_leaves_nothing_of_an_export(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of a file nor of a folder."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dqa.core.files.write_private", full)
+    for out, form in ((tmp_path / "rows.csv", "csv"), (tmp_path / "logs", "inspect")):
+        with pytest.raises(api.UsageError, match=r"disk is full. Nothing of the export was left"):
+            api.export_run(kept, out, form)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--format", "xml"), "'xml' is no format of an export"),
+        (("--out", "rows.txt"), "'txt' is no format of an export"),
+        (("--out", "rows"), "The file's name tells no format"),
+        (("--format", "parquet"), "parquet is no text: name a new file for it"),
+        (("--format", "inspect"), "inspect is no text: name a new folder for it"),
+        (("--out", "none/rows.csv"), "does not exist"),
+        (("--format", "jsonl", "--for-spreadsheets"), "Only a CSV"),
+        (("--out", "rows.parquet", "--for-spreadsheets"), "Only a CSV"),
+    ],
+)
+def test_what_cannot_be_exported_is_told_and_nothing_is_written(
+    dqa: Command,
+    kept: Path,
+    here: Path,
+    arguments: tuple[str, ...],
+    told: str,
+) -> None:
+    """By exit code 2."""
+    ran = dqa("export", kept, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert not list(here.iterdir())
+
+
+def test_a_place_that_may_not_be_written_to_is_told(
+    dqa: Command,
+    kept: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before anything is read."""
+    monkeypatch.setattr(os, "access", lambda _, mode, **__: not mode & os.W_OK)
+    ran = dqa("export", kept, "--out", tmp_path / "rows.csv")
+    assert ran.code == 2
+    assert "may not be written to" in ran.err
+
+
+def test_standard_output_gets_the_rows_alone(
+    dqa: Command,
+    kept: Path,
+    tmp_path: Path,
+) -> None:
+    """The same bytes as a file gets; JSON lines where nothing says what."""
+    exported = api.export_run(kept, tmp_path / "rows.jsonl").read_text("utf-8")
+    assert dqa("export", kept).out == exported
+    ran = dqa("export", kept, "--format", "csv", "--out", "-")
+    assert ran.out == encode_rows(api.export_rows(kept), "csv").decode()
+    assert ran.err == ""
+
+
+def test_a_run_without_a_finished_decision_is_told(kept: Path, tmp_path: Path) -> None:
+    """There is nothing to export."""
+    empty = replace(api.read_run(kept), results=())
+    with pytest.raises(api.UsageError, match="no finished decision"):
+        api.export_run(empty, tmp_path / "rows.csv")
+    assert Outcome.INFRASTRUCTURE in {row.outcome for row in api.export_rows(kept)}

@@ -1,0 +1,158 @@
+"""Logs of Inspect AI, as Inspect's own reader finds them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import log as inspect_log
+
+import dqa as api
+from dqa.evaluation.keys import DecisionKey
+
+OWN = [{"id": "../up", "question": "Which?", "candidates": ["a", "b"], "answer": "a"}]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
+    """A run of agents that talk, one that is asked for rankings, and a baseline."""
+    return api.evaluate(
+        api.GeneratedQuestions(count=2, seed=4),
+        ["planrag-two-models", "self-consistency", "first"],
+        databases=["sqlite"],
+        epochs=2,
+        protocol="tools",
+        out=tmp_path_factory.mktemp("inspected") / "run",
+    )
+
+
+@pytest.fixture(scope="module")
+def logs(run: api.Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its logs."""
+    return api.export_run(run, tmp_path_factory.mktemp("logs") / "all", "inspect")
+
+
+def _read(logs: Path) -> dict[tuple[str, str], Any]:
+    found = [inspect_log.read_eval_log(log) for log in inspect_log.list_eval_logs(str(logs))]
+    return {(log.eval.task, str(log.eval.solver)): log for log in found}
+
+
+def test_inspect_reads_a_log_a_cell_of_the_table_with_its_figures(run: api.Run, logs: Path) -> None:
+    """Accuracy, mean regret, epochs, samples and tokens are the run's."""
+    read = _read(logs)
+    assert len(read) == len(run.summaries)
+    for summary in run.summaries:
+        log = read[f"{summary.scenario}/{summary.database}", summary.decider]
+        assert (log.status, log.eval.model) == ("success", summary.model)
+        assert (log.eval.config.epochs, log.eval.dataset.samples) == (2, 2)
+        assert log.results.total_samples == len(log.samples) == summary.questions
+        scores = {score.name: score.metrics for score in log.results.scores}
+        assert scores["decision"]["accuracy"].value == pytest.approx(summary.accuracy)
+        assert scores["regret"]["mean"].value == pytest.approx(summary.mean_regret)
+
+
+def test_every_sample_has_its_question_choices_right_answers_and_what_was_chosen(
+    run: api.Run, logs: Path
+) -> None:
+    """In each epoch, and in the summaries that a viewer lists."""
+    log = _read(logs)["locating/sqlite", "first"]
+    questions = {
+        q.id: q for q in api.generate(count=2, seed=4).questions if q.scenario == "locating"
+    }
+    assert {(sample.id, sample.epoch) for sample in log.samples} == {
+        (name, epoch) for name in questions for epoch in (1, 2)
+    }
+    for sample in log.samples:
+        question = questions[sample.id]
+        result = run.by_key[DecisionKey(question.key, "sqlite", "first", sample.epoch)]
+        assert question.text in sample.input
+        assert question.rules in sample.input
+        assert sample.choices == [str(candidate) for candidate in question.candidates or ()]
+        assert sample.target == [str(tie) for tie in result.ties]
+        assert sample.scores["decision"].answer == str(result.choice)
+        assert (sample.scores["decision"].value == "C") is (result.outcome == "correct")
+        assert sample.model_usage == {}
+        again = inspect_log.read_eval_log_sample(log.location, sample.id, sample.epoch)
+        assert again.scores == sample.scores
+    listed = inspect_log.read_eval_log_sample_summaries(log.location)
+    assert {(one.id, one.epoch) for one in listed} == {(s.id, s.epoch) for s in log.samples}
+
+
+def test_the_conversation_and_every_call_of_model_and_tool_are_there(
+    run: api.Run, logs: Path
+) -> None:
+    """As the trace has them, in order; a result follows the call that asked for it."""
+    read = _read(logs)
+    for trace in run.traces:
+        scenario, _, name = trace.question.partition("/")
+        log = read[f"{scenario}/sqlite", trace.decider]
+        (sample,) = [s for s in log.samples if (s.id, s.epoch) == (name, trace.epoch)]
+        kinds = [event.event for event in sample.events]
+        replies = [event for event in trace.events if event.kind == "reply"]
+        assert kinds.count("model") == len(replies)
+        assert kinds.count("tool") == len(trace.evidence)
+        spoken = [event.output.completion for event in sample.events if event.event == "model"]
+        assert spoken == [event.data["text"] for event in replies]
+        called = {
+            call.id
+            for message in sample.messages
+            if message.role == "assistant"
+            for call in message.tool_calls or ()
+        }
+        if trace.decider == "planrag-two-models":
+            assert [m.role for m in sample.messages[:2]] == ["system", "user"]
+            answered = {m.tool_call_id for m in sample.messages if m.role == "tool"}
+            assert answered
+            assert answered <= called
+        if replies:
+            (used,) = sample.model_usage.values()
+            assert used.total_tokens == trace.usage.input_tokens + trace.usage.output_tokens
+
+
+def test_what_infrastructure_ended_is_an_error_and_no_score(tmp_path: Path) -> None:
+    """So is what a bug ended; a run that is not complete is told as cancelled."""
+    api.evaluate(
+        api.generate(count=2, seed=4), ["first"], databases=["sqlite"], out=tmp_path / "run"
+    )
+    path = tmp_path / "run" / "results.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    told = "mysql://user:pass123word@host is gone"
+    lines[0] |= {"outcome": "infrastructure", "error": told, "choice": None, "regret": None}
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    read = _read(api.export_run(tmp_path / "run", tmp_path / "logs", "inspect"))
+    log = read[f"{lines[0]['scenario']}/sqlite", "first"]
+    failed = next(
+        s for s in log.samples if f"{lines[0]['scenario']}/{s.id}" == lines[0]["question"]
+    )
+    assert (log.status, failed.scores) == ("cancelled", {})
+    assert failed.error.message == "mysql://user:***@host is gone"
+    assert log.results.completed_samples == log.results.total_samples - 1
+
+
+def test_a_question_s_name_leads_out_of_no_archive(tmp_path: Path) -> None:
+    """And a user's own database, which may be gone, is not asked again."""
+    (tmp_path / "own.jsonl").write_text(json.dumps(OWN[0]), "utf-8")
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as made:
+        made.execute("CREATE TABLE t (a TEXT)")
+    source = api.OwnQuestions(file=tmp_path / "own.jsonl", databases=str(tmp_path / "shop.db"))
+    api.evaluate(source, ["first"], out=tmp_path / "run")
+    (tmp_path / "shop.db").unlink()
+    (log,) = api.export_run(tmp_path / "run", tmp_path / "logs", "inspect").iterdir()
+    with zipfile.ZipFile(log) as archive:
+        assert ".." not in "".join(name.partition("/")[0] for name in archive.namelist())
+        assert all(name.count("/") <= 1 for name in archive.namelist())
+    (sample,) = list(inspect_log.read_eval_log(str(log)).samples or [])
+    assert (sample.input, sample.target) == ("own/../up", ["a"])
+
+
+def test_the_same_run_gives_the_same_bytes(run: api.Run, logs: Path, tmp_path: Path) -> None:
+    """Whenever it is exported."""
+    again = api.export_run(run, tmp_path / "again", "inspect")
+    assert {log.name: log.read_bytes() for log in again.iterdir()} == {
+        log.name: log.read_bytes() for log in logs.iterdir()
+    }

@@ -1,0 +1,143 @@
+"""Runs in stores, as commands make, list, show and copy them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import dqa as api
+from dqa.core.database import Database
+from dqa.core.decision import Decision
+from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.question import Question
+from dqa.deciders.baselines import Baseline
+from tests.cli.conftest import Command
+
+HOW = ("--databases", "sqlite", "--deciders", "first,random")
+
+
+def test_the_same_command_goes_on_with_its_own_run(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """A finished run is shown again; another command is another run of the same store."""
+    store = tmp_path / "runs.db"
+    first = dqa("eval", "--generated", generated, *HOW, "--out", store)
+    assert (first.code, "made already" in first.err) == (0, False)
+    again = dqa("eval", "--generated", generated, *HOW, "--out", store)
+    assert again.out == first.out
+    assert "was made already: nothing is asked again" in again.err
+    other = dqa("eval", "--generated", generated, *HOW, "--limit", "1", "--out", f"{store}#few")
+    assert other.code == 0
+    listed = json.loads(dqa("runs", tmp_path, "--json").out)
+    assert {Path(run["folder"]).name.partition("#")[2] for run in listed} >= {"few"}
+    assert [run["counts"]["complete"] for run in listed] == [True, True]
+    assert "2 runs: name one of" in dqa("results", store).err
+    assert dqa("results", f"{store}#few").out == other.out
+    assert f"Results and traces are in {store}#few." in other.out
+    (trace, *_) = api.read_run(f"{store}#few").traces
+    shown = dqa("trace", f"{store}#few", trace.question, "--decider", "first")
+    assert (shown.code, trace.question in shown.out) == (0, True)
+    assert dqa("analyse", f"{store}#few").code == 0
+    assert dqa("compare", f"{store}#few").code == 0
+    assert dqa("report", f"{store}#few", "--out", tmp_path / "report.html").code == 0
+    told = dqa("report", f"{store}#few", "--json")
+    assert json.loads(told.out)["questions"]
+    assert "--json" in dqa("report", f"{store}#few").err
+    assert "Report of few" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_run_is_copied_by_command(dqa: Command, generated: Path, tmp_path: Path) -> None:
+    """Into a folder, with the same table."""
+    made = dqa("eval", "--generated", generated, *HOW, "--out", f"{tmp_path}/runs.db#one")
+    copied = dqa("copy", f"{tmp_path}/runs.db#one", "--out", tmp_path / "one")
+    assert (copied.code, copied.err) == (0, "")
+    shown = dqa("results", tmp_path / "one").out
+    assert shown == made.out.replace(f"{tmp_path}/runs.db#one", f"{tmp_path}/one")
+    assert dqa("eval", "--resume", tmp_path / "one").code == 0
+
+
+def test_what_cannot_be_meant_is_refused_with_what_can(
+    dqa: Command, generated: Path, tmp_path: Path
+) -> None:
+    """A folder around runs is none to go on with, and nothing failed that was kept nowhere."""
+    how = ("eval", "--generated", generated, *HOW, "--limit", "1")
+    assert dqa(*how, "--out", tmp_path / "runs" / "one").code == 0
+    around = dqa(*how, "--out", tmp_path / "runs")
+    assert (around.code, "--resume" in around.err) == (2, False)
+    assert f"name a new folder, such as one within it ({tmp_path}/runs/NAME)" in around.err
+    again = dqa(*how, "--out", tmp_path / "runs" / "one")
+    assert f"(dqa eval --resume {tmp_path}/runs/one)" in again.err
+    kept_nowhere = dqa(*how, "--retry-failed")
+    assert (kept_nowhere.code, "(--out), or resume it" in kept_nowhere.err) == (2, True)
+
+
+def test_failures_are_asked_again_by_an_option(
+    dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it the same command says how many there are, and how they are asked again."""
+    gone = True
+    decide = Baseline.decide
+
+    def fail(self: Baseline, question: Question, database: Database) -> Decision:
+        if gone and question.id == "1":
+            raise DatabaseUnavailableError("the server 'db' is gone")
+        return decide(self, question, database)
+
+    monkeypatch.setattr(Baseline, "decide", fail)
+    place = f"{tmp_path}/runs.db#one"
+    how = ("eval", "--generated", generated, *HOW, "--patience", "0", "--out", place)
+    first = dqa(*how)
+    assert first.code == 1
+    gone = False
+    again = dqa(*how)
+    assert (again.code, again.out) == (1, first.out)
+    assert "could not be judged" in again.err
+    assert f"'dqa eval --resume \"{place}\"' goes on" in again.err
+    assert dqa(*how, "--retry-failed").code == 0
+    assert api.read_run(place).counts.failed == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_command_that_is_killed_goes_on_until_the_run_is_whole(
+    processes: int, generated: Path, tmp_path: Path
+) -> None:
+    """By the same command, and with the content of a run that nobody killed."""
+    how = ["--generated", str(generated), "--databases", "sqlite", "--deciders", "planrag,iterrag"]
+    whole = api.evaluate(
+        api.GeneratedFolder(folder=generated), ["planrag", "iterrag"], databases="sqlite"
+    )
+    place = f"{tmp_path}/runs.db#run"
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "dqa", "eval", *how, "--out", place],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def made() -> int:
+        return len(api.read_run(place).results) if Path(tmp_path / "runs.db").exists() else 0
+
+    running, ended = [start() for _ in range(processes)], []
+    for number in range(2):
+        while running[0].poll() is None:
+            with suppress(api.DqaError):  # the store is just being made
+                if made() > number:
+                    break
+            time.sleep(0.01)
+        running[0].send_signal(signal.SIGKILL)
+        ended.append(running[0].wait())
+        running = [*running[1:], start()]
+    assert -signal.SIGKILL in ended
+    assert {one.wait() for one in running} == {0}
+    run = api.read_run(place)
+    assert run.content_hash == whole.content_hash
+    assert [trace.key for trace in run.each_trace()] == [result.key for result in run.results]

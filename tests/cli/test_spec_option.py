@@ -1,0 +1,107 @@
+"""``dqa eval --spec``, ``--models`` and ``--epochs``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dqa as api
+from dqa.api.reading import read_run
+from tests.cli.conftest import Command
+
+SPEC = """\
+questions: {source: generator, count: 1, seed: 0, scenarios: [locating]}
+deciders: [random, first]
+databases: [sqlite]
+epochs: 2
+"""
+
+
+def test_options_go_before_what_a_spec_says(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """So one file serves many runs."""
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    ran = dqa("eval", "--spec", tmp_path / "spec.yaml", "--out", tmp_path / "a")
+    assert ran.code == 0
+    assert len(read_run(tmp_path / "a").results) == 4
+    more = ("--epochs", "3", "--deciders", "random", "--max-seconds", "60")
+    ran = dqa("eval", "--spec", tmp_path / "spec.yaml", *more, "--out", tmp_path / "b")
+    assert ran.code == 0
+    found = read_run(tmp_path / "b")
+    assert [r.epoch for r in found.results] == [1, 2, 3]
+    assert found.spec is not None
+    assert found.spec.budget.seconds == 60
+    again = dqa("eval", "--resume", tmp_path / "b", "--max-seconds", "30")
+    assert again.code == 2
+    assert "budget.seconds was 60" in again.err
+    assert dqa("eval", "--resume", tmp_path / "b").code == 0
+
+
+def test_models_go_before_the_model_of_a_spec_and_it_before_them(
+    dqa: Callable[..., Any], tmp_path: Path
+) -> None:
+    """On the command line as in Python."""
+    two, one = "scripted:analyst,scripted:random", "scripted:random"
+    (tmp_path / "spec.yaml").write_text(
+        "questions: {source: generator, count: 1, scenarios: [locating]}\n"
+        "deciders: zero-shot\ndatabases: sqlite\nmodel: scripted:greedy\n"
+    )
+    ran = dqa("eval", "--spec", tmp_path / "spec.yaml", "--models", two, "--out", tmp_path / "two")
+    assert ran.code == 0, ran.err
+    several = read_run(tmp_path / "two").spec
+    assert isinstance(several, api.RunSpec)
+    assert [model.name for model in several.models] == two.split(",")
+    assert several.changed(models=[one, "scripted:greedy"]).model.name == one
+    several.write(tmp_path / "two.json")
+    ran = dqa("eval", "--spec", tmp_path / "two.json", "--model", one, "--out", tmp_path / "one")
+    assert ran.code == 0, ran.err
+    alone = read_run(tmp_path / "one").spec
+    assert isinstance(alone, api.RunSpec)
+    assert (alone.model.name, alone.models) == (one, ())
+    assert several.changed(model=one) == alone
+
+
+def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) -> None:
+    """Each decider with each model; a trace is chosen by its epoch."""
+    asked = ("--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
+    who = ("--deciders", "iterrag", "--models", "scripted:analyst,scripted:random")
+    ran = dqa("eval", *asked, *who, "--epochs", "2", "--out", tmp_path / "run")
+    assert ran.code == 0
+    assert "iterrag@scripted:random" in ran.out
+    listed = dqa("trace", tmp_path / "run", "locating/1")
+    assert "Epoch" in listed.out
+    decided = dqa("results", tmp_path / "run", "--decider", "iterrag@scripted:random").out
+    assert "iterrag@scripted:random, epoch 1: " in decided
+    assert decided.count("--epoch 1\n") == decided.count("--epoch 2\n") == 1
+    for epoch in ("1", "2"):
+        one = ("--decider", "iterrag@scripted:random", "--epoch", epoch)
+        title = dqa("trace", tmp_path / "run", "locating/1", *one).out.split("\n", 1)[0]
+        assert title == f"locating/1 | sqlite | iterrag@scripted:random | epoch {epoch}"
+    both = dqa("eval", *asked, *who, "--model", "scripted:analyst")
+    assert both.code == 2
+    assert "not both" in both.err
+
+
+def test_a_model_that_is_named_twice_is_refused_as_in_python(dqa: Command) -> None:
+    """Rather than asked once in silence."""
+    ran = dqa("eval", "--generate", "1", "--models", "scripted:analyst,scripted:analyst")
+    assert ran.code == 2
+    told = " ".join(ran.err.split())
+    assert "2 of them are called scripted:analyst: name it once, or give each a label" in told
+
+
+def test_runs_and_reports_tell_of_epochs_and_labels(dqa: Command, tmp_path: Path) -> None:
+    """Where there are several of the first, and any of the second."""
+    run = api.evaluate(
+        api.GeneratedQuestions(count=1, scenarios=("locating",)),
+        ["iterrag"],
+        models=[api.ModelSpec(name="scripted:analyst", label=name) for name in ("a", "b")],
+        epochs=2,
+        databases=["sqlite"],
+        out=tmp_path / "run",
+    )
+    listed = dqa("runs", tmp_path).out
+    assert "labels: a (scripted:analyst), b (scripted:analyst); 2 epochs" in listed
+    facts = api.read_report(run).runs[0].facts
+    assert ("Label", "b (scripted:analyst)") in facts
+    assert ("Epochs", "2") in facts

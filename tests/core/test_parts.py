@@ -1,0 +1,91 @@
+"""Parts of a schema by name, and what scenarios say of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.parts import add_descriptions, find_parts, look_at_rows
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
+from dqa.guard import GuardedDatabase, Policy
+
+SAID = Schema(
+    scenario="plants",
+    tables=(
+        TableSchema("Plant", (Column("id", "integer"), Column("cost", "float", "a year")), ("id",)),
+        TableSchema(
+            "lane",
+            (Column("plant", "integer"), Column("days", "integer", "on the way")),
+            ("plant",),
+            "ways to warehouses",
+        ),
+    ),
+    nodes=(NodeSchema("Site", "Plant", "id", (("id", "id"), ("yearly", "cost"))),),
+    edges=(EdgeSchema("LANE", "lane", ("Site", "plant"), ("Site", "plant"), (("takes", "days"),)),),
+)
+
+
+def test_a_scenario_describes_what_the_database_does_not() -> None:
+    """Names in any case; the database's own comment stays; other tables are left as they are."""
+    own = Field("cost", "INT", comment="in euros")
+    tables = (
+        TableInfo("plant", (Field("id", "INT"), own)),
+        TableInfo("lane", (Field("DAYS", "INT"),)),
+        TableInfo("other", (Field("cost", "INT"),)),
+    )
+    told = add_descriptions(DatabaseSchema(tables=tables), SAID)
+    assert told.to_text().splitlines() == [
+        "plant(id: INT, cost: INT /* in euros */)",
+        "lane(DAYS: INT /* on the way */) /* ways to warehouses */",
+        "other(cost: INT)",
+    ]
+
+
+def test_a_graph_is_described_by_the_tables_behind_it() -> None:
+    """Properties by their columns."""
+    graph = DatabaseSchema(
+        nodes=(NodeInfo("Site", (Field("yearly", "INT"),)), NodeInfo("Else", ())),
+        edges=(EdgeInfo("LANE", "Site", "Site", (Field("takes", "INT"),)),),
+    )
+    told = add_descriptions(graph, SAID)
+    assert told.nodes[0].properties[0].comment == "a year"
+    assert told.nodes[1] == graph.nodes[1]
+    assert (told.edges[0].comment, told.edges[0].properties[0].comment) == (
+        "ways to warehouses",
+        "on the way",
+    )
+
+
+@pytest.mark.parametrize("name", ["a b", '"a b"', "main.A B", ":a b", '"main"."a b"'])
+def test_a_part_is_found_however_it_is_written(name: str) -> None:
+    """By quotes, a schema before it, or another case; looked at by names in quotes."""
+    schema = DatabaseSchema((TableInfo("a b", (Field("c d", "INT"),)), TableInfo("ab", ())))
+    (found,) = find_parts(schema, name)
+    assert look_at_rows(schema, found, 3) == 'SELECT "c d" FROM "a b" LIMIT 3'
+    assert find_parts(schema, "a") == ()
+
+
+def test_what_a_scenario_says_is_read_by_its_own_questions_alone(tmp_path: Path) -> None:
+    """Of an open database that several are asked about, in any order; the connection is shared."""
+    file = tmp_path / "plants.db"
+    with closing(sqlite3.connect(file)) as made:
+        made.execute("CREATE TABLE plant (id INTEGER, cost REAL)")
+    other = Schema("others", (replace(SAID.tables[0], columns=(Column("cost", "float", "once"),)),))
+    with closing(dqa.open_database(file)) as database:
+        assert isinstance(database, GuardedDatabase)
+        first, second = database.described(SAID), database.described(other)
+        said = [one.schema().to_text() for one in (database, first, second)]
+        assert [("a year" in text, "once" in text) for text in said] == [
+            (False, False),
+            (True, False),
+            (False, True),
+        ]
+        assert database.described(SAID) is first
+        database.restrict(Policy(tables=frozenset({"nothing"})))
+        assert "plant" not in database.described(SAID).schema().to_text()

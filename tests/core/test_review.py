@@ -1,0 +1,129 @@
+"""What is asked of a person and answered, and what is kept of it while nobody waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+import dqa
+from dqa.core.errors import StoppedError, UnknownNameError, UsageError
+from dqa.core.events import ReviewEvent, event_from_json
+from dqa.core.journal import Journal, kept_in, remembered
+from dqa.core.recorder import Recorder
+from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("yes", "was answered with 'yes'"),
+        ({"action": "nod"}, "must be 'approve', 'correct', 'refuse' or 'end'"),
+        ({"action": "correct"}, "give 'text'"),
+        ({"action": "correct", "text": " \n"}, "give 'text'"),
+        ({"action": "refuse", "text": "no"}, "is its 'reason'"),
+        ({"action": "approve", "why": "x"}, "no field 'why'"),
+    ],
+)
+def test_what_is_no_answer_says_what_would_be(given: object, words: str) -> None:
+    """Whoever wrote the reviewer reads it."""
+    with pytest.raises(UsageError, match=words):
+        dqa.ReviewAnswer.of(given)
+
+
+def test_an_answer_survives_json() -> None:
+    """As it comes from another process."""
+    answer = dqa.ReviewAnswer(action="correct", text="SELECT 1", reason="cheaper", by="ada")
+    assert dqa.ReviewAnswer.of(answer.to_json()) == answer
+
+
+def test_a_reviewer_and_what_is_reviewed_belong_together() -> None:
+    """One without the other is a mistake that nobody would see."""
+
+    def approve(review: dqa.Review) -> dqa.ReviewAnswer:
+        raise AssertionError(review)
+
+    assert reviewing_by(None, ()) is None
+    with pytest.raises(UsageError, match="there is no reviewer"):
+        reviewing_by(None, ("plan",))
+    with pytest.raises(UsageError, match="nothing to review"):
+        reviewing_by(approve, ())
+    with pytest.raises(UnknownNameError, match="Did you mean 'plan'"):
+        reviewing_by(approve, ("plans",))
+
+
+def settling(answer: Callable[[dqa.Review], dqa.ReviewAnswer]) -> Reviewing:
+    """Return reviews of statements that are answered so."""
+    found = reviewing_by(answer, ("statement",))
+    assert found is not None
+    return found
+
+
+ASKED = dqa.Review(kind="statement", text="SELECT 1")
+
+
+def test_corrections_that_cannot_be_used_are_asked_for_again_a_few_times() -> None:
+    """A program that corrects is told why, and does not correct for ever."""
+    told: list[str] = []
+
+    def correct(review: dqa.Review) -> dqa.ReviewAnswer:
+        told.append(review.problem)
+        return dqa.ReviewAnswer(action="correct", text="DROP TABLE x", by="ada")
+
+    reviewing = settling(correct)
+    settled = reviewing.settle(ASKED, lambda text: f"No {text}.")
+    assert told == ["", *["No DROP TABLE x."] * (MOST_TRIES - 1)]
+    assert (settled.text, settled.by) == (None, "ada")
+    assert [event.problem for event in reviewing.events] == ["No DROP TABLE x."] * MOST_TRIES
+
+
+def test_the_same_text_is_no_correction() -> None:
+    """Nothing is said of one where nothing was changed."""
+    reviewing = settling(lambda r: dqa.ReviewAnswer(action="correct", text=f" {r.text}\n"))
+    assert not reviewing.settle(ASKED).corrected
+    assert reviewing.events[0].action == "approve"
+
+
+def test_waiting_is_no_time_of_the_decision() -> None:
+    """Seconds, and whatever is bounded by them, leave it out."""
+
+    def slow(review: dqa.Review) -> dqa.ReviewAnswer:
+        time.sleep(0.2)
+        return dqa.ReviewAnswer(action="approve")
+
+    reviewing = settling(slow)
+    with reviewed_by(reviewing):
+        recorder = Recorder()
+        reviewing.settle(ASKED)
+        decision = recorder.answered("x", "x")
+    assert reviewing.waited >= 0.2 > decision.seconds
+    assert [event.kind for event in decision.trace] == ["review", "answer"]
+
+
+def test_ending_says_who_and_why() -> None:
+    """It goes through a decider, and keeps what was asked."""
+    reviewing = settling(lambda _: dqa.ReviewAnswer(action="end", reason="Lunch.", by="ada"))
+    with pytest.raises(StoppedError, match=r"\(ada\) ended .* about the statement: Lunch\.$"):
+        reviewing.settle(ASKED)
+    (event,) = reviewing.events
+    assert event_from_json(event.to_json()) == event
+    assert isinstance(event, ReviewEvent)
+
+
+def test_a_journal_gives_again_what_came_and_asks_for_what_did_not() -> None:
+    """In its order, by what was asked; what failed is asked again."""
+    came = iter(range(10))
+    first = Journal()
+    with kept_in(first):
+        assert [remembered("n", "a", lambda: next(came)) for _ in range(2)] == [0, 1]
+        with pytest.raises(ZeroDivisionError):
+            remembered("n", "b", lambda: 1 // 0)
+    first.keep("n", "b", {"x": [float("inf")]})
+    second = Journal(first.lines)
+    with kept_in(second):
+        assert [remembered("n", "a", lambda: next(came)) for _ in range(3)] == [0, 1, 2]
+        assert remembered("n", "b", lambda: next(came)) == {"x": [float("inf")]}
+        assert remembered("m", "a", lambda: next(came)) == 3
+    assert remembered("n", "a", lambda: next(came)) == 4
+    assert len(second.lines) == 5

@@ -1,0 +1,361 @@
+"""A person approves, corrects and refuses what agents plan, ask and decide."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa
+from dqa.core.review import MOST_TRIES, reviews_in
+from dqa.report.decision_page import render_decision
+from dqa.report.passages import Noted
+from dqa.report.reading import read
+from dqa.testing import GivenReplies, answer, query
+
+NAMES = "SELECT name FROM warehouse ORDER BY name"
+COSTS = "SELECT name, cost FROM warehouse ORDER BY name"
+PLAN = "1. Read\n2. Decide"
+PROTOCOLS = pytest.mark.parametrize("protocol", ["react", "tools"])
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Two warehouses."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(
+            "CREATE TABLE warehouse (name TEXT, cost REAL);"
+            "INSERT INTO warehouse VALUES ('North', 7.5), ('South', 2.0);"
+        )
+    return path
+
+
+class Person:
+    """Answers in this order, then approves; keeps what was shown."""
+
+    def __init__(self, *answers: dict[str, str]) -> None:
+        self._answers: Iterator[dict[str, str]] = iter(answers)
+        self.shown: list[dqa.Review] = []
+
+    def __call__(self, review: dqa.Review) -> dqa.ReviewAnswer:
+        self.shown.append(review)
+        said = next(self._answers, {"action": "approve"})
+        return dqa.ReviewAnswer.of({"by": "ada", **said})
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """What was shown, in order."""
+        return [(review.kind, review.text) for review in self.shown]
+
+
+def decide(
+    shop: Path, person: Person | None, review: tuple[Any, ...], *replies: Any, **more: Any
+) -> tuple[dqa.Trace, list[str]]:
+    """Let an agent decide, and return what its model read last in each request."""
+    model = GivenReplies(replies)
+    question = dqa.AskedQuestion(question="Which closes?", candidates=("North", "South"))
+    given: dict[str, Any] = {"decider": "planrag", "debug": True} | more
+    trace = dqa.ask(shop, question, model=model, reviewer=person, review=review, **given)
+    return trace, [request.messages[-1].text for request in model.requests]
+
+
+@PROTOCOLS
+def test_what_is_approved_is_as_if_nobody_was_asked(shop: Path, protocol: Any) -> None:
+    """The model reads the same to the letter; each thing is shown with what it follows from."""
+    replies = (query(NAMES, "Look first.", PLAN), query(NAMES), answer("North"))
+    alone, read_alone = decide(shop, None, (), *replies, protocol=protocol)
+    person = Person()
+    kinds = ("decision", "statement", "plan")
+    trace, told = decide(shop, person, kinds, *replies, protocol=protocol)
+    assert told == read_alone
+    assert (trace.choice, trace.plans, trace.usage) == (alone.choice, alone.plans, alone.usage)
+    # The second statement is the first one again, and that was approved.
+    assert person.asked == [("plan", PLAN), ("statement", NAMES), ("decision", "North")]
+    plan, statement, _ = person.shown
+    assert (plan.question, plan.plan) == ("Which closes?", "")
+    assert (statement.plan, statement.database) == (PLAN, str(shop))
+    assert (statement.thought, "only reads" in statement.verdict) == ("Look first.", True)
+    assert [event.by for event in reviews_in(trace.events)] == ["ada"] * 3
+
+
+@PROTOCOLS
+def test_a_corrected_statement_is_what_runs_and_the_model_knows(shop: Path, protocol: Any) -> None:
+    """Below the rows, which stay readable as such; the audit has both."""
+    person = Person({"action": "correct", "text": COSTS, "reason": "Costs decide"})
+    audit = shop.with_name("audit.jsonl")
+    trace, told = decide(
+        *(shop, person, ("statement",)),
+        *(query(NAMES, plan=PLAN), answer("North")),
+        protocol=protocol,
+        audit=audit,
+    )
+    assert (
+        '["North", 7.5]\n["South", 2.0]\n(2 rows)\n'
+        "A person replaced your statement by this one, whose result stands above:\n"
+        f"  {COSTS}\nReason: Costs decide. Keep to it in later statements. Go on from that result."
+    ) in told[-1]
+    (evidence,) = trace.evidence
+    assert evidence.statement == COSTS
+    assert evidence.rows == (("North", 7.5), ("South", 2.0))
+    entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert [(e["statement"], e["allowed"], e["reason"]) for e in entries] == [
+        (NAMES, False, "corrected by ada: Costs decide"),
+        (COSTS, True, ""),
+    ]
+
+
+@PROTOCOLS
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [("Too slow.", "Reason: Too slow."), ("", "No reason was given.")],
+)
+def test_a_refused_statement_does_not_run(
+    shop: Path, protocol: Any, reason: str, said: str
+) -> None:
+    """The model is told why and what to do, and goes on."""
+    person = Person({"action": "refuse", "reason": reason})
+    trace, told = decide(
+        *(shop, person, ("statement",)),
+        *(query(NAMES, plan=PLAN), query(COSTS), answer("North")),
+        protocol=protocol,
+    )
+    assert (
+        f"Error: The statement was not run: a person refused it. {said} Write another one "
+        "that takes this into account, or go on without it if it is not needed."
+    ) in "\n".join(told)
+    assert [(e.statement, e.error) for e in trace.evidence] == [
+        (NAMES, "NotApprovedError"),
+        (COSTS, None),
+    ]
+    assert trace.choice == "North"
+
+
+def test_the_guard_goes_first_and_again_behind_a_correction(shop: Path) -> None:
+    """Nobody approves what cannot run, and nobody can correct something into a deletion."""
+    person = Person(
+        {"action": "correct", "text": "DELETE FROM warehouse"},
+        {"action": "correct", "text": COSTS},
+    )
+    trace, told = decide(
+        *(shop, person, ("statement",)),
+        *(query("DROP TABLE warehouse", plan=PLAN), query(NAMES), answer("North")),
+    )
+    assert "Error: The statement was not run" in told[1]
+    assert "person" not in told[1]
+    assert person.asked == [("statement", NAMES)] * 2
+    assert "begins with DELETE" in person.shown[1].problem
+    assert [e.statement for e in trace.evidence] == ["DROP TABLE warehouse", COSTS]
+    with closing(sqlite3.connect(shop)) as there:
+        assert there.execute("SELECT count(*) FROM warehouse").fetchone() == (2,)
+
+
+@PROTOCOLS
+def test_a_corrected_plan_is_the_plan_from_then_on(shop: Path, protocol: Any) -> None:
+    """What was asked for by the old one is not run; a later plan is shown beside it."""
+    person = Person({"action": "correct", "text": "Read costs\nCompare"})
+    replies = [query(NAMES, plan=PLAN), query(COSTS), query(COSTS, plan="1. Ask again")]
+    trace, told = decide(*(shop, person, ("plan",)), *replies, answer("North"), protocol=protocol)
+    assert trace.plans == ("1. Read costs\n2. Compare", "1. Ask again")
+    corrected = (
+        "A person corrected your plan. This is the plan from now on:\n1. Read costs\n2. Compare\n"
+        "Go on with the first step of it that is not done yet."
+    )
+    assert told[1].endswith(corrected)
+    if protocol == "react":
+        assert told[1].startswith(
+            "Observation: Not run, because a person did not take the plan that it follows.\n\n"
+        )
+        assert [e.statement for e in trace.evidence] == [COSTS, COSTS]
+    assert "1. Read costs\n2. Compare" in told[2]  # behind the observation, as any plan
+    assert person.shown[1].plan == "1. Read costs\n2. Compare"
+
+
+@PROTOCOLS
+def test_a_refused_plan_is_made_again(shop: Path, protocol: Any) -> None:
+    """The model is told why."""
+    person = Person({"action": "refuse", "reason": "Costs are missing"}, {"action": "approve"})
+    first: tuple[Any, ...] = (query(NAMES, plan=PLAN), query(COSTS, plan="1. Read costs"))
+    if protocol == "tools":
+        first = (calling("plan", ["Read"]), calling("plan", ["Read costs"]), query(COSTS))
+    trace, told = decide(shop, person, ("plan",), *first, answer("North"), protocol=protocol)
+    assert trace.plans == ("1. Read costs",)
+    assert told[1].endswith(
+        "A person refused your plan. Reason: Costs are missing. Write another plan, which takes "
+        "that into account."
+    )
+
+
+def test_of_a_refused_new_plan_the_old_one_stays(shop: Path) -> None:
+    """And what was asked for by the new one is not run."""
+    person = Person({"action": "approve"}, {"action": "refuse"})
+    again = (query(NAMES, plan=PLAN), query(COSTS, plan="1. Read costs"), answer("North"))
+    trace, told = decide(shop, person, ("plan",), *again)
+    assert trace.plans == (PLAN,)
+    assert told[-1].endswith(
+        "A person refused your new plan. No reason was given. The plan before it still holds: go "
+        "on with that, or write another new plan, which takes this into account."
+    )
+    assert all(e.statement != COSTS for e in trace.evidence)
+
+
+@PROTOCOLS
+def test_a_planner_apart_is_told_what_became_of_its_plan(shop: Path, protocol: Any) -> None:
+    """It plans again where it was refused; the agent gets the corrected one."""
+    react = protocol == "react"
+    plans: list[Any] = [f"Plan:\n{PLAN}", "Plan:\n1. Read costs", "Re-plan: keep"]
+    if not react:
+        plans = [calling("plan", ["Read"]), calling("plan", ["Read costs"]), calling("replan", [])]
+    planner = GivenReplies(plans, name="planner")
+    person = Person({"action": "refuse"}, {"action": "correct", "text": "1. Read all"})
+    trace, _ = decide(
+        *(shop, person, ("plan",)),
+        *(query(COSTS), answer("North")),
+        decider="planrag-two-models",
+        planner=planner,
+        protocol=protocol,
+    )
+    assert trace.plans == ("1. Read all",)
+    assert trace.choice == "North"
+    told = [request.messages[-1].text for request in planner.requests]
+    assert told[1].endswith("Write another plan, which takes that into account.")
+    conversation = "\n".join(m.text for m in planner.requests[2].messages)
+    assert "A person corrected your plan. This is the plan from now on:\n1. Read all" in (
+        conversation
+    )
+
+
+def test_refusing_a_planner_for_ever_ends_at_the_limit_of_steps(shop: Path) -> None:
+    """A program that refuses everything does not cost everything."""
+    person = Person(*[{"action": "refuse"}] * 50)
+    planner = GivenReplies([f"Plan:\n{PLAN}"] * 50, name="planner")
+    trace, _ = decide(
+        *(shop, person, ("plan",)),
+        *(answer("North"),),
+        decider="planrag-two-models",
+        planner=planner,
+        max_steps=4,
+    )
+    assert (trace.ending, len(person.shown)) == (dqa.Ending.STEP_LIMIT, 4)
+
+
+def calling(tool: str, steps: list[str]) -> Any:
+    """Return a reply that calls one of the planner's tools."""
+    from langchain_core.messages import AIMessage
+
+    call = {"name": tool, "args": {"steps": steps}, "id": "x", "type": "tool_call"}
+    return AIMessage("", tool_calls=[call])
+
+
+@PROTOCOLS
+def test_a_decision_is_refused_corrected_and_has_to_be_a_candidate(
+    shop: Path, protocol: Any
+) -> None:
+    """What a person decides is validated like what a model decides."""
+    person = Person(
+        {"action": "refuse", "reason": "It is cheap"},
+        {"action": "correct", "text": "East"},
+        {"action": "correct", "text": "South"},
+    )
+    replies = (query(COSTS, plan=PLAN), answer("South"), answer("North"))
+    trace, told = decide(shop, person, ("decision",), *replies, protocol=protocol)
+    assert (trace.choice, trace.answer, trace.ending) == ("South", "South", dqa.Ending.ANSWERED)
+    assert (
+        "A person refused your decision. Reason: It is cheap. Check it, by a query unless what you "
+        "have seen is enough. If it proves right, decide so again and say what shows it; if not, "
+        "decide otherwise."
+    ) in told[-1]
+    assert "East" in person.shown[2].problem
+
+
+def test_what_no_correction_could_mend_was_not_approved(shop: Path) -> None:
+    """A budget's end does not take for the decision what a person could not correct."""
+    wrong = {"action": "correct", "text": "Nowhere"}
+    person = Person(*[wrong] * MOST_TRIES, {"action": "refuse"})
+    trace, _ = decide(
+        *(shop, person, ("decision",)),
+        *(query(NAMES, "North, by its name.", PLAN), answer("North")),
+        budget=dqa.DecisionBudget(statements=1),
+    )
+    assert person.asked == [("decision", "North")] * (MOST_TRIES + 1)
+    assert (trace.ending, trace.choice) == ("stopped", None)
+
+
+def test_who_reads_once_may_ask_again_where_a_person_refused(shop: Path) -> None:
+    """A statement that did not run has read nothing."""
+    person = Person({"action": "refuse"})
+    replies = (query(NAMES), query(COSTS), answer("North"))
+    trace, _ = decide(shop, person, ("statement",), *replies, decider="singlerag")
+    assert [e.statement for e in trace.evidence] == [NAMES, COSTS]
+    assert trace.choice == "North"
+
+
+@pytest.mark.parametrize(
+    ("said", "choice", "ending"),
+    [
+        ({"action": "approve"}, "North", dqa.Ending.ANSWERED),
+        ({"action": "correct", "text": "South"}, "South", dqa.Ending.ANSWERED),
+        ({"action": "refuse", "reason": "Too soon"}, None, dqa.Ending.STOPPED),
+        ({"action": "end"}, None, dqa.Ending.STOPPED),
+    ],
+)
+def test_the_decision_of_any_decider_can_be_reviewed(
+    shop: Path, said: dict[str, str], choice: str | None, ending: dqa.Ending
+) -> None:
+    """Of those that cannot go on, too."""
+    trace, _ = decide(shop, Person(said), ("plan", "statement", "decision"), decider="first")
+    assert (trace.choice, trace.ending) == (choice, ending)
+    assert len(reviews_in(trace.events)) == 1
+    assert (trace.error is None) == (choice is not None)
+
+
+def test_ending_the_run_keeps_what_happened(shop: Path) -> None:
+    """The record says who ended it, and where."""
+    person = Person({"action": "approve"}, {"action": "end", "reason": "enough"})
+    trace, _ = decide(shop, person, ("plan", "statement"), query(NAMES, plan=PLAN))
+    assert trace.ending is dqa.Ending.STOPPED
+    assert trace.error == "A person (ada) ended the run when asked about the statement: enough."
+    assert [event.kind for event in trace.events] == [
+        *("prompt", "reply", "review", "plan", "review", "stopped")
+    ]
+    assert trace.plans == (PLAN,)
+    assert dqa.Trace.from_json(trace.to_json()).to_json() == trace.to_json()
+
+
+def test_the_record_shows_both_texts_and_who_answered(shop: Path) -> None:
+    """As passages of `dqa trace`, and on the page."""
+    person = Person({"action": "correct", "text": COSTS}, {"action": "refuse", "reason": "<why>"})
+    replies = (query(NAMES, plan=PLAN), answer("South"), answer("North"))
+    trace, _ = decide(shop, person, ("statement", "decision"), *replies)
+    noted = [passage for passage in read(trace) if isinstance(passage, Noted)]
+    assert [passage.title for passage in noted] == [
+        "a person (ada) corrected the statement",
+        "a person (ada) refused the decision",
+        "a person (ada) approved the decision",
+    ]
+    assert noted[0].lines == (NAMES, "to:", COSTS)
+    page = render_decision(trace)
+    assert "a person (ada) corrected the statement" in page
+    assert "Reason: &lt;why&gt;" in page
+
+
+def test_a_text_to_sql_answer_is_reviewed_before_it_runs(shop: Path) -> None:
+    """It runs once to be tried, and that is a statement, too."""
+    from dqa.core.question import Question
+    from dqa.core.review import Reviewing, reviewed_by
+    from dqa.deciders.base import Settings
+    from dqa.plugins import decider
+
+    model = GivenReplies([query(NAMES, plan=PLAN), answer(COSTS)])
+    person = Person()
+    question = Question("custom", "1", "The costs?", "", answer_form="statement")
+    reviewing = reviewed_by(Reviewing(person, ("statement",)))
+    with closing(dqa.open_database(shop)) as database, reviewing:
+        decision = decider("planrag")(model, Settings()).decide(question, database)
+    assert decision.choice == COSTS
+    assert person.asked == [("statement", NAMES), ("statement", COSTS)]

@@ -1,0 +1,142 @@
+"""What an engine refuses, what a cluster's workers are sent, and that nothing imports Ray."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import dqa
+from dqa.core.errors import InfrastructureError, UsageError
+from dqa.evaluation.engines.base import open_engine
+from dqa.evaluation.engines.crew import LostClusterError
+from dqa.evaluation.engines.sending import needed_variables, shared_calls
+from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
+from dqa.evaluation.spec import ModelSpec, RunSpec
+from dqa.loaders.sources import GeneratedQuestions
+
+
+def test_ray_is_imported_by_its_engine_alone_and_late() -> None:
+    """A run of the local engine does without it."""
+    root = Path(__file__).parents[3]
+    importing = [
+        path.relative_to(root).as_posix()
+        for folder in ("dqa", "planrag", "dellma", "simulators")
+        for path in sorted((root / folder).rglob("*.py"))
+        if any(
+            line.split()[:2] in (["import", "ray"], ["from", "ray"])
+            or line.startswith(("from ray.", "import ray."))
+            for line in map(str.strip, path.read_text("utf-8").splitlines())
+        )
+    ]
+    assert importing == ["dqa/evaluation/engines/ray_engine.py"]
+    made = (
+        "import sys, dqa; questions = dqa.generate(('locating',), count=1);"
+        "dqa.evaluate(questions, 'first', databases='sqlite'); dqa.annotate(questions);"
+        "import dqa.evaluation.engines.remote; assert 'ray' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", made], check=True, timeout=120)
+
+
+def test_what_takes_one_process_is_refused(tmp_path: Path) -> None:
+    """Before anything is begun, and by name."""
+    ray = RunOptions(engine="ray")
+    with pytest.raises(UsageError, match=r"--record.* local engine"):
+        open_engine(ray, CallOptions(record=tmp_path / "new.jsonl"))
+    with pytest.raises(UsageError, match=r"--audit.* local engine"):
+        open_engine(ray.changed(audit=tmp_path / "audit.jsonl"))
+    with pytest.raises(UsageError, match=r"--engine ray"):
+        EngineOptions(ray_address="head:6379")
+
+
+def test_nobody_at_an_address_is_said_at_once() -> None:
+    """Ray itself would wait for minutes."""
+    pytest.importorskip("ray")
+    options = EngineOptions(engine="ray", ray_address="127.0.0.1:1")
+    with pytest.raises(InfrastructureError, match=r"No Ray cluster answers at 127\.0\.0\.1:1"):
+        dqa.annotate(dqa.generate(("locating",), count=1), options=options)
+
+
+@pytest.mark.parametrize(
+    ("address", "variable", "joined"),
+    [
+        (None, None, "local"),
+        (None, "", "local"),
+        ("auto", None, "auto"),
+        ("auto", "ray://there:10001", "auto"),
+        (None, "ray://there:10001", "ray://there:10001"),
+    ],
+)
+def test_a_cluster_that_nobody_names_is_not_joined(
+    address: str | None, variable: str | None, joined: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left to itself, Ray joins the latest that was started on the machine."""
+    ray = pytest.importorskip("ray")
+    asked: list[str] = []
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("RAY_ADDRESS", variable)
+    monkeypatch.setattr(ray, "init", lambda address, **_: asked.append(address))
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr("dqa.evaluation.engines.ray_engine.RayEngine", lambda: None)
+    with open_engine(EngineOptions(engine="ray", ray_address=address)):
+        assert asked == [joined]
+
+
+def test_dismissing_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray may refuse to end an actor that it never began; a lost cluster is asked nothing more."""
+    ray = pytest.importorskip("ray")
+    from ray.exceptions import RayActorError
+
+    from dqa.evaluation.engines import ray_engine
+
+    asked: list[object] = []
+
+    def refuse(worker: object) -> None:
+        asked.append(worker)
+        raise RayActorError
+
+    monkeypatch.setattr(ray, "kill", refuse)
+    monkeypatch.setattr(
+        ray, "get_runtime_context", lambda: SimpleNamespace(gcs_address="127.0.0.1:1")
+    )
+    monkeypatch.setattr(ray_engine, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(ray_engine, "_LOST_SECONDS", 0.0)
+    cluster = ray_engine.RayEngine().cluster(threads=1)
+    cluster.dismiss(["first", "second"], 0.0)
+    assert asked == ["first", "second"]
+    with pytest.raises(LostClusterError, match=r"127\.0\.0\.1:1 went away"):
+        cluster.wait([], 0.0)
+    cluster.dismiss(["third"], 0.0)
+    assert len(asked) == 2
+
+
+def test_limits_hold_over_all_workers() -> None:
+    """Each has its share, and none has no place at all."""
+    limited = CallOptions(max_concurrency=7, requests_per_minute=60.0, tokens_per_minute=900.0)
+    shares = shared_calls(limited, 3)
+    assert [each.max_concurrency for each in shares] == [3, 2, 2]
+    assert sum(each.requests_per_minute or 0.0 for each in shares) == pytest.approx(60.0)
+    assert sum(each.tokens_per_minute or 0.0 for each in shares) == pytest.approx(900.0)
+    assert shared_calls(CallOptions(), 2) == [CallOptions(), CallOptions()]
+
+
+def test_workers_are_sent_the_secrets_that_they_need_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The key of the model that is asked, and the URLs of the run's own databases."""
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "ANTHROPIC_API_KEY", "DQA_MYSQL_URL"):
+        monkeypatch.setenv(name, f"sk-{name}-0123456789")
+    monkeypatch.setenv("DQA_SQLITE_URL", "sqlite:///x.db")
+    spec = RunSpec(
+        questions=GeneratedQuestions(count=1, scenarios=("locating",)),
+        deciders="zero-shot",
+        databases="sqlite",
+        model=ModelSpec(name="openai:test", base_url="http://localhost:1/v1"),
+    )
+    with spec.build() as built:
+        needed = needed_variables(built)
+    assert set(needed) == {"OPENAI_API_KEY", "OPENAI_ORG_ID", "DQA_SQLITE_URL"}

@@ -1,0 +1,183 @@
+"""Processes of this machine decide what one process decides, whoever of them dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import dqa
+from dqa.core.database import Database
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import UsageError
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
+from dqa.evaluation.engines import process_engine
+from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.results import Result
+
+TWO = RunOptions(workers=3, processes=2)
+ENDS = 10.0
+"""Seconds within which the system has taken away what was killed."""
+
+
+class Noting(Decider):
+    """Notes in a folder which process decides what; what it does besides, its method says.
+
+    Parameters
+    ----------
+    folder
+        Where notes are kept.
+    does
+        ``"decide"``, ``"die"`` of the first decision, ``"orphan"``: kill what its process was
+        forked from then, or ``"wait"`` at every decision but one.
+    """
+
+    name = "noting"
+
+    def __init__(self, folder: Path, does: str = "decide") -> None:
+        self._folder, self._does = folder, does
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Take the first candidate."""
+        del database
+        is_first = self._is_first()
+        if is_first and self._does in {"die", "orphan"}:
+            os.kill(os.getpid() if self._does == "die" else os.getppid(), signal.SIGKILL)
+            time.sleep(60.0)
+        (self._folder / f"{os.getpid()} {question.id}").touch()
+        if not is_first and self._does == "wait":
+            time.sleep(60.0)
+        assert question.candidates
+        return Decision(Ending.ANSWERED, choice=question.candidates[0])
+
+    def _is_first(self) -> bool:
+        try:
+            (self._folder / "begun").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+
+def decided_by(folder: Path) -> list[list[str]]:
+    """Return process and question of every decision that was made."""
+    return [path.name.split() for path in sorted(folder.iterdir()) if path.name != "begun"]
+
+
+@pytest.fixture
+def asked() -> QuestionSet:
+    """Give six questions about three databases."""
+    return dqa.generate(("locating",), count=6, seed=1, per_database=2)
+
+
+def test_two_processes_make_what_one_makes(asked: QuestionSet, tmp_path: Path) -> None:
+    """Results, traces and hash are those of one, also where a recording answers."""
+    cassette, made = tmp_path / "replies.jsonl", []
+    for name, options, calls in (
+        ("recorded", RunOptions(), CallOptions(record=cassette)),
+        ("one", RunOptions(), CallOptions(replay=cassette)),
+        ("two", TWO, CallOptions(replay=cassette)),
+    ):
+        made.append(
+            dqa.evaluate(
+                *(asked, "zero-shot"),
+                databases="sqlite",
+                options=options,
+                calls=calls,
+                out=tmp_path / name,
+            )
+        )
+    _, one, two = made
+    assert two.results == one.results
+    assert two.content_hash == one.content_hash == made[0].content_hash
+    # Traces lie in the order in which decisions were made, and two processes make them in any.
+    for traced, again in zip(one.traces, two.traces, strict=True):
+        assert traced.key == again.key
+        assert [event.kind for event in traced.events] == [event.kind for event in again.events]
+        assert traced.usage == again.usage
+
+
+@pytest.mark.parametrize("does", ["die", pytest.param("orphan", marks=pytest.mark.slow)])
+def test_a_dead_process_s_decisions_are_made_once(
+    asked: QuestionSet, tmp_path: Path, does: str
+) -> None:
+    """Another process makes them; with what they are forked from all die, and all begin again."""
+    run = dqa.evaluate(asked, Noting(tmp_path, does), databases="sqlite", options=TWO)
+    assert [result.outcome.judged for result in run.results] == [True] * 6
+    noted = decided_by(tmp_path)
+    assert {question for _, question in noted} == {question.id for question in asked.questions}
+    assert str(os.getpid()) not in {process for process, _ in noted}
+    assert run.results == dqa.evaluate(asked, Noting(tmp_path), databases="sqlite").results
+
+
+def test_whoever_interrupts_a_run_ends_its_processes(asked: QuestionSet, tmp_path: Path) -> None:
+    """What they wait for is not awaited, and what was decided is kept."""
+
+    class Interrupting(dqa.Watcher):
+        def decided(self, result: Result) -> None:
+            del result
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        dqa.evaluate(
+            *(asked, Noting(folder, "wait")),
+            databases="sqlite",
+            options=TWO,
+            watcher=Interrupting(),
+            out=tmp_path / "run",
+        )
+    assert len(dqa.read_run(tmp_path / "run").results) == 1
+    deciding = {int(process) for process, _ in decided_by(folder)}
+    assert deciding
+    until = time.monotonic() + ENDS
+    while any(_is_there(number) for number in deciding):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def _is_there(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.slow
+def test_fresh_pythons_decide_where_none_are_forked(
+    asked: QuestionSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS and Windows."""
+    elsewhere = SimpleNamespace(platform="darwin", modules=sys.modules)
+    monkeypatch.setattr(process_engine, "sys", elsewhere)
+    run = dqa.evaluate(asked, Noting(tmp_path), databases="sqlite", options=TWO)
+    assert len(run.results) == len(decided_by(tmp_path)) == 6
+
+
+def test_what_other_processes_cannot_do_is_refused(asked: QuestionSet, tmp_path: Path) -> None:
+    """By name, before anything is decided."""
+    unsent: Callable[[], None] = lambda: None  # noqa: E731  (which is what cannot be sent)
+    decider = Noting(tmp_path)
+    vars(decider)["unsent"] = unsent
+    with pytest.raises(UsageError, match=r"'noting' .* cannot be sent to another process.*=1\)"):
+        dqa.evaluate(asked, decider, databases="sqlite", options=TWO)
+    with pytest.raises(UsageError, match=r"--record.*--processes 1"):
+        dqa.evaluate(
+            asked,
+            "first",
+            databases="sqlite",
+            options=TWO,
+            calls=CallOptions(record=tmp_path / "n"),
+        )
+    with pytest.raises(UsageError, match=r"processes=2 .*engine='ray'"):
+        RunOptions(engine="ray", processes=2)
+    assert not decided_by(tmp_path)

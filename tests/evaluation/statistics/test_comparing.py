@@ -1,0 +1,248 @@
+"""Two contestants and more on the same questions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqa.core.decision import Usage
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.statistics import (
+    Contestant,
+    compare_contestants,
+    holm,
+    measure_efficiency,
+    newcombe,
+    paired_difference,
+    power_of_pairs,
+    questions_needed,
+)
+from tests.evaluation.statistics.results import result
+
+COUNTS = st.integers(0, 30)
+
+
+def contestant(name: str, *right: bool | Outcome, **fields: object) -> Contestant:
+    """Return one that answered a question each, right or wrong."""
+    answers = [result(n, one, decider=name, **fields) for n, one in enumerate(right)]
+    return Contestant(name, tuple(answers))
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_the_paired_interval_turns_with_the_pair(
+    both: int, first: int, second: int, neither: int
+) -> None:
+    """It holds the difference, stays in -1..1, and changes sign with the two."""
+    count = both + first + second + neither
+    if count:
+        low, high = newcombe(both, first, second, neither)
+        other = newcombe(both, second, first, neither)
+        assert -1.0 <= low <= (first - second) / count <= high <= 1.0
+        assert other == pytest.approx((-high, -low))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_lowers_no_p_value_and_keeps_their_order(p_values: list[float]) -> None:
+    """A correction is no smaller than the value, no larger than Bonferroni's, and monotone."""
+    corrected = holm(p_values)
+    for value, found in zip(p_values, corrected, strict=True):
+        assert value <= found <= min(1.0, len(p_values) * value) + 1e-12
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    assert [corrected[place] for place in order] == sorted(corrected)
+
+
+def test_what_was_not_judged_for_both_is_left_out_and_counted() -> None:
+    """A failing server is no wrong answer of anybody."""
+    failed = Outcome.INFRASTRUCTURE
+    one = contestant("one", True, True, failed, False, failed)
+    other = contestant("other", True, False, False, failed, failed)
+    found = compare_contestants([one, other])
+    (pair,) = found.pairs
+    assert (pair.accuracy.pairs, pair.left_out, pair.accuracy.value) == (2, 3, 0.5)
+    assert (pair.by_questions.better, pair.by_questions.worse, pair.by_questions.equal) == (1, 0, 1)
+    assert pair.newcombe == newcombe(1, 1, 0, 0)
+    assert [(s.judged, s.correct, s.unjudged) for s in found.standings] == [(3, 2, 2), (3, 1, 2)]
+    assert found.overall is None
+
+
+def test_a_question_counts_once_over_databases_and_epochs() -> None:
+    """McNemar's test is by question: 4 answers to one are no 4 questions."""
+
+    def answered(name: str, *right: bool) -> Contestant:
+        places = [(base, epoch) for base in ("sqlite", "ladybug") for epoch in (1, 2)]
+        return Contestant(
+            name,
+            tuple(
+                result(n, one, decider=name, database=base, epoch=epoch)
+                for n, one in enumerate(right)
+                for base, epoch in places
+            ),
+        )
+
+    found = compare_contestants([answered("one", *[True] * 6), answered("other", *[False] * 6)])
+    (pair,) = found.pairs
+    assert pair.by_questions.better == 6
+    assert pair.by_questions.p_value == pytest.approx(2 / 2**6)
+    assert pair.accuracy.pairs == 12
+    assert pair.accuracy.clusters == 6
+    assert pair.newcombe is None
+
+
+def test_epochs_need_not_be_as_many() -> None:
+    """Each contestant's are averaged, since a third attempt answers to no other's third."""
+    one = Contestant(
+        "one",
+        tuple(result(1, right, epoch=e) for e, right in enumerate([True, True, False, False], 1)),
+    )
+    other = Contestant("other", (result(1, False),))
+    (pair,) = compare_contestants([one, other]).pairs
+    assert pair.accuracy.value == 0.5
+    assert pair.accuracy.p_value is None
+    assert pair.by_questions.better == 1
+
+
+def test_questions_about_one_situation_are_no_independent_evidence() -> None:
+    """12 better answers about one of 2 situations: McNemar is sure, situations are not."""
+    names = ["w1"] * 12 + ["w2"] * 12
+    ones = [result(n, True, situation=name) for n, name in enumerate(names)]
+    others = [result(n, n >= 12, situation=name) for n, name in enumerate(names)]
+    (pair,) = compare_contestants(
+        [Contestant("a", tuple(ones)), Contestant("b", tuple(others))]
+    ).pairs
+    assert pair.by_questions.p_value < 0.001
+    assert pair.accuracy.p_value is not None
+    assert pair.accuracy.p_value > 0.2
+    assert pair.accuracy.low is not None
+    assert pair.accuracy.low < 0.0
+    assert pair.accuracy.design_effect is not None
+    assert pair.accuracy.design_effect > 10.0
+
+
+def test_who_never_differs_has_an_interval_all_the_same() -> None:
+    """Nothing seen is not nothing there; as wide as the effective situations allow."""
+    found = paired_difference([0.0] * 20, [n % 5 for n in range(20)], (-1.0, 1.0))
+    assert found is not None
+    assert (found.low, found.high) == newcombe(2.5, 0, 0, 2.5)
+    assert found.p_value == 1.0
+    always = paired_difference([1.0] * 20, [n % 5 for n in range(20)], (-1.0, 1.0))
+    assert always is not None
+    assert (always.high, always.p_value) == (1.0, 2 / 2**5)
+    assert always.low is not None
+    assert 0.0 < always.low < 1.0
+
+
+def test_two_equal_differences_of_regret_prove_nothing() -> None:
+    """They do not vary, so there is no error to hold them against; nor where there are none."""
+    found = paired_difference([0.5, 0.5], [1, 2])
+    assert found is not None
+    assert (found.value, found.p_value) == (0.5, None)
+    none = paired_difference([0.0, 0.0], [1, 2])
+    assert none is not None
+    assert none.p_value == 1.0
+
+
+def test_the_questions_that_are_said_to_be_needed_show_the_difference() -> None:
+    """In 4 of 5 simulated comparisons, by the test that the formula stands for."""
+    discordance, difference = 0.3, 0.1
+    count = round(questions_needed(discordance, difference))
+    random = np.random.default_rng(16)
+    shares = [(discordance + difference) / 2, (discordance - difference) / 2]
+    drawn = random.multinomial(count, [*shares, 1 - sum(shares)], size=4000)
+    better, worse = drawn[:, 0], drawn[:, 1]
+    seen = np.abs(better - worse) / np.sqrt(better + worse) > 1.96
+    assert np.mean(seen) == pytest.approx(0.8, abs=0.02)
+
+
+def test_power_allows_for_shared_situations() -> None:
+    """The same pairs by themselves and in a few situations; fewer can be told from more."""
+    differences = [1.0] * 8 + [0.0] * 8 + [-1.0] * 4 + [0.0] * 20
+    alone = power_of_pairs(differences, list(range(40)))
+    shared = power_of_pairs(differences, [n // 8 for n in range(40)])
+    assert alone is not None
+    assert shared is not None
+    assert alone.discordance == shared.discordance == 0.3
+    assert alone.questions == 940
+    assert shared.questions > 2 * alone.questions
+    assert alone.detectable is not None
+    assert shared.detectable is not None
+    assert shared.detectable > alone.detectable
+    never = power_of_pairs([0.0] * 4, list(range(4)))
+    assert never is not None
+    assert never.detectable is None
+    assert never.questions == round(questions_needed(0.05, 0.05) + 0.5)
+
+
+def test_everyone_or_everyone_and_one() -> None:
+    """Fewer comparisons are corrected less."""
+    crowd = [
+        contestant(name, *[n < k for n in range(12)]) for name, k in (("a", 12), ("b", 6), ("c", 1))
+    ]
+    every = compare_contestants(crowd)
+    assert [(p.first, p.second) for p in every.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert every.overall is not None
+    assert every.overall.p_value < 0.01
+    one = compare_contestants(crowd, crowd[2])
+    assert [(p.first, p.second) for p in one.pairs] == [("a", "c"), ("b", "c")]
+    assert one.pairs[0].holm_by_questions < every.pairs[1].holm_by_questions
+
+
+def test_regret_and_rank_are_compared_where_both_chose() -> None:
+    """Regret in the scenario's unit, of one scenario alone."""
+
+    def chose(name: str, *regrets: float | None) -> Contestant:
+        return Contestant(
+            name,
+            tuple(
+                result(
+                    n,
+                    regret == 0.0,
+                    regret=regret,
+                    rank=None if regret is None else 1 + int(regret),
+                )
+                for n, regret in enumerate(regrets)
+            ),
+        )
+
+    one, other = chose("one", 0.0, 1.0, 3.0), chose("other", 2.0, 2.0, None)
+    (pair,) = compare_contestants([one, other]).pairs
+    assert pair.regret is not None
+    assert (pair.regret.value, pair.regret.pairs) == (-1.5, 2)
+    assert pair.rank is not None
+    assert pair.rank.value == -1.5
+    mixed = [
+        Contestant(
+            c.name, (*c.results, result(9, True, question="building/9", scenario="building"))
+        )
+        for c in (one, other)
+    ]
+    found = compare_contestants(mixed)
+    assert found.pairs[0].regret is None
+    assert found.standings[0].regret is None
+    assert found.scenarios == ("locating", "building")
+
+
+def test_what_a_right_answer_costs_has_the_wrong_ones_in_it() -> None:
+    """Tokens, money and time by question and by right answer; failures are in neither."""
+    answers: list[Result] = [
+        result(1, True, input_tokens=100, output_tokens=0),
+        result(2, False, input_tokens=300, output_tokens=0),
+        result(3, Outcome.INFRASTRUCTURE, input_tokens=5000),
+    ]
+
+    def cost(usage: Usage) -> float:
+        return usage.input_tokens / 100
+
+    found = measure_efficiency(answers, cost, {answer.key: 2.0 for answer in answers})
+    assert (found.judged, found.correct) == (2, 1)
+    assert found.money is not None
+    assert found.seconds is not None
+    rates = (found.tokens, found.money, found.seconds)
+    per = [
+        (r.per_question and r.per_question.value, r.per_right and r.per_right.value) for r in rates
+    ]
+    assert per == [(200.0, 400.0), (2.0, 4.0), (2.0, 4.0)]
+    nothing = measure_efficiency([result(1, False)])
+    assert nothing.tokens.per_right is None
+    assert (nothing.money, nothing.seconds) == (None, None)

@@ -1,0 +1,121 @@
+"""What asking every question several times tells."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import pytest
+
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.statistics import (
+    Contestant,
+    count_epochs,
+    count_tags,
+    pass_all,
+    pass_at,
+    summarise,
+    total_matches,
+    wilson,
+)
+from dqa.evaluation.statistics.comparing import stand
+from dqa.report.run_report.totals import total_of
+from tests.evaluation.statistics.results import result
+
+
+def attempts(number: int, *right: bool | Outcome) -> list[Result]:
+    """Return an answer an epoch to one question."""
+    return [result(number, one, epoch=epoch) for epoch, one in enumerate(right, 1)]
+
+
+def test_both_rates_are_means_over_all_draws() -> None:
+    """Of 5 answers with 2 right ones, by counting every draw of k."""
+    answers = [True, True, False, False, False]
+    for k in range(1, 6):
+        draws = list(combinations(answers, k))
+        assert pass_at(k, 5, 2) == pytest.approx(Fraction(sum(map(any, draws)), comb(5, k)))
+        assert pass_all(k, 5, 2) == pytest.approx(Fraction(sum(map(all, draws)), comb(5, k)))
+
+
+def test_questions_count_the_same_and_failures_are_no_attempts() -> None:
+    """A question that a failing server spoilt once has one attempt less, and is not wrong."""
+    failed = Outcome.INFRASTRUCTURE
+    results = [
+        *attempts(1, True, True, True),
+        *attempts(2, True, False, False),
+        *attempts(3, True, failed, failed),
+    ]
+    (found,) = count_epochs(results)
+    rates = {rate.k: rate for rate in found.pass_rates}
+    assert (found.epochs, found.questions) == (3, 3)
+    assert {k: rate.questions for k, rate in rates.items()} == {1: 3, 2: 2, 3: 2}
+    assert rates[1].at_k.value == rates[1].all_k.value == pytest.approx((1 + 1 / 3 + 1) / 3)
+    assert rates[3].at_k.value == 1.0
+    assert rates[3].all_k.value == 0.5
+    assert [(one.judged, one.correct) for one in found.by_epoch] == [(3, 3), (2, 1), (2, 1)]
+    assert found.spread == pytest.approx(
+        ((1 - 2 / 3) ** 2 + 2 * (0.5 - 2 / 3) ** 2) ** 0.5 / 2**0.5
+    )
+
+
+def test_variance_comes_from_answers_or_from_questions() -> None:
+    """Questions that are always right or always wrong leave none within; coins leave all within."""
+    sure = [*attempts(1, True, True), *attempts(2, False, False)]
+    (found,) = count_epochs(sure)
+    assert (found.within, found.between) == (0.0, 0.5)
+    (found,) = count_epochs([*attempts(1, True, False), *attempts(2, False, True)])
+    assert (found.within, found.between) == (0.5, 0.0)
+
+
+def test_many_epochs_tell_of_powers_of_two() -> None:
+    """And of all of them; a single epoch tells nothing."""
+    (found,) = count_epochs(attempts(1, *[True] * 12))
+    assert [rate.k for rate in found.pass_rates] == [1, 2, 4, 8, 12]
+    assert count_epochs(attempts(1, True)) == ()
+    assert count_epochs(attempts(1, Outcome.CRASHED, Outcome.CRASHED)) == ()
+
+
+def test_an_epoch_more_makes_no_accuracy_surer_than_its_questions() -> None:
+    """10 questions asked 4 times with the same answers are as 10, and not as 40."""
+    once = [result(n, n < 6) for n in range(10)]
+    (alone,) = summarise(once)
+    (found,) = summarise([r.changed(epoch=epoch) for r in once for epoch in (1, 2, 3, 4)])
+    assert (found.low, found.high) == wilson(6, 10)
+    assert alone.interval == wilson(6, 10)
+    assert not alone.is_clustered
+    assert found.is_clustered
+    assert found.interval is not None
+    assert alone.interval is not None
+    # Student's t for the normal's quantile, as the spread of questions is estimated.
+    assert found.interval[0] == pytest.approx(alone.interval[0], abs=0.05)
+    assert found.interval[0] < alone.interval[0]
+    assert found.interval[1] == pytest.approx(alone.interval[1], abs=0.05)
+
+
+@pytest.mark.parametrize("right", [(False, False), (True, False), (True, True)])
+def test_neither_epochs_nor_databases_narrow_the_interval_of_one_situation(
+    right: tuple[bool, bool],
+) -> None:
+    """2 questions are 2, in the table, in the totals, by tag and in a comparison."""
+    once = [
+        result(n, is_right).changed(situation="one", tags=("t",), match="set")
+        for n, is_right in enumerate(right)
+    ]
+    often = [
+        r.changed(epoch=epoch, database=database)
+        for r in once
+        for epoch in range(1, 21)
+        for database in ("sqlite", "ladybug")
+    ]
+    expected = wilson(sum(right), 2)
+    for summary in summarise(often):
+        assert summary.interval == expected
+        assert not summary.is_clustered
+    (total,) = total_matches(summarise(often))
+    (tagged,) = count_tags(often)
+    reported = total_of(0, often, None)
+    standing = stand(Contestant("d", tuple(often)))
+    for found in (total, tagged, reported, standing):
+        assert (found.low, found.high) == pytest.approx(expected)
+        assert (found.correct, found.judged) == (40 * sum(right), 80)

@@ -1,0 +1,172 @@
+"""Our figures beside those of statsmodels and R (benchmarks/reproductions/statistics)."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import friedmanchisquare, t
+
+from dqa.evaluation.statistics import (
+    Estimate,
+    clustered_mean,
+    clustered_ratio,
+    clustered_share,
+    holm,
+    newcombe,
+    pass_all,
+    pass_at,
+    sign_test,
+    wilson,
+)
+from dqa.evaluation.statistics.clusters import t_quantile, t_test
+from dqa.evaluation.statistics.contestants import Contestant
+from dqa.evaluation.statistics.overall import friedman, overall_test
+from dqa.evaluation.statistics.shares import score_interval
+from tests.evaluation.statistics.results import result
+
+GOLDEN: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "golden" / "figures.json").read_text("utf-8")
+)
+
+
+def close(value: float) -> Any:
+    """Return what equals a figure that was written with 15 digits."""
+    return pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", GOLDEN["means"], ids=lambda case: case["name"])
+def test_clustered_means_are_those_of_r(case: dict[str, Any]) -> None:
+    """CR2 with Satterthwaite's degrees of freedom, by clubSandwich, few or uneven as they are."""
+    found = Estimate.of(case["values"], case["clusters"])
+    assert found is not None
+    wanted = case["R"]
+    assert found.value == close(case["statsmodels"]["mean"])
+    assert found.standard_error == close(wanted["cr2_error"])
+    assert found.degrees_of_freedom == close(wanted["degrees_of_freedom"])
+    assert (found.low, found.high) == (close(wanted["low"]), close(wanted["high"]))
+    assert found.standard_error is not None
+    assert found.degrees_of_freedom is not None
+    tested = t_test(found.value, found.standard_error, found.degrees_of_freedom)
+    assert tested == close(wanted["p_value"])
+
+
+@pytest.mark.parametrize("name", ["equal", "alone"])
+def test_with_clusters_of_one_size_they_are_those_of_statsmodels(name: str) -> None:
+    """There CR2 is the usual estimator with G/(G - 1), and t has G - 1 degrees of freedom."""
+    (case,) = (case for case in GOLDEN["means"] if case["name"] == name)
+    found = Estimate.of(case["values"], case["clusters"])
+    assert found is not None
+    wanted = case["statsmodels"]
+    assert found.standard_error == close(wanted["cr1_error"])
+    assert (found.low, found.high) == (close(wanted["low"]), close(wanted["high"]))
+
+
+@pytest.mark.parametrize("case", GOLDEN["means"], ids=lambda case: case["name"])
+def test_ratios_are_those_of_rs_survey(case: dict[str, Any]) -> None:
+    """Amounts by count, as tokens by right answer."""
+    found = clustered_ratio(case["values"], case["counts"], case["clusters"])
+    assert found is not None
+    assert found.value == close(case["R"]["ratio"])
+    assert found.standard_error == close(case["R"]["ratio_error"])
+
+
+def test_wilsons_interval_is_that_of_both() -> None:
+    """From none right to all."""
+    for case in GOLDEN["shares"]:
+        found = wilson(case["right"], case["of"])
+        assert found is not None
+        for source in ("statsmodels", "R"):
+            assert found == (close(case[source]["low"]), close(case[source]["high"]))
+
+
+def test_the_interval_of_an_effective_size_is_wilsons() -> None:
+    """With any size, and Student's t for the normal's quantile."""
+    for case in GOLDEN["effective_shares"]:
+        assert t_quantile(case["degrees_of_freedom"]) == close(case["quantile"])
+        found = score_interval(case["share"], case["size"], case["quantile"])
+        wanted = case["statsmodels"]
+        assert found == (close(wanted["low"]), close(wanted["high"]))
+
+
+def test_a_clustered_share_has_the_effective_size_of_its_variance() -> None:
+    """Put together from golden parts: R's variance and degrees of freedom, Wilson's formula."""
+    (case,) = (case for case in GOLDEN["means"] if case["name"] == "one large")
+    right = [float(count) for count in case["counts"]]
+    found, mean = clustered_share(right, case["clusters"]), clustered_mean(right, case["clusters"])
+    assert found is not None
+    assert mean is not None
+    assert mean.variance is not None
+    assert mean.degrees_of_freedom == close(case["R"]["degrees_of_freedom"])
+    size = min(len(right), mean.value * (1 - mean.value) / mean.variance)
+    quantile = float(t.ppf(0.975, float(case["R"]["degrees_of_freedom"])))
+    assert (found.low, found.high) == pytest.approx(score_interval(mean.value, size, quantile))
+
+
+def test_mcnemars_exact_test_is_that_of_both() -> None:
+    """Without discordant questions, too."""
+    for case in GOLDEN["mcnemar"]:
+        differences = [1.0] * case["first"] + [-1.0] * case["second"] + [0.0] * 14
+        found = sign_test(differences)
+        assert (found.better, found.worse, found.equal) == (case["first"], case["second"], 14)
+        for source in ("statsmodels", "R"):
+            assert found.p_value == close(case[source]["p_value"])
+
+
+def test_holms_correction_is_that_of_both() -> None:
+    """In the order of what was given, ties included."""
+    for case in GOLDEN["holm"]:
+        corrected = holm(case["p_values"])
+        assert corrected == tuple(map(close, case["statsmodels"]))
+        assert corrected == tuple(map(close, np.atleast_1d(case["R"]).tolist()))
+
+
+def test_cochrans_q_is_that_of_both() -> None:
+    """As the case of Friedman's test where answers are right or wrong."""
+    for case in GOLDEN["cochran"]:
+        columns = list(zip(*case["right"], strict=True))
+        contestants = [
+            Contestant(
+                f"c{place}",
+                tuple(result(n, bool(answer)) for n, answer in enumerate(column)),
+            )
+            for place, column in enumerate(columns)
+        ]
+        found = overall_test(contestants)
+        assert found is not None
+        assert (found.test, found.questions) == ("cochran", 30)
+        for source in ("statsmodels", "R"):
+            assert found.statistic == close(case[source]["statistic"])
+            assert found.p_value == close(case[source]["p_value"])
+
+
+def test_friedmans_test_is_scipys() -> None:
+    """With scores of several answers to a question, ties within and over questions."""
+    random = np.random.default_rng(16)
+    for count in (3, 5):
+        blocks = random.integers(0, 4, (25, count)).astype(float)
+        wanted = friedmanchisquare(*blocks.T)
+        assert friedman(blocks.tolist()) == close(float(wanted.statistic))
+
+
+def test_newcombes_interval_is_the_published_one() -> None:
+    """Newcombe (1998), method 10: 36 right by both, 12 and 2 by one alone, none by neither."""
+    assert newcombe(36, 12, 2, 0) == pytest.approx((0.0569, 0.3404), abs=5e-5)
+
+
+def test_pass_at_k_is_the_estimator_of_its_authors() -> None:
+    """Chen et al. (2021) print the product below; pass^k counts the draws that are all right."""
+    for asked in range(1, 9):
+        for right in range(asked + 1):
+            for k in range(1, asked + 1):
+                if asked - right < k:
+                    wanted = 1.0
+                else:
+                    draws = np.arange(asked - right + 1, asked + 1)
+                    wanted = float(1.0 - np.prod(1.0 - k / draws))
+                assert pass_at(k, asked, right) == close(wanted)
+                assert pass_all(k, asked, right) == close(comb(right, k) / comb(asked, k))

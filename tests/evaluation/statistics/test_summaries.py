@@ -1,0 +1,148 @@
+"""Accuracy, its interval, and what is left out of it."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import binomtest
+
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.statistics import kind_means, normalised_utility, summarise, wilson
+
+
+def result(number: int, outcome: Outcome, regret: float | None = None) -> Result:
+    """Return a result with this outcome."""
+    return Result(
+        question=f"locating/{number}",
+        scenario="locating",
+        database="sqlite",
+        kind="relational",
+        decider="d",
+        model="none",
+        outcome=outcome,
+        answer="",
+        choice=None,
+        official=None,
+        ties=(),
+        regret=regret,
+        relative_regret=None,
+        rank=None,
+        value=None,
+        best_value=None,
+        baseline=None,
+        goal=None,
+        steps=number,
+        statements=0,
+        plans=0,
+        error=None,
+        input_tokens=1,
+        output_tokens=2,
+        calls=1,
+    )
+
+
+def test_infrastructure_failures_are_counted_but_not_judged() -> None:
+    """Accuracy is correct over questions without those that a failing server ended."""
+    outcomes = [Outcome.CORRECT, Outcome.WRONG, Outcome.STEP_LIMIT, Outcome.INFRASTRUCTURE]
+    (row,) = summarise(result(n, outcome) for n, outcome in enumerate(outcomes))
+    line = row.to_json()
+    assert (row.questions, row.judged) == (4, 3)
+    assert row.accuracy == pytest.approx(1 / 3)
+    assert (line["wrong"], line["step_limit"], line["infrastructure"]) == (1, 1, 1)
+    assert row.mean_tokens == 3.0
+    assert row.mean_steps == 1.0
+
+
+def test_nothing_judged_is_no_accuracy() -> None:
+    """A run that only met failing servers says nothing, not zero."""
+    (row,) = summarise([result(1, Outcome.INFRASTRUCTURE)])
+    assert (row.accuracy, row.low, row.high, row.mean_regret) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("judged", [1, 2, 7, 101, 200])
+def test_the_interval_is_wilsons(judged: int) -> None:
+    """Against SciPy's, to the last bit, from none right to all."""
+    for correct in range(judged + 1):
+        interval = binomtest(correct, judged).proportion_ci(0.95, method="wilson")
+        assert wilson(correct, judged) == (interval.low, interval.high)
+    assert wilson(0, 0) is None
+
+
+def test_mean_regret_is_over_decisions_that_chose() -> None:
+    """A run without a choice has no regret to average."""
+    (row,) = summarise(
+        [
+            result(1, Outcome.CORRECT, 0.0),
+            result(2, Outcome.WRONG, 3.0),
+            result(3, Outcome.NO_CANDIDATE),
+        ]
+    )
+    assert row.mean_regret == 1.5
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "share"),
+    [
+        (3.0, 4.0, 0.75),
+        (-1.0, 4.0, -0.25),
+        (None, 4.0, 0.0),
+        (0.0, 0.0, 1.0),
+        (-2.0, 0.0, 0.0),
+        (-1.0, -1.0, 1.0),
+        (-2.0, -1.0, 0.0),
+        (None, -1.0, 0.0),
+    ],
+)
+def test_normalised_utility_is_the_share_of_the_best(
+    value: float | None, best: float, share: float
+) -> None:
+    """A loss is below 0; where the best is no gain, only the best counts; no choice is 0."""
+    assert normalised_utility(value, best) == share
+
+
+def test_judged_questions_without_a_choice_have_no_utility() -> None:
+    """They count as 0; what a failing server ended does not count."""
+    ended = {
+        Outcome.CORRECT: 4.0,
+        Outcome.WRONG: 1.0,
+        Outcome.NO_CANDIDATE: None,
+        Outcome.UNPARSABLE: None,
+        Outcome.INFRASTRUCTURE: None,
+    }
+    results = [
+        result(1, outcome).changed(value=value, best_value=4.0, baseline=0.0, goal="maximise")
+        for outcome, value in ended.items()
+    ]
+    (row,) = summarise(results)
+    assert row.normalised_utility == pytest.approx(1.25 / 4)
+    (row,) = summarise(each.changed(best_value=-1.0, value=-1.0) for each in results[:2])
+    assert row.normalised_utility == 1.0
+
+
+def test_other_outcomes_have_no_normalised_utility() -> None:
+    """Less is better there, or they are compared with a baseline that is not nothing."""
+    told = result(1, Outcome.CORRECT).changed(value=1.0, best_value=4.0, baseline=0.0)
+    for other in (told.changed(goal="minimise"), told.changed(goal="maximise", baseline=0.5)):
+        assert summarise([other])[0].normalised_utility is None
+
+
+def test_ties_and_the_official_label_are_counted_side_by_side() -> None:
+    """Whatever the run counted as right; a question without an official answer has its ties."""
+    tied = result(1, Outcome.CORRECT).changed(choice="b", ties=("a", "b"), official="a")
+    alone = result(2, Outcome.CORRECT).changed(choice="a", ties=("a",), official="a")
+    mine = result(3, Outcome.CORRECT).changed(choice="a", ties=("a", "c"))
+    failed = result(4, Outcome.INFRASTRUCTURE).changed(official="a")
+    mislabelled = result(5, Outcome.WRONG).changed(choice="x", ties=("a",), official="x")
+    (row,) = summarise([tied, alone, mine, failed, mislabelled])
+    assert (row.judged, row.with_ties, row.by_label) == (4, 3, 3)
+
+
+def test_a_mean_over_kinds_needs_both() -> None:
+    """Each kind counts the same; what was never judged is no accuracy."""
+    right, wrong = result(1, Outcome.CORRECT), result(2, Outcome.WRONG)
+    failed = result(1, Outcome.INFRASTRUCTURE)
+    graph = {"database": "ladybug", "kind": "graph"}
+    rows = [right, wrong, right.changed(**graph)]
+    (mean,) = kind_means(summarise(rows))
+    assert (mean.relational, mean.graph, mean.accuracy) == (0.5, 1.0, 0.75)
+    assert mean.to_json()["accuracy"] == 0.75
+    assert kind_means(summarise([right, failed.changed(**graph)])) == ()

@@ -1,0 +1,172 @@
+"""Several models and several epochs: who is asked, by which seed, and what results call them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.decider import Decider
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.evaluation.options import CallOptions
+from dqa.evaluation.spec import ModelSpec, RunSpec
+from dqa.loaders.sources import GeneratedQuestions
+from dqa.report.tables import crash_lines
+
+ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:random", label="guess")
+
+
+def spec(**fields: object) -> RunSpec:
+    """Two generated questions, on one database."""
+    about = GeneratedQuestions(count=2, seed=0, scenarios=("locating",))
+    given: dict[str, object] = {"questions": about, "databases": "sqlite", "deciders": "iterrag"}
+    return RunSpec(**(given | fields))  # type: ignore[arg-type]
+
+
+def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() -> None:
+    """A contestant is a decider with its model; its name says both."""
+    run = dqa.evaluate(spec(deciders=("random", "iterrag"), models=(ANALYST, GUESS)))
+    assert Counter((r.decider, r.model) for r in run.results) == {
+        ("random", "none"): 2,
+        ("iterrag@scripted:analyst", ANALYST): 2,
+        ("iterrag@guess", "scripted:random"): 2,
+    }
+    alone = dqa.evaluate(spec(models=(GUESS,)))
+    assert {r.decider for r in alone.results} == {"iterrag"}
+    assert [r.choice for r in alone.results] == [
+        r.choice for r in run.results if r.decider == "iterrag@guess"
+    ]
+
+
+def test_every_epoch_has_the_seed_that_follows(tmp_path: Path) -> None:
+    """So the second epoch of a run is the first one of a run with the next seed."""
+    several = dqa.evaluate(spec(model=GUESS, epochs=3, seed=4), out=tmp_path / "run")
+    for later in range(3):
+        alone = dqa.evaluate(spec(model=GUESS, seed=4 + later))
+        assert [r.choice for r in several.results if r.epoch == 1 + later] == [
+            r.choice for r in alone.results
+        ]
+    assert len({(r.question, r.choice) for r in several.results}) > 2
+    assert several.planned == len(several.results) == 6
+    assert [t.key for t in dqa.read_run(tmp_path / "run").traces] == [
+        r.key for r in several.results
+    ]
+
+
+def test_a_baseline_draws_anew_in_each_epoch_and_the_same_in_the_same() -> None:
+    """As with models: repeats that were all the same would say nothing."""
+    runs = [dqa.evaluate(spec(deciders="random", epochs=4)) for _ in range(2)]
+    assert runs[0].results == runs[1].results
+    assert len({r.choice for r in runs[0].results if r.question == "locating/1"}) > 1
+
+
+def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
+    """A decision is known by its epoch, too; one that is missing is made."""
+    whole = dqa.evaluate(spec(model=GUESS, epochs=2), out=tmp_path / "run")
+    lines = (tmp_path / "run/results.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "run/results.jsonl").write_text("".join(lines[:-1]))
+    again = dqa.evaluate(out=tmp_path / "run", resume=True)
+    assert again.results == whole.results
+    (trace,) = again.select("locating/2", epoch=2)
+    assert trace.key == whole.results[-1].key
+    with pytest.raises(UnknownNameError, match="epoch"):
+        again.select("locating/2", epoch=3)
+
+
+def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:
+    """The same question is put in the same words in each."""
+    asked = spec(model=GUESS, epochs=3)
+    recorded = dqa.evaluate(asked, calls=CallOptions(record=tmp_path / "tape.jsonl"))
+    played = dqa.evaluate(asked, calls=CallOptions(replay=tmp_path / "tape.jsonl"))
+    assert played.results == recorded.results
+
+
+def test_results_say_which_data_a_question_is_about() -> None:
+    """Questions about one world share it; those of another world do not."""
+    run = dqa.evaluate(spec(deciders="first", epochs=2, databases=("sqlite", "ladybug")))
+    assert all(result.situation for result in run.results)
+    assert Counter(
+        len({r.situation for r in run.results if r.question == q})
+        for q in ("locating/1", "locating/2")
+    ) == {1: 2}
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"models": (ANALYST, ANALYST)}, "2 of them are called scripted:analyst"),
+        ({"models": (ANALYST, GUESS), "model": "openai:m"}, "openai:m is not among them"),
+        ({"epochs": 0}, "epochs: must be at least 1"),
+        ({"temperature": 3.0}, "temperature: must be at most 2"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(fields: dict[str, object], problem: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(UsageError, match=problem):
+        spec(**fields)
+
+
+def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
+    """People write the one, programs the other."""
+    (tmp_path / "spec.yaml").write_text(
+        "questions: {source: generator, count: 2, seed: 0, scenarios: [locating]}\n"
+        "deciders: [iterrag]\n"
+        "models: [scripted:analyst, {name: 'scripted:random', label: guess}]\n"
+        "databases: sqlite\n"
+        "epochs: 2\n"
+    )
+    found = RunSpec.read(tmp_path / "spec.yaml")
+    assert found == spec(models=(ANALYST, GUESS), epochs=2)
+    found.write(tmp_path / "spec.json")
+    assert RunSpec.read(tmp_path / "spec.json") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("deciders: [x\n", "is no YAML"),
+        ("[1, 2]\n", "holds a list"),
+        ("questions: {source: set, name: hard-1}\ndeciders: a\nepoch: 2\n", "no field 'epoch'"),
+        ("questions: {source: set, name: hard-1}\ndecider: a\n", "no field 'decider' .and"),
+        ("questions: !!python/object:os.system {}\n", "is no YAML"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_name(tmp_path: Path, text: str, problem: str) -> None:
+    """And nothing that YAML could build but plain data is built."""
+    (tmp_path / "spec.yml").write_text(text)
+    with pytest.raises(UsageError, match=problem) as caught:
+        RunSpec.read(tmp_path / "spec.yml")
+    assert "spec.yml" in str(caught.value)
+
+
+def test_written_specs_say_models_once() -> None:
+    """What is written is read back as the same spec."""
+    several = spec(models=(ANALYST, GUESS))
+    assert several.model.name == ANALYST
+    assert RunSpec.from_json(json.loads(json.dumps(several.to_json()))) == several
+    assert several.changed(model="scripted:greedy", models=()).models == ()
+
+
+def test_a_crash_of_a_repeated_run_says_in_which_epoch(tmp_path: Path) -> None:
+    """The first one as well, for the command that shows it has to choose."""
+
+    class Broken(Decider):
+        """Has a bug."""
+
+        name = "broken"
+
+        def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+            """Fail."""
+            raise RuntimeError("a bug")
+
+    questions = dqa.generate(("locating",), count=1, seed=3)
+    one = dqa.RunOptions(workers=1)  # the epochs crash in their order
+    run = dqa.evaluate(
+        questions, Broken(), databases="sqlite", epochs=2, out=tmp_path / "run", options=one
+    )
+    line, how = crash_lines(run.crashed[:1], run.place, repeated=run.is_repeated)
+    assert line == "broken at locating/1 on sqlite, epoch 1: RuntimeError: a bug"
+    assert "--epoch 1' shows its traceback" in how

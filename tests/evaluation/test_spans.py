@@ -1,0 +1,297 @@
+"""What OpenTelemetry is told of runs, decisions, models' calls and statements."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+import dqa
+from dqa.core.decision import Decision, Ending
+from dqa.core.spans import start_span, taken_by
+from dqa.evaluation.making import Made, judged
+from dqa.evaluation.plan import Setup, Task
+from dqa.evaluation.run import evaluate
+from dqa.evaluation.score import Judge
+from dqa.evaluation.store import RunStore
+from tests.models.model_server import ModelServer, Request, Trouble
+
+CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A database with two suppliers."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE supplier (name TEXT PRIMARY KEY)")
+        connection.execute("INSERT INTO supplier VALUES ('Nord'), ('Süd')")
+        connection.commit()
+    return path
+
+
+@pytest.fixture
+def taken() -> Iterator[InMemorySpanExporter]:
+    """What is taken of the spans of a test."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with taken_by(provider):
+        yield exporter
+
+
+def _by_operation(spans: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
+    found: dict[str, list[ReadableSpan]] = {}
+    for span in spans.get_finished_spans():
+        found.setdefault(span.name.split(" ", maxsplit=1)[0], []).append(span)
+    return found
+
+
+def _attributes(span: ReadableSpan) -> dict[str, object]:
+    return dict(span.attributes or {})
+
+
+def _parent(span: ReadableSpan) -> int | None:
+    return None if span.parent is None else span.parent.span_id
+
+
+def _id(span: ReadableSpan) -> int:
+    assert span.context is not None
+    return int(span.context.span_id)
+
+
+def test_decisions_of_a_cluster_add_nothing_to_the_span_of_the_run(
+    taken: InMemorySpanExporter, make_setup: Callable[..., Setup]
+) -> None:
+    """They are made in other processes: there is no span here that is theirs."""
+    setup = make_setup(first=lambda question, database: question.candidates[0])
+    judge = Judge(setup.questions, "paper")
+
+    def elsewhere(tasks: Sequence[Task], note: Callable[[Task, Made], None]) -> None:
+        for task in tasks:
+            decision = Decision(Ending.ANSWERED, answer="x", choice="x")
+            note(task, judged(task, setup, judge, decision))
+
+    with start_span("the run", {}):
+        assert evaluate(setup, judge, RunStore(), decide=elsewhere)
+    (whole,) = taken.get_finished_spans()
+    assert (whole.name, whole.events, _attributes(whole)) == ("the run", (), {})
+
+
+def test_decisions_are_children_of_their_run_and_calls_and_statements_of_their_decisions(
+    taken: InMemorySpanExporter, tmp_path: Path
+) -> None:
+    """Over all threads of a run; each with what it used and what it is worth."""
+    run = dqa.evaluate(
+        dqa.generate(count=3, seed=4),
+        ["iterrag", "first"],
+        databases=["sqlite"],
+        out=tmp_path / "run",
+        options=dqa.RunOptions(workers=4),
+    )
+    spans = _by_operation(taken)
+    (whole,) = spans["invoke_workflow"]
+    assert whole.parent is None
+    assert _attributes(whole)["dqa.run.decisions"] == len(run.results) == 12
+    decisions = spans["invoke_agent"]
+    assert {_parent(span) for span in decisions} == {_id(whole)}
+    traces = {trace.key: trace for trace in run.traces}
+    assert len(decisions) == len(traces)
+    for span in decisions:
+        told = _attributes(span)
+        key = (told["dqa.question"], told["dqa.database"], told["gen_ai.agent.name"], 1)
+        trace, result = traces[key], run.by_key[key]  # type: ignore[index]
+        calls = [call for call in spans["chat"] if _parent(call) == _id(span)]
+        asked = [one for one in spans["query"] if _parent(one) == _id(span)]
+        assert len(calls) == trace.usage.calls
+        assert len(asked) >= len(trace.evidence)
+        assert told["dqa.ending"] == trace.ending
+        (event,) = span.events
+        assert event.name == "gen_ai.evaluation.result"
+        assert dict(event.attributes or {}) == {
+            "gen_ai.evaluation.name": "decision",
+            "gen_ai.evaluation.score.label": result.outcome,
+            "gen_ai.evaluation.score.value": float(result.outcome == "correct"),
+        }
+    known = {_id(span) for span in (*decisions, whole)}
+    assert {_parent(span) for span in (*spans["chat"], *spans["query"])} <= known
+
+
+QUESTION = dqa.AskedQuestion(
+    question="Whom do we drop?",
+    rules="The key is sk-abcdef1234567890abcd.",
+    candidates=("Süd", "Nord"),
+)
+STATEMENTS = (
+    "Thought: I look.\nAction: query_database\nAction Input: SELECT name FROM supplier",
+    "Thought: I guess.\nAction: query_database\nAction Input: SELECT secret_thing FROM supplier",
+    "Thought: Done.\nFinal Answer: Süd",
+)
+
+
+def _ask(shop: Path, troubles: int = 0) -> dqa.Trace:
+    """Ask a server's model, which reads twice, the second time what is not there."""
+
+    def trouble(request: Request, before: int) -> Trouble | None:
+        first = len(request["messages"]) <= 2 and before < troubles
+        return Trouble.SERVER_ERROR if first else None
+
+    def reply(request: Request) -> str:
+        said = sum(message["role"] == "assistant" for message in request["messages"])
+        return STATEMENTS[min(said, len(STATEMENTS) - 1)]
+
+    with ModelServer(reply, trouble) as server:
+        return dqa.ask(
+            shop,
+            QUESTION,
+            decider="iterrag",
+            model=dqa.ModelSpec(name="openai:little", base_url=server.url),
+            calls=dqa.CallOptions(retries=2),
+        )
+
+
+def test_a_call_has_what_the_server_said_of_it_and_its_failed_attempts(
+    taken: InMemorySpanExporter,
+    shop: Path,
+) -> None:
+    """Model, address, tokens, why it ended; a call that was retried is one span."""
+    trace = _ask(shop, troubles=1)
+    spans = _by_operation(taken)
+    (decision,) = spans["invoke_agent"]
+    assert len(spans["chat"]) == trace.usage.calls == len(STATEMENTS)
+    told = [_attributes(call) for call in spans["chat"]]
+    first = spans["chat"][0]
+    assert (first.name, first.kind, _parent(first)) == (
+        *("chat little", SpanKind.CLIENT),
+        _id(decision),
+    )
+    for name in ("input_tokens", "output_tokens"):
+        used = [attributes[f"gen_ai.usage.{name}"] for attributes in told]
+        assert sum(number for number in used if isinstance(number, int)) == getattr(
+            trace.usage, name
+        )
+        assert _attributes(decision)[f"gen_ai.usage.{name}"] == getattr(trace.usage, name)
+    assert told[0]["gen_ai.provider.name"] == "openai"
+    assert told[0]["gen_ai.request.model"] == told[0]["gen_ai.response.model"] == "little"
+    assert told[0]["gen_ai.response.finish_reasons"] == ("stop",)
+    assert told[0]["server.address"] == "127.0.0.1"
+    assert isinstance(told[0]["server.port"], int)
+    (fault,) = first.events
+    assert (fault.name, dict(fault.attributes or {})["dqa.fault"]) == (
+        *("dqa.failed_attempt", "server"),
+    )
+
+
+def test_a_statement_has_its_system_its_rows_and_what_kind_of_error_ended_it(
+    taken: InMemorySpanExporter,
+    shop: Path,
+) -> None:
+    """As the conventions for databases name them."""
+    _ask(shop)
+    read, failed = _by_operation(taken)["query"]
+    assert read.kind is SpanKind.CLIENT
+    assert _attributes(read) == {
+        "db.operation.name": "query",
+        "db.system.name": "sqlite",
+        "db.namespace": "main",
+        "db.response.returned_rows": 2,
+    }
+    assert failed.status.status_code is StatusCode.ERROR
+    assert failed.status.description is None
+    assert _attributes(failed)["error.type"] == "StatementError"
+
+
+def _everything(spans: InMemorySpanExporter) -> str:
+    return "".join(span.to_json() for span in spans.get_finished_spans())
+
+
+def test_content_is_in_spans_where_the_settings_ask_for_it_and_secrets_never(
+    taken: InMemorySpanExporter,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Prompts, replies and statements; of errors their words."""
+    monkeypatch.delenv(CONTENT, raising=False)
+    for value in (None, "no_content", "event_only", "false"):
+        if value is not None:
+            monkeypatch.setenv(CONTENT, value)
+        taken.clear()
+        _ask(shop)
+        everything = _everything(taken)
+        for said in ("Whom do we drop", "I look", "supplier", "secret_thing", "Süd"):
+            assert said not in everything
+    for value in ("true", "SPAN_ONLY", "span_and_event"):
+        monkeypatch.setenv(CONTENT, value)
+        taken.clear()
+        _ask(shop)
+        spans = _by_operation(taken)
+        first, second = spans["query"]
+        assert _attributes(first)["db.query.text"] == "SELECT name FROM supplier"
+        assert "secret_thing" in str(second.status.description)
+        asked = json.loads(str(_attributes(spans["chat"][0])["gen_ai.input.messages"]))
+        assert asked[-1]["role"] == "user"
+        assert "Whom do we drop?" in asked[-1]["parts"][0]["content"]
+        (said,) = json.loads(str(_attributes(spans["chat"][0])["gen_ai.output.messages"]))
+        assert said == {
+            "role": "assistant",
+            "parts": [{"type": "text", "content": STATEMENTS[0]}],
+            "finish_reason": "stop",
+        }
+        (decision,) = spans["invoke_agent"]
+        (answer,) = json.loads(str(_attributes(decision)["gen_ai.output.messages"]))
+        assert answer["parts"][0]["content"] == "Süd"
+        assert "sk-abcdef" not in _everything(taken)
+
+
+OFF = """
+import sys
+sys.modules["opentelemetry"] = None  # as where it is not installed
+import dqa
+run = dqa.evaluate(dqa.generate(count=1, seed=4), ["iterrag"], databases=["sqlite"])
+print(run.counts.judged)
+"""
+
+
+def test_no_span_is_made_where_nobody_takes_any() -> None:
+    """And OpenTelemetry need not be installed."""
+    spans = {id(start_span(name, {})) for name in ("chat", "query")}
+    assert len(spans) == 1  # the one that does nothing
+    assert not start_span("chat", {})
+    command = [sys.executable, "-c", OFF]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "2"), ran.stderr
+
+
+OWN = """
+import dqa
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+taken = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(taken))
+trace.set_tracer_provider(provider)
+with provider.get_tracer("theirs").start_as_current_span("theirs") as theirs:
+    dqa.evaluate(dqa.generate(count=1, seed=4), ["first"], databases=["sqlite"])
+(whole,) = [span for span in taken.get_finished_spans() if span.name.startswith("invoke_workflow")]
+assert whole.parent.span_id == theirs.get_span_context().span_id
+print("taken")
+"""
+
+
+def test_a_program_s_own_provider_takes_them_within_its_own_spans() -> None:
+    """There is nothing to set up."""
+    command = [sys.executable, "-c", OWN]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.stdout.strip() == "taken", ran.stderr

@@ -1,0 +1,104 @@
+"""A warehouse with 300,000 items, any of which can be chosen."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import duckdb
+import pytest
+
+import dqa
+from dqa.core.database import Database
+from dqa.scenarios import catalogue
+
+COUNT = 300_000
+BEST = "SKU-123457"
+_ITEMS = """
+CREATE TABLE item AS
+WITH RECURSIVE numbered(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 300000)
+SELECT {sku} AS sku, n AS id, n % 7 AS shelf,
+  CASE WHEN n = 123457 THEN 5000.5 WHEN n % 10 = 0 THEN 0.0 ELSE (n * 7919) % 4999 END AS margin
+FROM numbered
+"""
+_FOLDER = {
+    "scenario.toml": """name = "promote-item"
+
+[candidates]
+noun = "item"
+table = "item"
+column = "sku"
+
+[outcomes]
+unit = "margin"
+goal = "maximise"
+source = "query"
+baseline = 0.0
+
+[[tables]]
+name = "item"
+key = ["sku"]
+columns = [
+  { name = "sku", type = "text" },
+  { name = "id", type = "integer" },
+  { name = "shelf", type = "integer" },
+  { name = "margin", type = "float" },
+]
+
+[[heuristics]]
+name = "item-newest"
+description = "the item with the highest number"
+""",
+    "question.txt": "Which item should be promoted?\n",
+    "rules.md": "1. What counts is an item's margin.\n",
+    "outcomes.sql": "SELECT sku, margin FROM item;\n",
+    "context.sql": "SELECT sku, margin FROM item ORDER BY margin DESC, sku LIMIT 12;\n",
+    "heuristics/item-newest.sql": "SELECT sku FROM item ORDER BY id DESC LIMIT 1;\n",
+}
+
+
+@pytest.fixture(scope="session", params=["sqlite", "duckdb"])
+def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Make the warehouse in each embedded database in turn."""
+    file = tmp_path_factory.mktemp("large") / f"items.{request.param}"
+    if request.param == "sqlite":
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute(_ITEMS.format(sku="printf('SKU-%06d', n)"))
+    else:
+        with closing(duckdb.connect(str(file))) as opened:
+            sku = "'SKU-' || lpad(CAST(n AS VARCHAR), 6, '0')"
+            opened.execute(
+                _ITEMS.format(sku=sku)
+                .replace("WITH RECURSIVE numbered(n) AS", "WITH numbered(n) AS")
+                .replace(
+                    "(SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 300000)",
+                    "(SELECT * FROM range(1, 300001))",
+                )
+            )
+    return str(file)
+
+
+@pytest.fixture(autouse=True)
+def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the scenarios of these tests behind each."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+
+
+@pytest.fixture
+def database(warehouse: str) -> Iterator[Database]:
+    """Open the warehouse."""
+    opened = dqa.open_database(warehouse)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write the folder of a scenario whose candidates are all items."""
+    folder = tmp_path_factory.mktemp("scenario") / "promote-item"
+    for name, text in _FOLDER.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return str(folder)

@@ -1,0 +1,156 @@
+"""Three hundred thousand candidates: told in part, looked up by key, judged and kept in bounds."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.database import Database
+from dqa.core.errors import InvalidAnswerError, UsageError
+from dqa.core.question import Question
+from dqa.deciders.answers import choice_of, read_answer
+from dqa.deciders.choices import choices_of, listed_choices
+from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.given import Reply, Request
+from dqa.models.scripted.steps import Answer, Step
+from tests.large.conftest import BEST, COUNT
+
+pytestmark = pytest.mark.slow
+
+LISTING = "SELECT sku FROM item -- every one of them"
+TOP = Step("The best.", "SELECT sku, margin FROM item ORDER BY margin DESC LIMIT 3")
+TRACE_BYTES = 150_000
+MEMORY = 16_000_000
+"""Bytes that looking at a list takes in this process; the whole list of names takes more."""
+
+
+def size_of(trace: dqa.Trace) -> int:
+    """Return how long a trace is as JSON."""
+    return len(json.dumps(trace.to_json()))
+
+
+def test_a_long_list_is_counted_and_looked_up(database: Database) -> None:
+    """None of it is held; names are found by their spelling, and nothing else is."""
+    database.schema()
+    tracemalloc.start()
+    choices = listed_choices(LISTING, database)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < MEMORY
+    assert (choices.total, choices.held, choices.names) == (COUNT, None, ())
+    assert choices.among({BEST, "SKU-999999", "sku-000001", "it's", ""}) == (BEST,)
+    assert listed_choices("SELECT id, sku FROM item", database).among({"17"}) == (17,)
+
+
+def test_an_answer_is_read_as_among_few(database: Database) -> None:
+    """By the words in it, whether the list is held or asked for."""
+    question = Question("custom", "1", "Which?", "", candidate_query=LISTING)
+    choices = choices_of(question, database)
+    assert choices is not None
+    held = choices.all()
+    for answer in (BEST, f"**{BEST}**.", f"Final Answer: item {BEST}", f"{BEST}, the best."):
+        assert choice_of(answer, question, choices) == BEST
+        assert read_answer(answer, held) == BEST
+    for answer, problem in (
+        ("SKU-999999", "'SKU-999999' names no candidate that can be chosen."),
+        (f"{BEST} or SKU-000001", "names more than one candidate"),
+        (f"not {BEST}", "may or may not decide"),
+    ):
+        with pytest.raises(InvalidAnswerError, match="There are 300,000") as caught:
+            choice_of(answer, question, choices)
+        assert problem in str(caught.value)
+        assert len(str(caught.value)) < 400
+
+
+def test_an_agent_narrows_them_by_queries(warehouse: str) -> None:
+    """It is told how many there are, where they are and some; a wrong name is corrected."""
+    asked = dqa.AskedQuestion(question="Which item?", candidates=LISTING)
+    model = GivenReplies([TOP, Answer("That.", "SKU-999999"), Answer("That.", f"item {BEST}")])
+    trace = dqa.ask(warehouse, asked, decider="planrag", model=model)
+    assert trace.choice == BEST
+    task = model.requests[0].text
+    assert "One of 300,000 is to be chosen: too many to name." in task
+    assert f"{LISTING}\nIt begins with:\n- SKU-" in task
+    assert task.count("- SKU-") == 5
+    assert trace.asked is not None
+    assert (trace.asked.total, len(trace.asked.alternatives)) == (COUNT, 1_001)
+    assert trace.asked.alternatives[-1].candidate == BEST
+    assert size_of(trace) < TRACE_BYTES
+
+
+def test_a_scenario_tells_the_best_and_the_worst(
+    warehouse: str, scenario: str, tmp_path: Path
+) -> None:
+    """With ranks, and how the others are spread; simulations stay as short as ever."""
+    every = Step("All.", "all", tool="compare")
+    one = Step("One.", BEST, tool="simulate")
+    model = GivenReplies([every, one, Answer("That.", "SKU-000002")])
+    asked = dqa.AskedQuestion(scenario=scenario)
+    trace = dqa.ask(warehouse, asked, decider="planrag-sim", model=model)
+    assert trace.choice == "SKU-000002"
+    assert "It begins with:" in model.requests[0].text
+    compared, simulated = trace.evidence
+    assert "of 269,947 rows are shown" in compared.observation
+    assert len(compared.observation.encode()) <= 32_000
+    assert f'"{BEST}", 5000.5' in simulated.observation
+    told = trace.asked
+    assert told is not None
+    assert (told.total, len(told.alternatives)) == (COUNT, 1_001)
+    assert (told.alternatives[0].candidate, told.alternatives[0].rank) == (BEST, 1)
+    assert told.alternatives[-1].outcome == 0.0
+    assert "SKU-000002" in [one.candidate for one in told.alternatives]
+    assert told.spread is not None
+    assert (told.spread.best, told.spread.ties, told.spread.unmoved) == (5000.5, 1, 30_054)
+    assert size_of(trace) < TRACE_BYTES
+    page = tmp_path / "decision.html"
+    dqa.write_decision_page(trace, page)
+    text = page.read_text(encoding="utf-8")
+    assert "the quartiles are 833, 2221, 3610; 30054 change nothing" in text
+    assert len(text) < 4 * TRACE_BYTES
+
+
+def test_deciders_are_judged_on_them(warehouse: str, scenario: str) -> None:
+    """Oracle, baselines, heuristics and agents, by rank and regret among all of them."""
+    questions = dqa.read_questions([{"id": "a"}, {"id": "b"}], warehouse, scenario=scenario)
+    first, second = questions.questions
+    assert first.candidates is second.candidates  # held once
+    run = dqa.evaluate(
+        questions.select(limit=1),
+        ["oracle", "first", "random", "item-newest", "planrag"],
+        model=GivenReplies([TOP, Answer("That.", BEST)]),
+    )
+    judged = {result.decider: result for result in run.results}
+    assert judged["oracle"].choice == judged["planrag"].choice == BEST
+    assert judged["planrag"].outcome == "correct"
+    newest = judged["item-newest"]
+    assert (newest.choice, newest.outcome, newest.regret) == ("SKU-300000", "wrong", 5000.5)
+    assert newest.rank == 269_947
+    assert judged["random"].outcome == judged["first"].outcome == "wrong"
+
+
+def dellma(request: Request) -> Reply:
+    """Decide where that is asked."""
+    del request
+    return f'{{"decision": "{BEST}", "explanation": "x"}}'
+
+
+def test_dellma_compares_what_its_context_begins_with(warehouse: str, scenario: str) -> None:
+    """And says of how many; without such rows it refuses, and says what would do."""
+    trace = dqa.ask(
+        warehouse,
+        dqa.AskedQuestion(scenario=scenario),
+        decider="zero-shot",
+        model=GivenReplies(dellma),
+    )
+    assert trace.choice == BEST
+    assert "Only 12 of 300,000 candidates were compared" in trace.warnings[0]
+    assert size_of(trace) < TRACE_BYTES
+    unlisted = dqa.AskedQuestion(
+        question="Which?", candidates=LISTING, context=("SELECT shelf FROM item LIMIT 5",)
+    )
+    with pytest.raises(UsageError, match="has 300,000 candidates, and DeLLMa compares a few"):
+        dqa.ask(warehouse, unlisted, decider="zero-shot", model=GivenReplies(dellma), debug=True)

@@ -1,0 +1,246 @@
+"""A budget ends a decision with the best by what was seen, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+import dqa
+from dqa.core.budgets import DecisionBudget
+from dqa.core.decision import Ending
+from dqa.core.errors import UsageError
+from dqa.models.limits import Clock
+from dqa.models.policy import CallPolicy
+from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.given import Reply, Request
+from dqa.models.scripted.steps import Answer, Step
+from dqa.scenarios import catalogue
+from dqa_simulators.building.generator import BuildingSize
+from dqa_simulators.locating.generator import LocatingSize
+from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
+
+DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')
+ENDED_BY = "budget: 1 statement"
+SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
+
+
+@pytest.fixture(autouse=True)
+def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the scenarios of these tests behind each."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+
+
+@pytest.fixture
+def plants(tmp_path: Path) -> str:
+    """Make the warehouse of plants."""
+    return make_embedded("sqlite", tmp_path)
+
+
+def ask(
+    plants: str,
+    replies: Sequence[Reply],
+    budget: DecisionBudget,
+    decider: str = "planrag",
+    **more: object,
+) -> tuple[dqa.Trace, GivenReplies]:
+    """Ask which plant of the north to close."""
+    model = GivenReplies(replies)
+    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    trace = dqa.ask(plants, asked, decider=decider, model=model, budget=budget, **more)  # type: ignore[arg-type]
+    return trace, model
+
+
+@pytest.mark.parametrize("decider", ["planrag", "planrag-sim", "iterrag"])
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_the_agent_is_asked_once_for_its_best(plants: str, decider: str, protocol: str) -> None:
+    """By what it has seen, with nothing offered but to decide; and the decision is marked."""
+    trace, model = ask(
+        plants,
+        [DEAREST, Answer("The dearest.", "O'Hare")],
+        DecisionBudget(statements=1),
+        decider,
+        protocol=protocol,
+    )
+    assert (trace.ending, trace.choice, trace.ended_by) == (Ending.ANSWERED, "O'Hare", ENDED_BY)
+    assert len(trace.evidence) == 1
+    last = model.requests[-1]
+    assert "The budget of this decision is spent (1 statement)" in last.last
+    assert "nothing more can be looked up" in last.last
+    assert last.tools in ((), ("decide",))
+    assert [e.kind for e in trace.events].count("budget_spent") == 1
+    assert "budget" in dqa.Trace.from_json(trace.to_json()).ended_by  # type: ignore[operator]
+
+
+def test_the_last_candidate_that_was_stated_counts_where_the_agent_does_not_decide(
+    plants: str,
+) -> None:
+    """Whatever it asks for is not done; what names two, or none, states nothing."""
+    stated = Step("So far it is Åre.", "SELECT 1")
+    trace, _ = ask(plants, [stated, DEAREST], DecisionBudget(statements=1))
+    assert (trace.ending, trace.choice, trace.ended_by) == (Ending.ANSWERED, "Åre", ENDED_BY)
+    assert len(trace.evidence) == 1
+
+
+def test_without_anything_stated_there_is_no_decision(plants: str) -> None:
+    """It is judged as any other that was not made, and not asked again."""
+    trace, _ = ask(plants, [DEAREST, DEAREST], DecisionBudget(statements=1))
+    assert (trace.ending, trace.choice, trace.ended_by) == (Ending.NO_DECISION, None, ENDED_BY)
+    assert trace.error == "The budget of 1 statement was spent before a decision was stated."
+
+
+@pytest.mark.parametrize(
+    ("budget", "ended_by"),
+    [
+        (DecisionBudget(rows=2), "budget: 2 rows"),
+        (DecisionBudget(scanned=2), "budget: 2 scanned rows"),
+        (DecisionBudget(tokens=1_400), "budget: 1,400 tokens"),
+        (
+            DecisionBudget(cost=0.0014, price_input=1.0, price_output=1.0),
+            "budget: a cost of 0.0014",
+        ),
+    ],
+)
+def test_rows_tokens_and_money_end_a_run(
+    plants: str, budget: DecisionBudget, ended_by: str
+) -> None:
+    """A step more and the decision would cost too much; what nobody counts is estimated."""
+    trace, _ = ask(plants, [DEAREST, Answer("The dearest.", "York")], budget)
+    assert (trace.choice, trace.ended_by) == ("York", ended_by)
+
+
+def test_an_overdrawn_budget_pays_for_no_further_reply(plants: str) -> None:
+    """The last candidate that was stated counts, or none."""
+    stated = Step("So far it is Åre.", "SELECT 1")
+    trace, model = ask(plants, [stated], DecisionBudget(tokens=10))
+    assert (trace.choice, trace.ended_by, model.unused) == ("Åre", "budget: 10 tokens", 0)
+
+
+def test_time_ends_a_run_by_the_clock_that_is_given(
+    plants: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step takes ten seconds by it, so two more would be too long for twenty-five."""
+    ticks = [0.0]
+
+    def tick(request: object) -> Reply:
+        del request
+        ticks[0] += 10.0
+        return Answer("Now.", "York") if ticks[0] > 15 else DEAREST
+
+    clock = Clock(monotonic=lambda: ticks[0])
+    monkeypatch.setattr(
+        "dqa.evaluation.options.CallOptions.policy", lambda *_: CallPolicy(clock=clock)
+    )
+    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    budget = DecisionBudget(seconds=25)
+    trace = dqa.ask(plants, asked, decider="iterrag", model=GivenReplies(tick), budget=budget)
+    assert (trace.choice, trace.ended_by) == ("York", "budget: 25 seconds")
+
+
+def dellma(request: Request) -> Reply:
+    """Name a factor, and decide where that is asked."""
+    if '"decision"' in request.text:
+        return '{"decision": "Åre", "explanation": "x"}'
+    return '{"factors": [{"name": "demand", "actions": "all", "values": ["low", "high"]}]}'
+
+
+def test_dellma_decides_at_once_where_its_budget_is_spent(plants: str) -> None:
+    """By the rows that it has read, in one reply; where that is too dear, it does not."""
+    question = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    for tokens, choice, ending in ((600, "Åre", "answered"), (400, None, "no_decision")):
+        trace = dqa.ask(
+            *(plants, question),
+            decider="dellma-pairs",
+            model=GivenReplies(dellma),
+            budget=DecisionBudget(tokens=tokens),
+        )
+        assert (trace.choice, trace.ending) == (choice, ending)
+        assert trace.ended_by == f"budget: {tokens} tokens"
+
+
+def test_dellma_reads_no_more_statements_than_it_may(plants: str) -> None:
+    """And decides by what it has read; where it reads no more anyway, no budget ends it."""
+    first, second = 'SELECT "plant name", cost FROM plant', "SELECT 1"
+    for context, ended_by in (((first,), None), ((first, second), ENDED_BY)):
+        question = dqa.AskedQuestion(
+            question="Which to close?", candidates=("York", "Åre"), context=context
+        )
+        trace = dqa.ask(
+            *(plants, question),
+            decider="zero-shot",
+            model=GivenReplies(dellma),
+            budget=DecisionBudget(statements=1),
+        )
+        assert (trace.choice, trace.ended_by, len(trace.evidence)) == ("Åre", ended_by, 1)
+
+
+@pytest.mark.parametrize("decider", ["planrag", "planrag-sim", "iterrag"])
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+@pytest.mark.parametrize("script", ["analyst", "greedy"])
+def test_a_script_by_a_folder_decides_by_what_it_has_seen(
+    plants: str, tmp_path: Path, decider: str, protocol: Literal["react", "tools"], script: str
+) -> None:
+    """Of the candidates that it has listed, though no outcome of them is known yet."""
+    dqa.propose_scenario(plants, tmp_path / "close", question="Which plant to close?")
+    trace = dqa.ask(
+        plants,
+        dqa.AskedQuestion(scenario=str(tmp_path / "close")),
+        decider=decider,
+        model=f"scripted:{script}",
+        protocol=protocol,
+        budget=DecisionBudget(statements=1),
+    )
+    assert (trace.ending, len(trace.evidence)) == (Ending.ANSWERED, 1)
+    assert trace.choice == trace.evidence[0].rows[0][0]
+    assert trace.ended_by == ENDED_BY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statements", "decides"), [(1, False), (2, True)])
+def test_scripts_of_simulated_scenarios_decide_by_the_part_that_they_have_seen(
+    statements: int, *, decides: bool
+) -> None:
+    """Where the first statement tells nothing that can be chosen, there is no decision."""
+    run = dqa.evaluate(
+        dqa.generate(["locating", "building"], count=1, seed=7, sizes=SIZES),
+        ["planrag"],
+        databases=["sqlite"],
+        budget=DecisionBudget(statements=statements),
+    )
+    assert [result.scenario for result in run.results] == ["locating", "building"]
+    assert {result.choice is not None for result in run.results} == {decides}
+    assert {result.statements for result in run.results} == {statements}
+    assert all(f"budget: {statements}" in (result.ended_by or "") for result in run.results)
+
+
+def test_runs_count_what_a_budget_ended(plants: str, tmp_path: Path) -> None:
+    """In results, summaries and the lines below the table; a resumed run asks none again."""
+    questions = dqa.read_questions([{"target": NORTH}], plants, scenario=LIVE / "close-plant")
+    run = dqa.evaluate(
+        questions,
+        ["planrag", "iterrag"],
+        model=GivenReplies([DEAREST, Answer("x", "York"), DEAREST, DEAREST]),
+        budget=DecisionBudget(statements=1),
+        out=tmp_path / "run",
+        options=dqa.RunOptions(workers=1),
+    )
+    judged = {result.decider: result for result in run.results}
+    assert (judged["planrag"].outcome, judged["planrag"].ended_by) == ("wrong", ENDED_BY)
+    assert (judged["iterrag"].outcome, judged["iterrag"].ended_by) == ("no_decision", ENDED_BY)
+    assert [(s.ended_by_budget, s.no_decision, s.judged) for s in run.summaries] == [
+        (1, 0, 1),
+        (1, 1, 1),
+    ]
+    assert run.how_to_go_on() is None
+
+
+def test_a_budget_of_nothing_and_money_without_prices_are_refused(plants: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(UsageError, match=r"budget: statements \(--max-statements\) must be more"):
+        DecisionBudget(statements=0)
+    with pytest.raises(UsageError, match=r"seconds \(--max-seconds\) must be more than 0, not nan"):
+        DecisionBudget(seconds=float("nan"))
+    with pytest.raises(UsageError, match="--max-cost"):
+        ask(plants, [], DecisionBudget(cost=1.0))

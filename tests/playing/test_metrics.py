@@ -1,0 +1,197 @@
+"""Figures of games against values that were worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+
+import pytest
+
+from dqa.core.question import Candidate
+from dqa.evaluation.playing.metrics import Ratio, count_games, mean_of_ratios
+from dqa.evaluation.playing.records import PlayedGame
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.statistics.clusters import t_quantile
+
+Facts = Mapping[str, Candidate | float | bool | None]
+
+
+def game(
+    number: int,
+    value: float | None,
+    *,
+    mirrored: bool = False,
+    opponent: str = "rival",
+    agreed: int = 0,
+    compared: int = 0,
+    facts: Facts | None = None,
+    fallbacks: int = 0,
+) -> Result:
+    """A game of ``hero``; one without a value did not come to its end."""
+    ended = value is not None
+    played = PlayedGame(
+        world="duel",
+        number=number,
+        seed=number,
+        mirrored=mirrored,
+        player="hero",
+        opponent=opponent,
+        seats=("player", "opponent"),
+        returns={"player": value, "opponent": -value} if value is not None else {},
+        moves={"player": 2, "opponent": 1},
+        fallbacks={"player": fallbacks, "opponent": 0},
+        actions={"player": {"raise": 2}, "opponent": {"fold": 1}},
+        reference="guide",
+        compared=compared,
+        agreed=agreed,
+        facts=dict(facts or {}),
+    )
+    return Result(
+        question=f"duel/{number}{'m' if mirrored else ''}",
+        scenario="duel",
+        database="sqlite",
+        kind="relational",
+        decider=f"hero vs {opponent}",
+        model="none",
+        situation=str(number),
+        outcome=Outcome.PLAYED if ended else Outcome.INFRASTRUCTURE,
+        answer="",
+        choice=None,
+        official=None,
+        ties=(),
+        regret=None,
+        relative_regret=None,
+        rank=None,
+        value=value,
+        best_value=None,
+        baseline=None,
+        goal=None,
+        steps=0,
+        statements=0,
+        plans=0,
+        error=None,
+        game=played,
+    )
+
+
+def both(number: int, one: float, other: float, **more: int | str) -> list[Result]:
+    """A game and its mirror."""
+    return [
+        game(number, one, **more),  # type: ignore[arg-type]
+        game(number, other, mirrored=True, **more),  # type: ignore[arg-type]
+    ]
+
+
+def test_the_pair_of_a_game_and_its_mirror_is_the_unit() -> None:
+    """Pairs of mean 3, 0 and 0: mean 1, variance 3, error sqrt(3 / 3) = 1."""
+    found = count_games([*both(1, 10, -4), *both(2, 5, -5), *both(3, -2, 2)], mirrored=True)
+    (pair,) = found.pairs
+    payoff = pair.payoff
+    assert payoff is not None
+    assert (payoff.value, payoff.observations, payoff.clusters) == (1.0, 6, 3)
+    assert payoff.standard_error == pytest.approx(1.0)
+    reach = t_quantile(2.0)
+    assert payoff.low == pytest.approx(1 - reach)
+    assert payoff.high == pytest.approx(1 + reach)
+    assert payoff.degrees_of_freedom == 2.0
+    # Taken for independent, these six games would have the error sqrt(31.6 / 6) = 2.3.
+    assert pair.games == 6
+    assert pair.deals == 3
+
+
+def test_a_game_without_its_mirror_does_not_count() -> None:
+    """It would bring in the luck of its deal; how many there are is told."""
+    results = [*both(1, 2, 0), game(2, 50), game(3, 7), game(3, None, mirrored=True)]
+    (pair,) = count_games(results, mirrored=True).pairs
+    assert pair.payoff is not None
+    assert pair.payoff.value == 1.0
+    assert (pair.games, pair.unpaired, pair.failed) == (2, 2, 1)
+    (alone,) = count_games(results, mirrored=False).pairs
+    assert alone.games == 4
+    assert alone.unpaired == 0
+
+
+def test_means_over_opponents_weigh_each_the_same_and_share_deals() -> None:
+    """Against one 1 and 3, against the other -1 and -3 on the same deals: the sum never moves."""
+    results = [
+        *(game(number, value, opponent="a") for number, value in ((1, 1.0), (2, 3.0))),
+        *(game(number, value, opponent="b") for number, value in ((1, -1.0), (2, -3.0))),
+    ]
+    found = count_games(results, mirrored=False)
+    assert [pair.payoff.value for pair in found.pairs if pair.payoff] == [2.0, -2.0]
+    (hero,) = found.players
+    assert hero.payoff is not None
+    assert hero.opponent is None
+    assert (hero.payoff.value, hero.payoff.standard_error) == (0.0, 0.0)
+
+
+def test_an_opponent_with_one_deal_leaves_the_row_without_an_interval() -> None:
+    """Nobody knows how far it varies: the mean has no error rather than one that leaves it out."""
+    results = [
+        *(game(number, value, opponent="a") for number, value in ((1, 1.0), (2, 3.0))),
+        game(1, 4.0, opponent="b"),
+    ]
+    (hero,) = count_games(results, mirrored=False).players
+    assert hero.payoff is not None
+    assert (hero.payoff.value, hero.payoff.clusters, hero.payoff.observations) == (3.0, 2, 3)
+    assert (hero.payoff.low, hero.payoff.high, hero.payoff.standard_error) == (None, None, None)
+    whole = count_games([*results, game(2, 4.0, opponent="b")], mirrored=False).players[0]
+    assert whole.payoff is not None
+    assert whole.payoff.standard_error is not None
+
+
+def test_a_ratio_that_counts_on_one_of_its_deals_has_no_interval() -> None:
+    """Decisions were compared in one deal alone; the others tell nothing of the share."""
+    results = [game(1, 0, agreed=3, compared=4), game(2, 0, agreed=0, compared=0)]
+    (pair,) = count_games(results, mirrored=False).pairs
+    assert pair.rational is not None
+    assert (pair.rational.value, pair.rational.low) == (0.75, None)
+
+
+def test_rational_degree_is_a_share_of_decisions_not_of_games() -> None:
+    """3 of 4 and 1 of 1: 4 of 5, where the mean of shares would be 7 of 8."""
+    results = [game(1, 0, agreed=3, compared=4), game(2, 0, agreed=1, compared=1)]
+    (pair,) = count_games(results, mirrored=False).pairs
+    assert pair.rational is not None
+    assert pair.rational.value == pytest.approx(0.8)
+    # Residuals 3 - 0.8 * 4 = -0.2 and 1 - 0.8 = 0.2 over 5 decisions, times 2 / (2 - 1).
+    assert pair.rational.standard_error == pytest.approx(sqrt(2 * (0.04**2 + 0.04**2)))
+    assert pair.reference == "guide"
+
+
+def test_scores_are_of_agreed_games_alone() -> None:
+    """Score, agreement and Pareto optimality; a fact that is none counts nowhere."""
+    yes: Facts = {"agreed": True, "pareto optimal": True, "deal": "[1, 0]"}
+    results = [
+        game(1, 8, facts=yes),
+        game(2, 4, facts={"agreed": True, "pareto optimal": False, "deal": "[0, 1]"}),
+        game(3, 0, facts={"agreed": False, "pareto optimal": None, "deal": None}),
+        game(4, 0, facts={"agreed": False, "pareto optimal": False, "deal": None}),
+    ]
+    (pair,) = count_games(results, mirrored=False).pairs
+    assert pair.score is not None
+    assert (pair.score.value, pair.score.observations) == (6.0, 2)
+    assert pair.payoff is not None
+    assert pair.payoff.value == 3.0
+    assert pair.facts["agreed"].value == 0.5
+    assert (pair.facts["agreed"].low, pair.facts["agreed"].high) == (0.0, 1.0)
+    assert pair.facts["pareto optimal"].value == pytest.approx(1 / 3)
+    assert pair.agreed_facts["pareto optimal"].value == 0.5
+    assert "deal" not in pair.facts
+
+
+def test_actions_and_fallbacks_are_added_up() -> None:
+    """By seat, whoever sits there."""
+    (pair,) = count_games(both(1, 1, -1, fallbacks=1), mirrored=True).pairs
+    assert pair.actions == {"raise": 4}
+    assert (pair.moves, pair.fallbacks) == (4, 2)
+    assert (pair.opponent_moves, pair.opponent_fallbacks) == (2, 0)
+
+
+def test_nothing_and_a_single_deal() -> None:
+    """No figure, and a figure without an interval."""
+    assert mean_of_ratios([]) is None
+    assert mean_of_ratios([Ratio((0.0,), (0.0,), (1,))]) is None
+    one = mean_of_ratios([Ratio((2.0, 4.0), (1.0, 1.0), (1, 1))])
+    assert one is not None
+    assert (one.value, one.low, one.clusters) == (3.0, None, 1)

@@ -1,0 +1,175 @@
+"""A paper's tables of games: what was printed, and ours beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dqa
+from dqa import plugins
+from dqa.api.tournaments import play_tournament, reference_of, tournament_worlds
+from dqa.cli.main import app
+from dqa.core.errors import UsageError
+from dqa.core.publications import Publication, PublishedGames, PublishedPlayer
+from dqa.report.tournament_tables import notes
+
+PRINTED = Publication(
+    name="duels",
+    citation="Nobody, 2024.",
+    setting="In tests.",
+    games=(
+        PublishedGames(
+            name="Table 1",
+            title="Chips",
+            world="kuhn",
+            measure="payoff",
+            opponents=("passive", "eager", "departed"),
+            rows=(
+                PublishedPlayer(
+                    name="Eager", player="eager", cells=((0.5,), (-0.25,), (2.0,)), mean=(0.75,)
+                ),
+                PublishedPlayer(name="Gone", player="departed", cells=((1.0,), (1.0,), ())),
+            ),
+        ),
+        PublishedGames(
+            name="Table 2",
+            title="Rational degree",
+            world="kuhn",
+            measure="rational",
+            reference="passive",
+            opponents=("passive",),
+            rows=(PublishedPlayer(name="Eager", player="eager", cells=((0.4,),)),),
+        ),
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def paper(duel: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be this paper, and no other."""
+    del duel
+    names = plugins.names
+    kinds = {"publication": ("duels",)}
+    monkeypatch.setattr(plugins, "names", lambda kind: kinds.get(kind) or names(kind))
+    monkeypatch.setattr(plugins, "publication", lambda _: PRINTED)
+
+
+def run(*arguments: object, code: int = 0) -> Any:
+    """Run a command."""
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) -> None:
+    """Every cell that can be filled is, beside what is printed."""
+    found = play_tournament("kuhn", games=10, out=tmp_path / "run")
+    assert found.left_out == ("departed: no such player is installed",)
+    assert {r.decider for r in found.run.results} == {"eager vs passive", "eager vs eager"}
+    assert all(r.game and r.game.reference == "passive" for r in found.run.results)
+    (view,) = found.views
+    chips, degrees = view.tables
+    eager, gone = chips.rows
+    cells = {cell.opponent: cell for cell in eager.cells}
+    assert cells["eager"].published == (-0.25,)
+    assert [one.value for one in cells["eager"].ours if one] == [0.0]
+    assert cells["departed"].ours == ()
+    assert cells[None].published == (0.75,)
+    payoffs = [cells[name].ours[0] for name in ("passive", "eager", None)]
+    passive, own, mean = (one.value for one in payoffs if one is not None)
+    assert mean == pytest.approx((passive + own) / 2)
+    assert all(cell.ours == () for cell in gone.cells)
+    degree = degrees.rows[0].cells[0].ours[0]
+    assert degree is not None
+    assert 0.0 <= degree.value < 1.0
+    assert notes(view) == ["Printed: Nobody, 2024. In tests."]
+    again = play_tournament("kuhn", games=10, out=tmp_path / "run")
+    assert (again.run.made, again.views) == (0, found.views)
+
+
+def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
+    """Whatever world a paper has."""
+    assert tournament_worlds() == ("kuhn",)
+    shown = run("tournament", "--games", 4, "--out", tmp_path / "runs.db#cup").output
+    assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
+    assert "left out: departed: no such player is installed" in shown
+    assert "16 games of kuhn on deals that all pairs share" in shown
+    told = json.loads(run("tournament", "--games", 4, "--players", "eager", "--json").stdout)
+    assert [table["name"] for table in told[0]["papers"][0]["tables"]] == ["Table 1", "Table 2"]
+    assert told[0]["evaluation"]["games"]["mirrored"] is True
+    other = run("tournament", "--world", "kuhn", "--games", 2, "--reference", "eager").output
+    assert "compares with passive, and this run with eager" in " ".join(other.split())
+
+
+def test_the_reference_is_the_papers_unless_one_is_named() -> None:
+    """Or nobody."""
+    assert reference_of("kuhn", None, 0) == "passive"
+    assert reference_of("kuhn", "eager", 0) == "eager"
+    assert reference_of("kuhn", "none", 0) is None
+
+
+def test_a_table_has_a_cell_for_every_opponent() -> None:
+    """A row that was copied wrong is found when it is read."""
+    with pytest.raises(UsageError, match="'Short' has 1 cells for 2 opponents"):
+        PublishedGames(
+            name="Table 9",
+            title="Chips",
+            world="kuhn",
+            measure="payoff",
+            opponents=("passive", "eager"),
+            rows=(PublishedPlayer(name="Short", player="eager", cells=((1.0,),)),),
+        )
+
+
+def test_the_command_plays_and_goes_on(tmp_path: Path) -> None:
+    """A run like any other: listed, shown, exported, traced."""
+    out = tmp_path / "run"
+    command = ("play", "--world", "kuhn", "--player", "eager,uniform", "--opponent", "passive")
+    first = run(*command, "--games", 5, "--mirror", "--reference", "passive", "--out", out)
+    assert "Payoff of the player a game" in first.stdout
+    assert "Rational degree: decisions as passive makes them" in first.stdout
+    assert "Actions of the player, in %" in first.stdout
+    assert "dqa trace" in first.output
+    again = run(*command, "--games", 5, "--mirror", "--reference", "passive", "--out", out)
+    assert "nothing is played again" in again.output
+    assert run("play", "--resume", out).stdout == first.stdout
+    run(*command, "--games", 6, "--mirror", "--out", out, code=1)
+    assert "20 of 20 games played" in run("runs", tmp_path).stdout
+    assert run("results", out).stdout == first.stdout
+    told = run("trace", out, "kuhn/1m", "--decider", "eager vs passive").stdout
+    assert "player (eager)" in told
+    assert "the reference: check" in told
+    figures = json.loads(run("results", out, "--json").stdout)
+    assert figures["counts"]["played"] == 20
+    assert [pair["player"] for pair in figures["games"]["pairs"]] == ["eager", "uniform"]
+    run("copy", out, "--out", tmp_path / "runs.db")
+    run("export", out, "--out", tmp_path / "rows.csv")
+
+
+def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:
+    """But for one score, which is printed so; whoever mistypes a figure is told."""
+    from dqa_bidder.published import PAPER
+
+    assert {table.name: len(table.rows) for table in PAPER.games} == {
+        "Table 1": 12,
+        "Table 2": 11,
+        "Table 3": 5,
+    }
+    for table in PAPER.games:
+        digits = (0.051, 0.0051, 0.0051) if table.measure == "agreements" else (0.0052,)
+        for row in table.rows:
+            for place, printed in enumerate(row.mean):
+                mean = sum(cell[place] for cell in row.cells) / len(row.cells)
+                odd = (table.name, row.name, place) == ("Table 3", "BIDDER", 0)
+                assert (abs(mean - printed) <= digits[place]) is not odd, (row.name, mean)
+
+
+def test_a_run_of_games_is_public() -> None:
+    """By the names that the documentation has."""
+    found = dqa.play("kuhn", "eager", "passive", games=3)
+    assert isinstance(found.games, dqa.PlayFigures)
+    assert isinstance(found.games.pairs[0], dqa.GameFigures)

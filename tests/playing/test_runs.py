@@ -1,0 +1,377 @@
+"""Runs of games: kept, gone on with, the same whoever plays them, and honest about failures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dqa
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.events import MoveEvent
+from dqa.core.question import Question
+from dqa.evaluation.options import RunOptions
+from dqa.evaluation.playing.spec import PlaySpec
+from dqa.evaluation.results import Outcome
+from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
+from dqa.worlds.training import Trainer, learning_player
+
+pytestmark = pytest.mark.usefixtures("duel")
+HERE = RunOptions(isolation="none")
+
+
+def played(**fields: Any) -> dqa.Run:
+    """Twenty deals of Kuhn poker, each with its mirror, unless said otherwise."""
+    usual: dict[str, Any] = {"games": 20, "mirror": True}
+    return dqa.play("kuhn", ("uniform", "eager"), "uniform", **(usual | fields))
+
+
+class Plays(Decider):
+    """Ends every decision as it is told to, or raises."""
+
+    name = "plays"
+
+    def __init__(self, made: Callable[[Question], Decision]) -> None:
+        self._made = made
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Do as told."""
+        del database
+        return self._made(question)
+
+
+def test_mirrored_games_of_one_deterministic_player_net_exactly_zero() -> None:
+    """Each half gives back what the other brought."""
+    run = dqa.play("kuhn", ("passive", "eager"), ("passive", "eager"), games=30, mirror=True)
+    assert run.games is not None
+    own = [pair for pair in run.games.pairs if pair.player == pair.opponent]
+    assert [pair.payoff.value for pair in own if pair.payoff] == [0.0, 0.0]
+    assert all(pair.payoff and pair.payoff.standard_error == 0.0 for pair in own)
+    for number in range(1, 31):
+        halves = [r for r in run.results if r.game and r.game.number == number]
+        eager = [r.value for r in halves if r.decider == "eager vs eager"]
+        assert sum(value for value in eager if value is not None) == 0.0
+
+
+def test_a_run_is_the_same_wherever_and_in_whichever_order_it_is_played(tmp_path: Path) -> None:
+    """Threads, stores and the rest of the tournament change no game."""
+    once = played()
+    folder = played(out=tmp_path / "folder", options=RunOptions(workers=1))
+    store = played(out=tmp_path / "runs.db#one", options=RunOptions(workers=8))
+    assert once.content_hash == folder.content_hash == store.content_hash
+    alone = dqa.play("kuhn", "eager", "uniform", games=20, mirror=True)
+    assert [r.value for r in alone.results] == [
+        r.value for r in once.results if r.decider == "eager vs uniform"
+    ]
+    assert played(seed=1).content_hash != once.content_hash
+    twice = played(epochs=2)
+    assert len(twice.results) == 2 * len(once.results)
+    seeds = {r.game.seed for r in twice.results if r.game}
+    assert len(seeds) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("out", ["folder", "runs.db"])
+def test_a_run_that_is_killed_goes_on_by_the_same_call(tmp_path: Path, out: str) -> None:
+    """And ends with the hash of one that nothing happened to."""
+    whole, place = played(), str(tmp_path / out)
+    for games in (13, 31):
+        command = [sys.executable, "-m", "tests.playing.killing", place, str(games)]
+        killed = subprocess.run(command, check=False, cwd=Path(__file__).parents[2])
+        assert killed.returncode == -signal.SIGKILL
+    run = played(out=place)
+    assert run.made is not None
+    assert 0 < run.made <= 80 - 13 - 31
+    assert run.content_hash == whole.content_hash
+    again = played(out=place)
+    assert (again.made, again.content_hash) == (0, whole.content_hash)
+    assert dqa.play(out=run.place, resume=True).content_hash == whole.content_hash
+
+
+def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    """It says what differs; and a run of games is none of questions."""
+    played(out=tmp_path, games=2)
+    with pytest.raises(UsageError, match="games was 2 and is now 3"):
+        played(out=tmp_path, games=3)
+    with pytest.raises(UsageError, match=r"is a run of games .* 'dqa play --resume"):
+        dqa.evaluate(out=tmp_path, resume=True)
+    with pytest.raises(UsageError, match="a report shows questions"):
+        dqa.read_report(tmp_path)
+    with pytest.raises(UsageError, match="an analysis tells right decisions"):
+        dqa.analyse(tmp_path)
+
+
+@pytest.mark.parametrize("out", ["folder", "runs.db#one"])
+def test_a_run_goes_on_with_its_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    """Wherever it was named to be; and no other run may write there."""
+    monkeypatch.chdir(tmp_path)
+    place, how = tmp_path / out, {"games": 3, "options": HERE}
+
+    class Stop(dqa.Watcher):
+        def decided(self, result: dqa.Result) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        played(out=place, history="named.db", watcher=Stop(), **how)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert (dqa.play(out=place, resume=True).made or 0) > 0
+    with closing(sqlite3.connect(tmp_path / "named.db")) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM games").fetchone() == (12,)
+    with pytest.raises(UsageError, match=r"named\.db holds games of another run.*--history"):
+        played(history=tmp_path / "named.db", **how)
+    assert not list(tmp_path.glob("**/*history.db"))
+
+
+def test_a_run_goes_on_with_players_who_learnt_the_same(
+    tmp_path: Path, duel: WorldFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reference, too: another one is refused, by its name."""
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path / "cache"))
+
+    def register(player: int, reference: int) -> None:
+        learners = {
+            name: learning_player(
+                "learns",
+                Trainer(
+                    *("kuhn", name, 1, {"small": 1, "full": 1}),
+                    lambda *_, number=number: {"learnt": np.array([number])},
+                    lambda _: duel.policies["eager"].make(0),
+                ),
+            )
+            for name, number in (("ann", player), ("ben", reference))
+        }
+        made = replace(duel, policies={**duel.policies, **learners})
+        monkeypatch.setattr(plugins, "world", lambda _: made)
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+
+    for out in ("folder", "runs.db"):
+        register(1, 1)
+        place = tmp_path / out
+        first = dqa.play("kuhn", "ann", "eager", games=2, reference="ben", out=place)
+        assert dqa.play(out=first.place, resume=True).content_hash == first.content_hash
+        for changed, name in (((2, 1), "ann"), ((1, 2), "ben")):
+            register(*changed)
+            with pytest.raises(UsageError, match=f"player '{name}' of .* has learnt something"):
+                dqa.play(out=first.place, resume=True)
+        assert len(dqa.read_run(place).results) == 2
+
+
+def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
+    """It is kept nowhere."""
+    run = played(out=tmp_path / "run", games=1, options=HERE)
+    record = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert record["games"]["history"] is None
+    record["games"]["history"] = "postgresql://me:***@host/games"
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record), "utf-8")
+    with pytest.raises(UsageError, match=r"me:\*\*\*@host/games, whose password .* \(--history\)"):
+        dqa.play(out=run.place, resume=True)
+    assert len(dqa.read_run(tmp_path / "run").results) == 4
+
+
+def test_every_game_is_in_the_history_by_its_number(tmp_path: Path) -> None:
+    """From 1 on; a match after the other."""
+    run = played(out=tmp_path, games=3)
+    with closing(sqlite3.connect(tmp_path / "history.db")) as connection:
+        games = connection.execute(
+            "SELECT game, seed, mirrored FROM games ORDER BY game"
+        ).fetchall()
+        payoffs = dict(
+            connection.execute("SELECT game, payoff FROM outcomes WHERE player = 'player'")
+        )
+    assert [number for number, *_ in games] == list(range(1, 13))
+    assert games[:3] == [(1, 1, 0), (2, 1, 1), (3, 2, 0)]
+    kept = [r.value for r in run.results if r.decider == "uniform vs uniform"]
+    assert [payoffs[number] for number in range(1, 7)] == kept
+
+
+def test_a_trace_has_every_move(tmp_path: Path) -> None:
+    """With what was legal, and what the reference does."""
+    run = played(out=tmp_path, games=2, reference="passive")
+    for result, trace in zip(run.results, run.traces, strict=True):
+        moves = [event for event in trace.events if isinstance(event, MoveEvent)]
+        assert result.game is not None
+        assert len(moves) == sum(result.game.moves.values())
+        own = [move for move in moves if move.player == "player"]
+        assert all(move.reference == move.actions[0] for move in own)
+        assert all(move.reference is None for move in moves if move.player == "opponent")
+        assert result.game.agreed == sum(move.choice == move.reference for move in own)
+        assert result.game.compared == len(own)
+    shown = run.passages(run.traces[0])
+    assert any(getattr(one, "title", "") == "player (uniform)" for one in shown)
+
+
+@pytest.mark.parametrize("ending", [Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION])
+def test_who_names_no_legal_action_falls_back_and_is_counted(ending: Ending) -> None:
+    """The game counts."""
+    silent = Plays(lambda _: Decision(ending, error="unreadable"))
+    run = dqa.play("kuhn", silent, "eager", games=5, options=HERE)
+    assert {r.outcome for r in run.results} == {Outcome.PLAYED}
+    assert run.games is not None
+    (pair,) = run.games.pairs
+    assert pair.fallbacks == pair.moves > 0
+    assert pair.actions == {}
+    assert f"plays named no legal action in {pair.moves} of {pair.moves} moves" in run.report()
+
+
+def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
+    """It is scored nowhere, and the run says how it goes on."""
+    down = [True]
+
+    def decide(question: Question) -> Decision:
+        candidates = question.candidates or ()
+        if down[0] and question.id.startswith("3-"):
+            return Decision(Ending.INFRASTRUCTURE, error="gone", outage="model")
+        return Decision(Ending.ANSWERED, answer=str(candidates[0]), choice=candidates[0])
+
+    def again() -> dqa.Run:
+        return dqa.play("kuhn", Plays(decide), "eager", games=5, out=tmp_path, options=HERE)
+
+    run = again()
+    assert [r.outcome for r in run.results].count(Outcome.INFRASTRUCTURE) == 1
+    assert run.counts.played == 4
+    assert "1 of 5 games did not come to their end" in str(run.how_to_go_on())
+    assert run.games is not None
+    assert run.games.pairs[0].failed == 1
+    down[0] = False
+    whole = again()
+    assert whole.made == 1
+    assert whole.counts.complete
+
+
+def test_a_crash_of_an_opponent_ends_one_game_with_its_traceback(tmp_path: Path) -> None:
+    """Nobody gets anything for it."""
+
+    def decide(question: Question) -> Decision:
+        if question.id.startswith("3-"):
+            raise ZeroDivisionError("a bug")
+        choice = (question.candidates or ())[0]
+        return Decision(Ending.ANSWERED, answer=str(choice), choice=choice)
+
+    run = dqa.play("kuhn", "eager", Plays(decide), games=4, out=tmp_path, options=HERE)
+    (crashed,) = [r for r in run.results if r.outcome is Outcome.CRASHED]
+    assert crashed.value is None
+    assert crashed.game is not None
+    assert crashed.game.returns == {}
+    assert "ZeroDivisionError: a bug" in str(crashed.error)
+    assert "Traceback" in json.dumps(run.crashed[0].to_json())
+
+
+def test_a_game_that_another_process_took_over_is_left_to_it(duel: WorldFactory) -> None:
+    """It is no failure, and nothing of it is kept; the others are played."""
+    taken: list[int] = []
+
+    class Slow(Policy):
+        def choose(self, position: Any, random: Any) -> Any:
+            del random
+            if not taken:
+                taken.append(1)
+                with closing(sqlite3.connect(file)) as connection:
+                    connection.execute("UPDATE attempts SET attempt = 'other'")
+                    connection.commit()
+            return position.actions[0]
+
+    policies = {**duel.policies, "slow": PolicyFactory("slow", "is slow", lambda _: Slow())}
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        file = Path(folder) / "history.db"
+        patch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
+        alone = RunOptions(isolation="none", workers=1)
+        run = dqa.play("kuhn", "slow", "eager", games=3, history=file, options=alone)
+    assert [result.question for result in run.results] == ["kuhn/2", "kuhn/3"]
+
+
+def test_programs_that_choose_what_is_illegal_are_bugs(duel: WorldFactory) -> None:
+    """A program has no second try, and no fallback hides that it is wrong."""
+
+    class Wrong(Policy):
+        def choose(self, position: Any, random: Any) -> str:
+            return "all in"
+
+    policies = {**duel.policies, "wrong": PolicyFactory("wrong", "is wrong", lambda _: Wrong())}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
+        run = dqa.play("kuhn", "wrong", "eager", games=2)
+    assert {r.outcome for r in run.results} == {Outcome.CRASHED}
+
+
+def test_what_is_asked_for_is_checked_before_anything_is_played() -> None:
+    """Names, settings, sides."""
+    with pytest.raises(
+        UsageError, match=r"player of kuhn 'nobody'\. Programs that play it: passive"
+    ):
+        dqa.play("kuhn", "nobody", "eager")
+    with pytest.raises(UnknownNameError, match="to be a reference"):
+        dqa.play("kuhn", "eager", "eager", reference="nobody")
+    with pytest.raises(UnknownNameError, match=r"setting of the world 'kuhn' 'kuhn\.cards'"):
+        dqa.play("kuhn", "eager", "eager", settings={"kuhn.cards": "4"})
+    with pytest.raises(UsageError, match="sets neither the world"):
+        dqa.play("kuhn", "eager", "eager", settings={"other.cards": "4"})
+    with pytest.raises(UsageError, match="against whom"):
+        dqa.play("kuhn", "eager")
+    with pytest.raises(UsageError, match="must be at least 1"):
+        dqa.play("kuhn", "eager", "eager", games=0)
+
+
+def test_a_place_that_cannot_be_is_refused_before_anybody_is_made(
+    tmp_path: Path, duel: WorldFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To make a player that learns takes minutes."""
+
+    def never(seed: int) -> Policy:
+        raise AssertionError(seed)
+
+    policies = {"eager": PolicyFactory("eager", "learns", never, trained=True)}
+    monkeypatch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
+    (tmp_path / "notes.txt").write_text("mine", "utf-8")
+    for out in (tmp_path, tmp_path / "notes.txt"):
+        for start in (dqa.play, dqa.play_tournament):
+            with pytest.raises(UsageError, match=r"is not empty|is a file|not a folder"):
+                start("kuhn", ["eager"], ["eager"], out=out)
+
+
+def test_a_spec_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    """It names its models without a password."""
+    spec = PlaySpec(world="kuhn", pairs=(("eager", "planrag@openai:gpt-5"),), model="scripted")
+    assert spec.model.name == "scripted:analyst"
+    assert spec.model_of("planrag@openai:gpt-5").name == "openai:gpt-5"
+    assert PlaySpec.model_validate(spec.to_json()) == spec
+    record = dqa.play("kuhn", "eager", "eager", games=1, out=tmp_path / "run").record
+    assert record is not None
+    assert isinstance(record.spec, PlaySpec)
+
+
+def test_copies_and_exports_hold_the_games(tmp_path: Path) -> None:
+    """Whole: the hash is the same, and figures can be worked out from the rows."""
+    run = played(out=tmp_path / "run", games=4)
+    copied = dqa.copy_run(tmp_path / "run", tmp_path / "runs.db#copy")
+    assert dqa.read_run(copied).content_hash == run.content_hash
+    assert dqa.read_run(copied).games == run.games
+    rows = dqa.export_rows(run)
+    assert [row.game for row in rows] == [result.game for result in run.results]
+    for name in ("rows.jsonl", "rows.csv", "rows.parquet"):
+        assert dqa.export_run(run, tmp_path / name).stat().st_size > 0
+    lines = (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["game"]["returns"]["player"] for line in lines] == [
+        result.value for result in run.results
+    ]
+    (stored,) = dqa.find_runs(tmp_path / "run")
+    assert (stored.games, stored.counts.played, stored.counts.complete) == (True, 16, True)
+    assert stored.questions == "4 games of kuhn, each with its mirror, seed 0"

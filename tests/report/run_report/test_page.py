@@ -1,0 +1,269 @@
+"""The page of a report in a real browser: it opens from its file, sorts, filters and unfolds."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import dqa
+from tests.report.run_report.conftest import HOSTILE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+
+
+def opened(tab: Page, file: Path) -> Page:
+    """Open a page, and wait until it has drawn itself."""
+    tab.goto(file.as_uri())
+    tab.wait_for_selector("body[data-ready]")
+    assert tab.get_attribute("body", "data-ready") == "yes", tab.inner_text("main")
+    return tab
+
+
+def keys(tab: Page) -> list[str]:
+    """Return the questions that are listed."""
+    return tab.locator("tr.question .key").all_inner_texts()
+
+
+def test_it_opens_without_network_and_shows_the_figures_of_the_run(
+    tab: Page, page_file: Path, run_folder: Path, complaints: list[str]
+) -> None:
+    """It asks nobody for anything, and complains of nothing."""
+    opened(tab, page_file)
+    report = dqa.read_report(run_folder)
+    rows = tab.locator("table.summary tbody tr").all_inner_texts()
+    best = max(report.totals, key=lambda total: total.accuracy or 0.0)
+    assert f"{best.correct}/{best.judged}" in rows[0]
+    assert len(rows) == len(report.contestants)
+    assert len(keys(tab)) == len(report.questions)
+    assert tab.locator("figure.chart svg[role=img]").count() >= 5
+    assert all(tab.locator("figure.chart svg").nth(n).get_attribute("aria-label") for n in range(5))
+    assert complaints == []
+
+
+def test_what_301_questions_take_stays_below_3_megabytes(page_file: Path, run_folder: Path) -> None:
+    """By a few: of more, a page has more to say once, and a decision takes less."""
+    page = page_file.read_text("utf-8")
+    blocks = sum(map(len, re.findall(r'<script type="application/gzip[^>]*>([^<]*)<', page)))
+    decisions = len(dqa.read_run(run_folder).results)
+    assert blocks > 20 * decisions
+    assert len(page) - blocks + blocks / decisions * 301 * 2 * 4 < 3_000_000
+
+
+def test_deciders_are_compared_and_epochs_counted(
+    tab: Page, drawn_run: dqa.Run, tmp_path: Path, complaints: list[str]
+) -> None:
+    """The page says what `dqa.compare` says of every two, and how many attempts were right."""
+    report = dqa.write_report(drawn_run, tmp_path / "drawn.html")
+    opened(tab, tmp_path / "drawn.html")
+    assert report.best is not None
+    best = report.contestants[report.best].name
+    compared = dqa.compare(drawn_run)
+    assert {pair.figures for pair in report.pairs} == set(compared.pairs)
+    shown = tab.locator("table.pairs").first.inner_text()
+    for pair in compared.pairs:
+        if best not in {pair.first, pair.second}:
+            continue
+        back = 1 if pair.second == best else -1
+        points = f"{100 * back * pair.accuracy.value:+.1f}".replace("-", "\u2212")
+        assert points in shown
+    assert tab.locator("#compared svg .point").count() == len(report.contestants) - 1
+    assert tab.locator("h3", has_text="2 epochs").count() == 1
+
+    question = report.questions[0]
+    made = [one for one in question.decisions if one.contestant == 0 and one.database == "sqlite"]
+    judged = [one for one in made if one.outcome.judged]
+    right = sum(one.outcome.value == "correct" for one in made)
+    pick = tab.locator("tr.question").first.locator(".pick").first
+    assert pick.inner_text() == f"{right}/{len(judged)}"
+    pick.click()
+    tab.wait_for_selector("details.decision[open]")
+    assert tab.locator("details.decision", has_text="epoch 2").count() == len(
+        [one for one in question.decisions if one.epoch == 2]
+    )
+    assert complaints == []
+
+
+def test_it_sorts_and_filters_by_what_is_asked_for(tab: Page, page_file: Path) -> None:
+    """By a column either way, by scenario, decider, outcome and words."""
+    opened(tab, page_file)
+    every = keys(tab)
+    tab.get_by_role("button", name="Question", exact=True).click()
+    assert keys(tab) == sorted(every)
+    tab.get_by_role("button", name="Question", exact=True).click()
+    assert keys(tab) == sorted(every, reverse=True)
+    tab.get_by_role("button", name="Right", exact=True).click()
+    shares = [
+        int(right) / int(judged)
+        for right, judged in (
+            cell.split("/") for cell in tab.locator("tr.question td:nth-child(2)").all_inner_texts()
+        )
+    ]
+    assert shares == sorted(shares)
+
+    tab.select_option("select[name=scenario]", "building")
+    assert {key.split("/")[0] for key in keys(tab)} == {"building"}
+    tab.fill("input[type=search]", "building/2")
+    assert keys(tab) == ["building/2"]
+    assert "1 of" in tab.inner_text(".filters output")
+    tab.fill("input[type=search]", "no such words")
+    assert keys(tab) == []
+    tab.press("input[type=search]", "Escape")
+    tab.select_option("select[name=scenario]", "")
+    tab.select_option("select[name=decider]", label="first")
+    tab.select_option("select[name=outcome]", "correct")
+    assert len(keys(tab)) < len(every)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "title", "word"),
+    [("locating", "Where value flows to", "trade_node"), ("building", "What makes", "supply")],
+)
+def test_a_question_unfolds_to_its_picture_and_a_trace(  # noqa: PLR0917
+    tab: Page, page_file: Path, complaints: list[str], scenario: str, title: str, word: str
+) -> None:
+    """To what could be chosen, the plan, the statements and what they returned."""
+    opened(tab, page_file)
+    tab.fill("input[type=search]", f"{scenario}/1")
+    tab.locator(".opener").first.click()
+    tab.wait_for_selector("figure.picture svg .node")
+    assert title in tab.inner_text(".truth")
+    assert tab.locator(".node.best").count() >= 1
+    assert tab.locator(".outcome.best").count() >= 1
+    fold = tab.locator("details.decision", has_text="planrag").first
+    fold.locator("summary").first.click()
+    fold.locator(".passage").first.wait_for()
+    assert fold.locator("ol.plan li").count() >= 2
+    assert word in " ".join(fold.locator("pre.statement").all_inner_texts())
+    assert fold.locator("pre.statement .t-keyword").count() >= 2
+    assert fold.locator("table.rows tbody tr").count() >= 1
+    assert fold.locator(".verdict").count() == 1
+    assert complaints == []
+
+
+def test_the_keyboard_reaches_everything(tab: Page, page_file: Path) -> None:
+    """Search, rows and traces are reached and opened without a mouse."""
+    opened(tab, page_file)
+    tab.keyboard.press("/")
+    assert tab.evaluate("document.activeElement.name") == "words"
+    tab.locator(".opener").first.focus()
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector(".unfolded h4")
+    assert tab.locator(".opener").nth(1).get_attribute("aria-expanded") == "true"
+    assert tab.locator(".opener").first.get_attribute("aria-expanded") == "false"
+    tab.keyboard.press("ArrowUp")
+    assert tab.evaluate("document.activeElement === document.querySelector('.opener')")
+    tab.locator("details.decision summary").first.focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector(".passage")
+
+
+def test_it_is_dark_or_light_as_the_reader_is_and_by_its_button(tab: Page, page_file: Path) -> None:
+    """The button goes before what the system says."""
+    background = "getComputedStyle(document.body).backgroundColor"
+    tab.emulate_media(color_scheme="light")
+    opened(tab, page_file)
+    light = tab.evaluate(background)
+    tab.emulate_media(color_scheme="dark")
+    dark = tab.evaluate(background)
+    assert light != dark
+    tab.locator("#theme").click()
+    assert tab.evaluate(background) in {light, dark}
+    tab.emulate_media(color_scheme="light")
+    tab.locator("#theme").click()
+    assert tab.evaluate(background) == dark
+
+
+@pytest.mark.parametrize("width", [360, 768, 1600])
+def test_nothing_is_wider_than_the_screen(tab: Page, page_file: Path, width: int) -> None:
+    """From a phone to a wide screen, also with a question unfolded."""
+    tab.set_viewport_size({"width": width, "height": 800})
+    opened(tab, page_file)
+    tab.locator(".opener").first.click()
+    tab.wait_for_selector("figure.picture svg .node")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_eight_contestants_with_long_names_fit(
+    tab: Page, drawn_run: dqa.Run, tmp_path: Path, width: int
+) -> None:
+    """Tables scroll in themselves at most, and labels of charts tell their names in full."""
+    models = [f"planrag-thought-first@openai:gpt-5-mini-2026-01-0{number}" for number in range(8)]
+    made = [
+        result.model_copy(update={"decider": model})
+        for model in models
+        for result in drawn_run.results
+        if result.decider == "careful"
+    ]
+    dqa.write_report(dqa.Run(tuple(made)), tmp_path / "long.html")
+    tab.set_viewport_size({"width": width, "height": 800})
+    opened(tab, tmp_path / "long.html")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    labels = tab.locator("figure.chart svg text.name:has(tspan)")
+    assert set(labels.locator("title").all_text_contents()) == set(models)
+    lines = labels.first.locator("tspan").all_text_contents()
+    assert "".join(lines) in models
+
+
+def test_it_prints_what_is_open(tab: Page, page_file: Path) -> None:
+    """A reader unfolds what is to be on paper."""
+    opened(tab, page_file)
+    folded = tab.pdf()
+    tab.locator(".opener").first.click()
+    tab.wait_for_selector("figure.picture svg .node")
+    unfolded = tab.pdf()
+    assert folded.startswith(b"%PDF")
+    assert len(unfolded) > len(folded)
+
+
+def test_hostile_texts_stay_texts(tab: Page, tmp_path: Path, complaints: list[str]) -> None:
+    """Whatever a question, a candidate or a model says is shown, and nothing of it acts."""
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        shop.execute("CREATE TABLE supplier (name TEXT)")
+    shop.close()
+    asked = [{"question": HOSTILE, "rules": HOSTILE, "candidates": [HOSTILE, "b"], "answer": "b"}]
+    file = tmp_path / "asked.jsonl"
+    file.write_text(json.dumps(asked[0]) + "\n", "utf-8")
+    source = dqa.OwnQuestions(file=file, databases=str(tmp_path / "shop.db"))
+    dqa.evaluate(source, ["first"], out=tmp_path / "run")
+    dqa.write_report(tmp_path / "run", tmp_path / "page.html", title=HOSTILE)
+    written = (tmp_path / "page.html").read_text("utf-8")
+    assert "onerror=alert" not in written.replace("&lt;img src=x onerror", "")
+    assert "\u202e" not in written
+
+    opened(tab, tmp_path / "page.html")
+    tab.locator(".opener").first.click()
+    tab.wait_for_selector("details.decision")
+    tab.locator("details.decision summary").first.click()
+    shown = tab.inner_text("main")
+    assert "</script><img src=x onerror=alert(1)>" in shown
+    assert "\\u202e" in shown
+    assert "\u202e" not in shown
+    assert tab.locator("main img").count() == 0
+    assert complaints == []
+
+
+def test_a_page_that_was_cut_short_says_so(tab: Page, page_file: Path, tmp_path: Path) -> None:
+    """It says what is wrong in place of staying empty."""
+    page = page_file.read_text("utf-8").replace('id="block-0"', 'id="elsewhere"')
+    (tmp_path / "cut.html").write_text(page, "utf-8")
+    tab.goto((tmp_path / "cut.html").as_uri())
+    tab.wait_for_selector("body[data-ready=no]")
+    assert "cut short" in tab.inner_text("main")
+
+
+def test_a_browser_that_cannot_unpack_it_is_told(tab: Page, page_file: Path) -> None:
+    """And which one can."""
+    tab.add_init_script("delete globalThis.DecompressionStream")
+    tab.goto(page_file.as_uri())
+    tab.wait_for_selector("body[data-ready=no]")
+    assert "DecompressionStream" in tab.inner_text("main")

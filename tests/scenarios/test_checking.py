@@ -1,0 +1,436 @@
+"""The doctor finds what is wrong in a scenario's folder: file, line, and the line to write."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dqa
+from dqa.cli.main import app
+from dqa.core.errors import UnknownNameError, UsageError
+
+LIVE = Path(__file__).parents[2] / "examples" / "warehouse"
+DOCUMENT = """name = "branches"
+include = ["../tables.toml"]
+
+[candidates]
+noun = "branch"
+
+[outcomes]
+unit = "profit"
+goal = "maximise"
+source = "query"
+
+[[heuristics]]
+name = "most-staff"
+description = "the branch with the most staff"
+"""
+TABLES = """[parameters.region]
+table = "branch"
+column = "region"
+
+[[tables]]
+name = "branch"
+key = ["id"]
+columns = [
+  { name = "id", type = "integer" },
+  { name = "name", type = "text" },
+  { name = "region", type = "text" },
+  { name = "staff", type = "integer" },
+]
+
+[[tables]]
+name = "sale"
+key = ["id"]
+columns = [
+  { name = "id", type = "integer" },
+  { name = "branch_id", type = "integer" },
+  { name = "amount", type = "float" },
+]
+"""
+SALE_KEY = 'name = "sale"\nkey = ["id"]'
+FILES = {
+    "../tables.toml": TABLES,
+    "scenario.toml": DOCUMENT,
+    "rules.md": "1. The profit of a `branch` is the sum of `sale.amount`.\n",
+    "question.txt": "Which branch of $region is best?\n\nAnswer with the name of one branch.\n",
+    "candidates.sql": "-- Of a region.\nSELECT name\nFROM branch\nWHERE region = $region;\n",
+    "outcomes.sql": "SELECT b.name,\n  SUM(s.amount)\nFROM branch b\n"
+    "JOIN sale s ON s.branch_id = b.id\nWHERE b.name IN ($candidates)\nGROUP BY b.name;\n",
+    "context.sql": "SELECT name, staff FROM branch WHERE name IN ($candidates);\n"
+    "SELECT COUNT(*) AS many\nFROM sale;\n",
+    "heuristics/most-staff.sql": "SELECT name FROM branch WHERE region = $region\n"
+    "ORDER BY staff DESC LIMIT 1;\n",
+}
+
+
+@pytest.fixture(scope="module")
+def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six branches in two regions, and their sales."""
+    file = tmp_path_factory.mktemp("firm") / "firm.db"
+    with sqlite3.connect(file) as opened:
+        opened.executescript(
+            "CREATE TABLE branch (id INTEGER PRIMARY KEY, name TEXT, region TEXT, staff INTEGER);"
+            "CREATE TABLE sale (id INTEGER PRIMARY KEY, branch_id INTEGER, amount REAL);"
+        )
+        for i in range(6):
+            row = (i, f"b{i}", "NS"[i % 2], 10 + i)
+            opened.execute("INSERT INTO branch VALUES (?, ?, ?, ?)", row)
+        for i in range(30):
+            opened.execute("INSERT INTO sale VALUES (?, ?, ?)", (i, i % 6, 1.5 * i))
+    opened.close()
+    return file
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A scenario with nothing wrong."""
+    home = tmp_path / "branches"
+    (home / "heuristics").mkdir(parents=True)
+    for name, text in FILES.items():
+        (home / name).write_text(text, "utf-8")
+    return home
+
+
+@pytest.fixture
+def check(folder: Path, firm: Path) -> Callable[..., list[tuple[str, int | None, str, str | None]]]:
+    """Change one file, and return level and place, problem and mended line of all findings."""
+
+    def changed(
+        name: str = "", old: str = "", new: str = ""
+    ) -> list[tuple[str, int | None, str, str | None]]:
+        if name:
+            text = (folder / name).read_text("utf-8")
+            assert old in text
+            (folder / name).write_text(text.replace(old, new, 1), "utf-8")
+        found = dqa.check_scenario(folder, firm).findings
+        return [
+            (f"{one.level} {Path(one.file).name}", one.line, one.problem, one.mended)
+            for one in found
+        ]
+
+    return changed
+
+
+def test_a_good_folder_has_no_findings(folder: Path, firm: Path) -> None:
+    """Every statement was run for every sample target."""
+    checked = dqa.check_scenario(folder, firm)
+    assert checked.findings == ()
+    assert checked.is_good
+    assert [target["region"] for target in checked.targets] == ["N", "S"]
+    assert checked.statements == 2 * (1 + 1 + 2 + 1)
+    assert "0 errors, 0 warnings, 0 notes (10 statements for 2 targets)" in checked.to_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "place", "said", "mended"),
+    [
+        (
+            *("../tables.toml", '"staff"', '"stuff"'),
+            ("error tables.toml", 12),
+            "'branch' 'stuff' (it has: id, name, region, staff); did you mean 'staff'?",
+            '{ name = "staff", type = "integer" },',
+        ),
+        (
+            *("../tables.toml", 'name = "sale"', 'name = "sales"'),
+            ("error tables.toml", 16),
+            "the database has no table 'sales'",
+            'name = "sale"',
+        ),
+        (
+            *("../tables.toml", '"amount", type = "float"', '"amount", type = "text"'),
+            ("error tables.toml", 21),
+            "'amount' of 'sale' is REAL in the database, which holds float values, not text",
+            '{ name = "amount", type = "float" },',
+        ),
+        (
+            *("../tables.toml", 'column = "region"', 'column = "regoin"'),
+            ("error tables.toml", 3),
+            "there is no column of 'branch' 'regoin'",
+            'column = "region"',
+        ),
+        (
+            *("candidates.sql", "SELECT name", "SELECT nmae"),
+            ("error candidates.sql", 2),
+            "no such column: nmae. Did you mean 'name'?",
+            "SELECT name",
+        ),
+        (
+            *("outcomes.sql", "s.branch_id = b.id", "s.branch = b.id"),
+            ("error outcomes.sql", 4),
+            "no such column: s.branch. Did you mean 'branch_id'?",
+            "JOIN sale s ON s.branch_id = b.id",
+        ),
+        (
+            *("context.sql", "FROM sale;", "FROM sales;"),
+            ("error context.sql", 3),
+            "no such table: sales. Did you mean 'sale'?",
+            "FROM sale;",
+        ),
+        (
+            *("heuristics/most-staff.sql", "ORDER BY staff", "ORDER BY stuff"),
+            ("error most-staff.sql", 2),
+            "no such column: stuff. Did you mean 'staff'?",
+            "ORDER BY staff DESC LIMIT 1;",
+        ),
+        (
+            *("outcomes.sql", "SELECT b.name", "DELETE FROM sale; SELECT b.name"),
+            ("error outcomes.sql", 1),
+            "it may not run",
+            None,
+        ),
+        (
+            *("candidates.sql", "region = $region", "1 = 0 AND region = $region"),
+            ("error candidates.sql", 2),
+            "it lists nothing for region=N, so nothing can be chosen",
+            None,
+        ),
+        (
+            *("candidates.sql", "SELECT name", "SELECT NULL"),
+            ("error candidates.sql", 2),
+            "it lists only NULL for region=N",
+            None,
+        ),
+        (
+            *("candidates.sql", "SELECT name", "SELECT CASE id WHEN 0 THEN NULL ELSE name END"),
+            ("warning candidates.sql", 2),
+            "1 row of what it lists for region=N are NULL and left out: add IS NOT NULL",
+            None,
+        ),
+        (
+            *("candidates.sql", "FROM branch\n", "FROM branch JOIN (SELECT 1 UNION SELECT 2)\n"),
+            ("warning candidates.sql", 2),
+            "it lists 'b0', 'b2', 'b4' several times for region=N: add DISTINCT",
+            None,
+        ),
+        (
+            *("outcomes.sql", "SUM(s.amount)", "SUM(s.amount), 1"),
+            ("error outcomes.sql", 1),
+            "it returns 3 columns: return two",
+            None,
+        ),
+        (
+            *("outcomes.sql", "b.id\nWHERE", "b.id AND b.id > 0\nWHERE"),
+            ("error outcomes.sql", 1),
+            "it has no outcome of 'b0' for region=N",
+            None,
+        ),
+        (
+            *("outcomes.sql", "GROUP BY b.name", "GROUP BY b.name, s.id"),
+            ("error outcomes.sql", 1),
+            "it has 'b0', 'b2', 'b4' several times for region=N",
+            None,
+        ),
+        (
+            *("outcomes.sql", "SUM(s.amount)", "'much'"),
+            ("error outcomes.sql", 1),
+            "the outcome of 'b0' is 'much' for region=N, which is no number",
+            None,
+        ),
+        (
+            *("outcomes.sql", "SUM(s.amount)", "NULLIF(SUM(s.amount), 0)"),
+            ("", None),
+            "",
+            None,
+        ),
+        (
+            *(
+                "outcomes.sql",
+                "WHERE b.name IN ($candidates)",
+                "WHERE b.name IN ($candidates, 'b1')",
+            ),
+            ("warning outcomes.sql", 1),
+            "it has an outcome of 'b1' for region=N, which cannot be chosen",
+            None,
+        ),
+        (
+            *("context.sql", "FROM sale;", "FROM sale\nWHERE id < 0 GROUP BY id;"),
+            ("warning context.sql", 2),
+            "it returns no rows for region=N",
+            None,
+        ),
+        (
+            *("heuristics/most-staff.sql", "region = $region", "region <> $region"),
+            ("error most-staff.sql", 1),
+            "it guesses 'b5' for region=N, which cannot be chosen",
+            None,
+        ),
+        (
+            *("rules.md", "`sale.amount`", "`sale.amuont`"),
+            ("error rules.md", 1),
+            "there is no column of 'sale' 'amuont'; did you mean 'amount'?",
+            "1. The profit of a `branch` is the sum of `sale.amount`.",
+        ),
+        (
+            *("rules.md", "of a `branch`", "of a `brunch` in $regoin"),
+            ("error rules.md", 1),
+            "there is no parameter '$regoin' (there are: $region); did you mean '$region'?",
+            "1. The profit of a `brunch` in $region is the sum of `sale.amount`.",
+        ),
+        (
+            *("rules.md", "sum of", "sum of branch_ids and"),
+            ("error rules.md", 1),
+            "there is no table, column or parameter 'branch_ids'; did you mean 'branch_id'?",
+            "1. The profit of a `branch` is the sum of branch_id and `sale.amount`.",
+        ),
+        (
+            *("question.txt", "$region", "$regoin"),
+            ("error question.txt", 1),
+            "there is no parameter 'regoin' (there are: region); did you mean 'region'?",
+            "Which branch of $region is best?",
+        ),
+        (
+            *("question.txt", " of $region", ""),
+            ("error candidates.sql", 4),
+            "'$region' is a parameter that question.txt does not ask about",
+            None,
+        ),
+        (
+            *("scenario.toml", "../tables.toml", "../table.toml"),
+            ("error scenario.toml", 2),
+            "a path is read from the scenario's folder",
+            None,
+        ),
+        (
+            *("scenario.toml", "maximise", "maximize"),
+            ("error scenario.toml", 9),
+            "outcomes.goal: input should be 'maximise' or 'minimise', but it is 'maximize'",
+            None,
+        ),
+        (
+            *("scenario.toml", "[candidates]", "[candidates"),
+            ("error scenario.toml", 4),
+            "it is not TOML",
+            None,
+        ),
+        (
+            *("../tables.toml", SALE_KEY, 'name = "sale"\nkey = ["branch_id"]'),
+            ("error tables.toml", 17),
+            "(branch_id) is no key of 'sale': 6 of its values stand in several rows; the",
+            None,
+        ),
+    ],
+)
+def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
+    check: Callable[..., list[tuple[str, int | None, str, str | None]]],
+    name: str,
+    old: str,
+    new: str,
+    place: tuple[str, int | None],
+    said: str,
+    mended: str | None,
+) -> None:
+    """One mistake each, in a folder that has no other."""
+    found = check(name, old, new)
+    if not place[0]:
+        assert found == []
+        return
+    here = [one for one in found if one[:2] == place and said in one[2]]
+    assert here, found
+    if mended is not None:
+        assert here[0][3] is not None
+        assert here[0][3].strip() == mended
+
+
+def test_all_mistakes_are_found_in_one_run(folder: Path, firm: Path) -> None:
+    """In several files, and several in one statement."""
+    for name, old, new in (
+        ("../tables.toml", '"staff"', '"stuff"'),
+        ("rules.md", "sale.amount", "sale.total"),
+        ("outcomes.sql", "s.branch_id = b.id", "s.branch = b.idd"),
+        ("candidates.sql", "WHERE region", "WHERE regoin"),
+        ("heuristics/most-staff.sql", "ORDER BY staff", "ORDER BY stuff"),
+    ):
+        text = (folder / name).read_text("utf-8").replace(old, new, 1)
+        (folder / name).write_text(text, "utf-8")
+    found = dqa.check_scenario(folder, firm).findings
+    places = {(Path(one.file).name, one.line) for one in found if one.level == "error"}
+    assert {("tables.toml", 12), ("rules.md", 1), ("candidates.sql", 4)} <= places
+
+
+def test_a_million_rows_are_too_many_to_choose_from(folder: Path, firm: Path) -> None:
+    """The statement is ended at the limit, and its line told."""
+    many = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)\n"
+        "SELECT i FROM n WHERE $region = $region;\n"
+    )
+    (folder / "candidates.sql").write_text(many, "utf-8")
+    found = dqa.check_scenario(folder, firm, seconds=30.0).findings
+    assert [(one.level, Path(one.file).name, one.line) for one in found] == [
+        ("error", "candidates.sql", 1),
+        ("error", "candidates.sql", 1),
+    ]
+    assert "it lists more than 500,000 rows for region=N: narrow it, by WHERE or LIMIT" in (
+        found[0].problem
+    )
+
+
+def test_a_formula_and_a_table_of_candidates_are_checked(folder: Path, firm: Path) -> None:
+    """Also without a statement of their own."""
+    (folder / "candidates.sql").unlink()
+    (folder / "outcomes.sql").unlink()
+    text = (folder / "scenario.toml").read_text("utf-8")
+    text = text.replace('noun = "branch"', 'noun = "branch"\ntable = "branch"\ncolumn = "region"')
+    formula = 'source = "formula"\ntable = "branch"\nkey = "name"\nformula = "staff / 2"'
+    (folder / "scenario.toml").write_text(text.replace('source = "query"', formula), "utf-8")
+    found = dqa.check_scenario(folder, firm).findings
+    told = {(one.level, one.line): one.problem for one in found if one.file.endswith("o.toml")}
+    assert "'branch.region' has 6 values of which 2 differ" in told["warning", 7]
+    assert "it has no outcome of 'N', 'S'" in told["error", 15]
+
+
+def test_the_command_tells_and_ends_as_documented(folder: Path, firm: Path) -> None:
+    """0 for a good folder, 1 where there is an error, 2 for what cannot be asked."""
+
+    def run(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["doctor", *arguments])
+        if isinstance(done.exception, UsageError):
+            return 2, str(done.exception)
+        return done.exit_code, done.stdout
+
+    good = ("--scenario", str(folder), "--database", str(firm))
+    assert run(*good)[0] == 0
+    code, told = run(*good, "--json", "--target", "region=S")
+    assert (code, json.loads(told)[0]["targets"]) == (0, [{"region": "S"}])
+    (folder / "rules.md").write_text("1. `sale.amuont` counts.\n", "utf-8")
+    code, told = run(*good)
+    assert code == 1
+    assert f"error: {folder}/rules.md:1: there is no column of 'sale' 'amuont'" in told
+    assert "write: 1. `sale.amount` counts." in told
+    assert run("--scenario", str(folder)) == (
+        2,
+        "--scenario is checked against a database: name it (--database URL).",
+    )
+    assert run("--scenario", str(folder / "nothing"), "--database", str(firm))[0] == 2
+    assert run("--target", "region=S")[0] == 2
+    with pytest.raises(UnknownNameError, match="Did you mean 'region'"):
+        dqa.check_scenario(folder, firm, target={"regoin": "S"})
+
+
+def test_what_a_policy_hides_is_not_told(folder: Path, firm: Path) -> None:
+    """A hidden column is one that is not there."""
+    policy = dqa.Policy(denied_columns=frozenset({"staff"}))
+    found = dqa.check_scenario(folder, firm, policy=policy).findings
+    told = "\n".join(one.to_text() for one in found)
+    assert "the database has no column of 'branch' 'staff' (it has: id, name, region)" in told
+
+
+@pytest.mark.slow
+def test_the_examples_are_good(tmp_path: Path) -> None:
+    """On the databases that they are for."""
+    from examples.make_warehouse import make_warehouse
+
+    shutil.copytree(LIVE, tmp_path / "warehouse")
+    for ending in ("db", "duckdb", "lbug"):
+        file = tmp_path / f"warehouse.{ending}"
+        make_warehouse(str(file), lines=2_000)
+        for scenario in ("stop-plant", "switch-supplier", "add-stock"):
+            target = {"units": "4"} if scenario == "add-stock" else {}
+            checked = dqa.check_scenario(tmp_path / "warehouse" / scenario, file, target=target)
+            assert checked.is_good, checked.to_text()

@@ -1,0 +1,304 @@
+"""A proposed folder is a scenario that works, says what it guessed, and gives nothing away."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import dqa
+from dqa.cli.main import app
+from dqa.core.errors import UsageError
+from dqa.loaders.proposal.guesses import unit_of
+from dqa.scenarios import read_scenario
+from examples.make_warehouse import make_warehouse
+
+ODD = """
+CREATE TABLE "Größe & Werk" ("Werk Nr" INTEGER PRIMARY KEY, "Name" TEXT, "select" TEXT,
+    "Kosten $" REAL, "a""b" INTEGER, "note" TEXT);
+CREATE TABLE "order" ("Auftrag-Nr" INTEGER PRIMARY KEY,
+    "Werk Nr" INTEGER REFERENCES "Größe & Werk"("Werk Nr"), "Menge kg" REAL, "group" TEXT);
+"""
+KEYLESS = """
+CREATE TABLE supplier (id, name, country);
+CREATE TABLE deliveries (supplier_id, part, qty, price);
+CREATE TABLE log (line TEXT);
+"""
+BAD_TEXT = "x\x1b[31m\r\n\u202e\x7f\x85\u2028\n[[tables]]"
+
+
+def _database(file: Path, script: str, rows: Mapping[str, Sequence[Sequence[object]]]) -> Path:
+    with sqlite3.connect(file) as opened:
+        opened.executescript(script)
+        for table, values in rows.items():
+            marks = ", ".join("?" * len(values[0]))
+            opened.executemany(f'INSERT INTO "{table}" VALUES ({marks})', values)
+    opened.close()
+    return file
+
+
+def _columns(text: str) -> list[dict[str, str]]:
+    tables = tomllib.loads(text)["tables"]
+    return [column for table in tables for column in table["columns"]]
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """A database whose names need quoting, and whose texts would act."""
+    plants = [
+        (i + 1, f"Wérk '{i}'" if i else 'a"b\\c', "NS"[i % 2], i * 1.5, i, BAD_TEXT)
+        for i in range(6)
+    ]
+    orders = [(i + 1, i % 6 + 1, i / 3, "g") for i in range(30)]
+    return _database(tmp_path / "odd.db", ODD, {"Größe & Werk": plants, "order": orders})
+
+
+@pytest.fixture
+def keyless(tmp_path: Path) -> Path:
+    """A database that declares no key, no join and no type."""
+    return _database(
+        tmp_path / "keyless.db",
+        KEYLESS,
+        {
+            "supplier": [(i, f"s{i}", "DE") for i in range(5)],
+            "deliveries": [(i % 5, f"p{i % 3}", i, 1.5) for i in range(20)],
+            "log": [("a",), ("a",)],
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the example's warehouse in each embedded database."""
+    folder = tmp_path_factory.mktemp("warehouses")
+    for ending in ("db", "duckdb", "lbug"):
+        make_warehouse(str(folder / f"warehouse.{ending}"), lines=300)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["db", "duckdb", "lbug"])
+def test_the_proposal_works_as_it_is(warehouses: Path, tmp_path: Path, ending: str) -> None:
+    """It passes the doctor, who points at the guesses alone, and the oracle decides by it."""
+    file = warehouses / f"warehouse.{ending}"
+    made = dqa.propose_scenario(file, tmp_path / "plants", question="Which plant to stop?")
+    assert made.column == "name"
+    assert made.table.lower() == made.noun == "plant"
+    checked = dqa.check_scenario(tmp_path / "plants", file)
+    assert checked.is_good
+    assert {found.level for found in checked.findings} == {"note"}
+    assert all("guess" in found.problem for found in checked.findings)
+    assert checked.statements >= 3
+    asked = dqa.AskedQuestion(scenario=str(tmp_path / "plants"))
+    assert dqa.ask(file, asked, decider="oracle").choice is not None
+
+
+@pytest.mark.slow
+def test_without_a_question_a_kind_of_the_candidates_is_asked_about(
+    warehouses: Path, tmp_path: Path
+) -> None:
+    """The most joined table is proposed; its parameter has values, which targets are tried with."""
+    file = warehouses / "warehouse.db"
+    made = dqa.propose_scenario(file, tmp_path / "s")
+    assert (made.table, made.parameters) == ("product", ("family",))
+    checked = dqa.check_scenario(tmp_path / "s", file)
+    assert checked.is_good
+    assert len(checked.targets) == 3
+    values = dqa.list_target_values(tmp_path / "s", file, "family")
+    assert {target["family"] for target in checked.targets} <= set(values)
+
+
+def test_keys_joins_units_and_samples_are_told_and_guesses_marked(
+    keyless: Path, tmp_path: Path
+) -> None:
+    """Where nothing is declared, names and values suggest it; three samples stand beside each."""
+    made = dqa.propose_scenario(keyless, tmp_path / "s")
+    text = (tmp_path / "s" / "tables.toml").read_text("utf-8")
+    assert "# guess: joins supplier_id -> supplier.id, by name and values" in text
+    assert 'key = ["id"]  # guess: the database declares no key' in text
+    assert (
+        '{ name = "qty", type = "integer" },'
+        "  # guess: units, by its name; if so, say it in a description; e.g. 0, 15, 10" in text
+    )
+    # A description is told to models as fact, so nothing guessed may stand in one.
+    assert not any("description" in column for column in _columns(text))
+    assert made.guesses == sum(
+        len(re.findall(r"(?:#|--|<!--) guess\b", file.read_text("utf-8")))
+        for file in (tmp_path / "s").iterdir()
+        if file.suffix != ".json"
+    )
+    rules = read_scenario(tmp_path / "s").rules
+    assert rules.startswith("1. ")  # what is to be done with the rules is no rule
+    assert "guess" not in rules
+    checked = dqa.check_scenario(tmp_path / "s", keyless)
+    assert checked.is_good
+    told = [found.problem for found in checked.findings]
+    assert any("'supplier' has no primary key in the database; by its rows (id)" in t for t in told)
+    assert any("(line) is no key of 'log'" in t for t in told)
+
+
+def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path: Path) -> None:
+    """Spaces, reserved words, accents, quotes and dollar signs; controls are spelt out."""
+    made = dqa.propose_scenario(odd, tmp_path / "s")
+    assert (made.table, made.parameters) == ("Größe & Werk", ("select",))
+    assert dqa.check_scenario(tmp_path / "s", odd).is_good
+    read_scenario(tmp_path / "s")
+    outcomes = (tmp_path / "s" / "outcomes.sql").read_text("utf-8")
+    assert 'LEFT JOIN "order" f ON f."Werk Nr" = c."Werk Nr"' in outcomes
+    for file in (tmp_path / "s").iterdir():
+        text = file.read_bytes().decode("utf-8")
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", text), file
+        assert text.count("[[tables]]") == (3 if file.name == "tables.toml" else 0)  # one in a text
+    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"), target={"select": "N"})
+    assert dqa.ask(odd, asked, decider="oracle").choice == "Wérk '4'"
+
+
+def test_what_a_policy_hides_is_in_no_file(tmp_path: Path) -> None:
+    """Neither a table that is not named, nor a column, a masked value, or a hidden row."""
+    file = _database(
+        tmp_path / "shop.db",
+        "CREATE TABLE branch (id INTEGER PRIMARY KEY, name TEXT, pin TEXT, mail TEXT, kind TEXT);"
+        "CREATE TABLE secret (id INTEGER PRIMARY KEY, word TEXT, branch_id INTEGER);",
+        {
+            "branch": [
+                (i, f"b{i}", f"PIN-{i}", f"MAIL-{i}", "unlisted" if i > 5 else "open")
+                for i in range(8)
+            ],
+            "secret": [(i, f"WORD-{i}", i) for i in range(8)],
+        },
+    )
+    policy = tmp_path / "policy.json"
+    rules: dict[str, Any] = {
+        "tables": ["branch"],
+        "denied_columns": ["pin"],
+        "masks": {"branch.mail": "***"},
+        "row_filters": {"branch": "kind <> 'unlisted'"},
+    }
+    policy.write_text(json.dumps(rules), "utf-8")
+    dqa.propose_scenario(file, tmp_path / "s", policy=policy)
+    whole = "".join(found.read_text("utf-8") for found in (tmp_path / "s").iterdir())
+    for hidden in ("PIN-", "MAIL-", "WORD-", "unlisted", "secret", '"pin"', str(tmp_path)):
+        assert hidden not in whole
+    assert "b1" in whole
+    assert dqa.check_scenario(tmp_path / "s", file, policy=policy).is_good
+
+
+def test_nothing_is_written_over(keyless: Path, tmp_path: Path) -> None:
+    """A folder that holds anything stays as it is; an empty one is taken."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine", "utf-8")
+    with pytest.raises(UsageError, match="is there already, and nothing is written over"):
+        dqa.propose_scenario(keyless, tmp_path / "full")
+    assert [file.name for file in (tmp_path / "full").iterdir()] == ["mine.txt"]
+    (tmp_path / "empty").mkdir()
+    made = dqa.propose_scenario(keyless, tmp_path / "empty")
+    assert {file.name for file in (tmp_path / "empty").iterdir()} == set(made.files)
+    if os.name == "posix":
+        assert (tmp_path / "empty" / "tables.toml").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_command_says_what_to_do_next(
+    keyless: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is called after what can be chosen, where nobody says how."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["init", "--database", str(keyless), "--tables", "supplier"])
+    assert done.exit_code == 0, done.output
+    assert "Next: dqa doctor --scenario choose-supplier --database URL" in done.stdout
+    assert (tmp_path / "choose-supplier" / "scenario.toml").is_file()
+    again = CliRunner().invoke(app, ["init", "--database", str(keyless), "--tables", "supplier"])
+    assert isinstance(again.exception, UsageError)
+
+
+def test_a_wide_schema_is_narrowed_by_the_question(tmp_path: Path) -> None:
+    """Of a hundred tables, the dozen that the words are about are described."""
+    script = "".join(
+        f"CREATE TABLE t{i}_archive (id INTEGER PRIMARY KEY, name TEXT);" for i in range(100)
+    )
+    script += "CREATE TABLE harbour (id INTEGER PRIMARY KEY, name TEXT, cranes INTEGER);"
+    rows = {"harbour": [(1, "Ost", 4), (2, "West", 3)]}
+    file = _database(tmp_path / "wide.db", script, rows)
+    made = dqa.propose_scenario(file, tmp_path / "s", question="Which harbour needs cranes?")
+    assert made.table == "harbour"
+    assert len(made.tables) == 12
+    assert len(made.left_out) == 89
+    # Without a question, tables that are empty come last.
+    assert dqa.propose_scenario(file, tmp_path / "t", tables=["harbour"]).tables == ("harbour",)
+
+
+def test_a_database_with_nothing_to_choose_from_is_refused(tmp_path: Path) -> None:
+    """Said in one line, and nothing is written."""
+    file = _database(tmp_path / "a.db", "CREATE TABLE m (x REAL, y REAL);", {"m": [(1.0, 2.0)]})
+    with pytest.raises(UsageError, match="names its rows: name others"):
+        dqa.propose_scenario(file, tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_a_proposal_with_names_that_need_quoting_is_decided_by_the_scripted_analyst(
+    odd: Path, tmp_path: Path, protocol: Literal["react", "tools"]
+) -> None:
+    """It knows the scenario by its tables, as the schema quotes them."""
+    dqa.propose_scenario(odd, tmp_path / "s", question="Which Werk to stop?")
+    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    trace = dqa.ask(odd, asked, decider="planrag", model="scripted:analyst", protocol=protocol)
+    assert trace.asked is not None
+    assert trace.choice in [one.candidate for one in trace.asked.alternatives if one.rank == 1]
+
+
+def test_what_a_folder_lacks_is_told_when_it_is_asked(odd: Path, tmp_path: Path) -> None:
+    """No candidates, and outcomes that are no numbers, are one clear error and no bug of ours."""
+    folder = tmp_path / "s"
+    dqa.propose_scenario(odd, folder, question="Which Werk to stop?")
+    asked = dqa.AskedQuestion(scenario=str(folder))
+    (folder / "outcomes.sql").write_text("SELECT NULL, NULL;", "utf-8")
+    with pytest.raises(UsageError, match=r"is NULL, which is no number: mend outcomes"):
+        dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
+    (folder / "candidates.sql").write_text('SELECT 1 FROM "order" WHERE 1 = 0;', "utf-8")
+    empty = "lists nothing that can be chosen: mend its candidates"
+    with pytest.raises(UsageError, match=empty):
+        dqa.ask(odd, asked, decider="oracle")
+    with pytest.raises(UsageError, match=empty):
+        dqa.read_questions([{"target": {}}], odd, scenario=folder)
+
+
+def test_a_record_without_outcomes_says_so_on_stderr(odd: Path, tmp_path: Path) -> None:
+    """A wrong line of the folder must not pass for a decision whose record is whole."""
+    folder = tmp_path / "s"
+    dqa.propose_scenario(odd, folder, question="Which Werk to stop?")
+    (folder / "outcomes.sql").write_text('SELECT nowhere, 1 FROM "order";', "utf-8")
+    args = ["ask", "--scenario", str(folder), "--database", str(odd), "--decider", "first"]
+    told = CliRunner().invoke(app, args)
+    assert told.exit_code == 0, told.stderr
+    assert "warning: The record has no outcomes of the alternatives: " in told.stderr
+    assert "nowhere" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("weight_kg", "kilograms"), ("leadDays", "days"), ("unit_price", "an amount of money")],
+)
+def test_a_unit_is_guessed_by_the_last_word_that_is_one(name: str, unit: str) -> None:
+    """And of no other name."""
+    assert unit_of(name) == unit
+    assert not unit_of("colour")
+
+
+def test_editors_find_the_schemas_that_the_proposal_brings(keyless: Path, tmp_path: Path) -> None:
+    """Each document names its own in its first line, and follows it."""
+    dqa.propose_scenario(keyless, tmp_path / "s")
+    for name, schema in (("scenario", "scenario"), ("tables", "scenario_tables")):
+        text = (tmp_path / "s" / f"{name}.toml").read_text("utf-8")
+        assert text.startswith(f"#:schema ./{name}.schema.json\n")
+        found = json.loads((tmp_path / "s" / f"{name}.schema.json").read_text("utf-8"))
+        assert found == dqa.json_schema(schema)
+        jsonschema.Draft202012Validator(found).validate(tomllib.loads(text))

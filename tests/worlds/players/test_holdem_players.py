@@ -1,0 +1,266 @@
+"""Programs that play hold'em: legal, repeatable, and better than chance."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.core import distribution
+from dqa.core.errors import MissingKeyError
+from dqa.worlds.base import Policy
+from dqa.worlds.players import RandomPolicy
+from dqa.worlds.training import Trainer, Weights
+from dqa_simulators.games.openspiel import load_game
+from dqa_simulators.holdem import hands
+from dqa_simulators.holdem.players import POLICIES, deepcfr, dmc, trainers
+from dqa_simulators.holdem.players.deals import draw_deals
+from dqa_simulators.holdem.players.features import encode
+from dqa_simulators.holdem.players.policies import RulePolicy, seen
+from dqa_simulators.holdem.players.states import betting_states, key_of
+from dqa_simulators.holdem.players.strength import STAGES, strength
+from dqa_simulators.holdem.players.values import hand_values
+from dqa_simulators.holdem.position import HoldemPosition
+from dqa_simulators.holdem.world import REFEREE
+from tests.worlds.players.matches import interval, pairs, play, world_of
+
+TINY = {"cfr": 2, "dmc": 2, "deepcfr": 1, "dqn": 2}
+LEARNING = {
+    made.player: made for made in (trainers.CFR, trainers.DMC, trainers.DEEPCFR, trainers.DQN)
+}
+
+
+def train(trainer: Trainer, seed: int, iterations: int) -> Weights:
+    """Train without a cache."""
+    return trainer.train(seed, iterations, lambda _: None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_lessons() -> Iterator[None]:
+    """An iteration of Deep CFR takes a second; a shorter one draws from the same places."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_DEALS": 8, "_STEPS": 20, "_LAST_STEPS_AN_ITERATION": 10}.items():
+            patch.setattr(deepcfr, name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def learnt() -> MappingProxyType[str, Weights]:
+    """Every learning player after next to no training, but for the one that takes seconds."""
+    return MappingProxyType(
+        {name: train(one, 3, TINY[name]) for name, one in LEARNING.items() if name != "dqn"}
+    )
+
+
+@pytest.fixture(scope="module")
+def policies(learnt: MappingProxyType[str, Weights]) -> dict[str, Policy]:
+    """Every player."""
+    made: dict[str, Policy] = {"random": RandomPolicy(), "rule": RulePolicy()}
+    return made | {name: LEARNING[name].play(weights) for name, weights in learnt.items()}
+
+
+def test_every_player_is_registered(policies: dict[str, Policy]) -> None:
+    """By its name, and with its training where it has one."""
+    assert sorted(POLICIES) == sorted([*policies, "dqn"])
+    assert {name for name, made in POLICIES.items() if made.trained} == set(LEARNING)
+
+
+def test_players_are_legal_and_repeat_themselves(policies: dict[str, Policy]) -> None:
+    """Over some hundred positions; the world refuses what is not legal."""
+    world = world_of("holdem")
+    for name, policy in policies.items():
+        seeds = range(50)
+        first = [play(world, (policy, RandomPolicy()), seed) for seed in seeds]
+        assert sum(len(moves) for _, moves in first) > 100
+        again = [play(world, (policy, RandomPolicy()), seed)[0] for seed in seeds]
+        assert [got for got, _ in first] == again, name
+
+
+def test_a_player_against_itself_nets_nothing(policies: dict[str, Policy]) -> None:
+    """Where nothing is drawn, the swapped game pays back."""
+    world = world_of("holdem")
+    for name in ("rule", "dmc"):
+        assert not pairs(world, policies[name], policies[name], 40).any()
+
+
+@pytest.mark.parametrize("name", ["cfr", "dmc", "deepcfr"])
+def test_the_seed_decides_what_is_learnt(name: str, learnt: MappingProxyType[str, Weights]) -> None:
+    """The same weights to the last bit, and others for another seed."""
+    again, other = (train(LEARNING[name], seed, TINY[name]) for seed in (3, 4))
+    for part, array in learnt[name].items():
+        assert np.array_equal(again[part], array)
+    assert any(not np.array_equal(other[part], array) for part, array in learnt[name].items())
+
+
+def test_dqn_is_kept_by_the_versions_that_trained_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others may learn something else; the version of dqa says nothing."""
+    monkeypatch.setattr(distribution, "version", lambda name: f"{name} 1")
+    assert trainers._dqn_settings() == {
+        "deals": trainers.DEALS,
+        **{name: f"{name} 1" for name in ("chex", "flax", "jax", "jaxlib", "open_spiel", "optax")},
+    }
+    assert trainers.DQN.about(0, 1)["settings"].keys() >= {"deals", "open_spiel"}
+
+
+@pytest.mark.slow
+def test_dqn_learns_the_same_by_its_seed_and_plays_without_jax(tmp_path: Path) -> None:
+    """Its lessons are made by another library, which a trained one does not need."""
+    weights, again = (train(trainers.DQN, 3, TINY["dqn"]) for _ in range(2))
+    assert all(np.array_equal(again[part], array) for part, array in weights.items())
+    player = trainers.DQN.play(weights)
+    games = [play(world_of("holdem"), (player, RandomPolicy()), seed) for seed in range(40)]
+    assert sum(len(moves) for _, moves in games) > 60
+    file = tmp_path / "dqn.npz"
+    np.savez(file, **weights)  # type: ignore[arg-type]
+    code = (
+        "import sys, numpy as np\n"
+        "from dqa_simulators.holdem.players import trainers\n"
+        "from dqa_simulators.holdem.position import HoldemPosition, RULES\n"
+        "from dqa_simulators.games.betting import begin\n"
+        f"player = trainers.DQN.play(dict(np.load({str(file)!r})))\n"
+        "hand = HoldemPosition('opponent', (48, 49), (), begin(RULES))\n"
+        "assert player.choose(hand, np.random.default_rng(0)) in hand.actions\n"
+        "assert not {'jax', 'flax', 'pyspiel', 'torch'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "iterations"), [("cfr", 12), ("dmc", 25)])
+def test_who_learns_beats_random_after_seconds(
+    name: str, iterations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interval over pairs of swapped games is above zero."""
+    monkeypatch.setattr(trainers, "DEALS", 2_500)
+    player = LEARNING[name].play(train(LEARNING[name], 0, iterations))
+    low, _ = interval(pairs(world_of("holdem"), player, RandomPolicy(), 200))
+    assert low > 0
+
+
+def test_dmc_learns_from_its_own_moves_against_a_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against others it learns from one seat of a hand; later it meets what it was before."""
+    rules, random = betting_states(), np.random.default_rng(8)
+    learner = dmc.Learner(rules, draw_deals(200, random), random)
+    rows = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(dmc, "_RANDOM_SHARE", share)
+        monkeypatch.setattr(dmc, "_EARLIER_SHARE", 0.0)
+        seen, done, returns = learner._play()
+        assert len(seen) == len(done) == len(returns)
+        rows[share] = len(seen)
+        seats = seen[:, STAGES + 5]
+        assert 0.3 < seats.mean() < 0.7
+    assert rows[1.0] < rows[0.0]
+    before = learner.network.copy()
+    learner.iterate(0.1)
+    (kept,) = learner._earlier
+    inputs = seen[:20]
+    assert np.array_equal(kept(inputs), before(inputs))
+    assert not np.array_equal(kept(inputs), learner.network(inputs))
+
+
+def test_strong_deals_are_the_world_s() -> None:
+    """Half of the hands of DMC have the raised share: full houses and better are not rare."""
+    deals = draw_deals(600, np.random.default_rng(2), 300)
+    cards = np.concatenate([deals.holes, np.repeat(deals.boards[:, None], 2, axis=1)], axis=2)
+    assert all(len({*one[0], *one[1], *one[0][2:]}) == 9 for one in cards.tolist())
+    found = np.array([max(hands.category(one.tolist()) for one in both) for both in cards])
+    better = found >= hands.FULL_HOUSE
+    assert better[:300].mean() < 0.08
+    assert better[300:].mean() > 0.12
+
+
+def test_the_betting_is_the_referee_s() -> None:
+    """In random games the states go as OpenSpiel's do, and pay the same."""
+    rules = betting_states()
+    random = np.random.default_rng(0)
+    game = load_game(REFEREE)
+    for _ in range(150):
+        cards = random.permutation(52)[:9].tolist()
+        state, number, dealt = game.new_initial_state(), 0, 0
+        while not state.is_terminal():
+            if state.is_chance_node():
+                state.apply_action(cards[dealt])
+                dealt += 1
+                continue
+            assert rules.mover[number] == state.current_player()
+            legal = state.legal_actions()
+            assert np.flatnonzero(rules.legal[number]).tolist() == legal
+            action = int(random.choice(legal))
+            state.apply_action(action)
+            number = int(rules.after[number, action])
+        hole = np.array([[*cards[0:2], *cards[4:]], [*cards[2:4], *cards[4:]]])
+        mine, theirs = hand_values(hole).tolist()
+        won = np.array([np.sign(mine - theirs)])
+        assert rules.ends(np.array([number]), won)[0] == state.returns()[0]
+        assert rules.payoffs(-won, 1)[number, 0] == state.returns()[1]
+
+
+def test_hands_are_valued_as_one_by_one() -> None:
+    """Tables order hands as `hands.strength` does, flushes and straights among them."""
+    random = np.random.default_rng(1)
+    cards = random.permuted(np.tile(np.arange(52), (4000, 1)), axis=1)[:, :7]
+    cards[:500] = np.sort(cards[:500] % 13 * 4, axis=1) + 1  # ranks come again here ...
+    cards = np.array([hand for hand in cards if len(set(hand.tolist())) == 7])  # ... not cards
+    many = hand_values(cards).astype(np.int64)
+    one = np.array([hands.strength(hand) for hand in cards.tolist()])
+    assert np.array_equal(
+        np.unique(many, return_inverse=True)[1], np.unique(one, return_inverse=True)[1]
+    )
+    assert len(set((one >> 20).tolist())) >= 8
+
+
+def test_what_is_seen_is_what_was_learnt_from() -> None:
+    """A position has the features of its deal and public state."""
+    rules = betting_states()
+    deals = draw_deals(4, np.random.default_rng(5))
+    encoded = encode(rules, deals)
+    world = world_of("holdem")
+    checked = 0
+    for seed in range(12):
+        for move in play(world, (RandomPolicy(), RandomPolicy()), seed)[1]:
+            position = move.position
+            assert isinstance(position, HoldemPosition)
+            deal, seat, stage = seed % 4, position.betting.seat, position.stage
+            board = tuple(deals.boards[deal, : len(position.board)].tolist())
+            hole = tuple(deals.holes[deal, seat].tolist())
+            same = HoldemPosition(position.viewer, hole, board, position.betting)
+            number = rules.numbers[key_of(position.betting)]
+            expected = encoded.of(np.array([number]), np.array([deal]), rules)
+            assert np.array_equal(seen(same), expected)
+            assert strength((hole[0], hole[1]), board) == deals.strengths[deal, seat, stage]
+            checked += 1
+    assert checked > 40
+
+
+def test_strength_is_the_share_of_showdowns_that_are_won() -> None:
+    """As known: aces win about 85 of 100, and quads nearly always."""
+    assert strength((48, 49), ()) == pytest.approx(0.852, abs=0.02)
+    assert strength((0, 21), ()) == pytest.approx(0.346, abs=0.03)  # 7 and 2 of two suits
+    assert strength((48, 49), (50, 51, 0)) > 0.99
+
+
+@pytest.fixture
+def _without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = builtins.__import__
+
+    def missing(name: str, *rest: Any, **more: Any) -> Any:
+        if name.startswith("open_spiel.python.jax"):
+            raise ImportError("No module named 'jax'", name="jax")
+        return whole(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+
+
+@pytest.mark.usefixtures("_without_jax")
+def test_a_missing_library_is_one_line() -> None:
+    """It says what to install, before anything is dealt."""
+    with pytest.raises(MissingKeyError, match=r"'dqn'.*pip install .*\[players\]"):
+        train(trainers.DQN, 0, 1)

@@ -1,0 +1,153 @@
+"""Hands of poker, and deals with a share of strong ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, combinations_with_replacement
+from math import comb, prod
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from dqa.core.errors import UsageError
+from dqa_simulators.holdem.deals import (
+    COUNTS,
+    DEFAULT_SHARES,
+    deal_by_share,
+    deal_uniformly,
+    shares_of,
+)
+from dqa_simulators.holdem.hands import (
+    CATEGORIES,
+    DECK,
+    FULL_HOUSE,
+    category,
+    strength,
+)
+from tests.worlds.playing import make_world
+
+RANDOM = np.random.default_rng(0)
+
+
+def cards(text: str) -> list[int]:
+    """Return cards by their names."""
+    return [DECK.index(name) for name in text.split()]
+
+
+def test_every_category_has_as_many_hands_of_five_as_is_known() -> None:
+    """All 2,598,960 of them, by ranks; straight and royal flushes are one category."""
+    found: Counter[int] = Counter()
+    worths = set()
+    for ranks in combinations_with_replacement(range(13), 5):
+        often = Counter(ranks)
+        if max(often.values()) > 4:
+            continue
+        ways = prod(comb(4, count) for count in often.values())
+        # Each next card of a rank has another suit, and the last one is never of the first's.
+        mixed = [rank * 4 + ranks[:place].count(rank) for place, rank in enumerate(ranks)]
+        if len(often) == 5:
+            mixed[-1] += 1
+            suited = strength([rank * 4 for rank in ranks])
+            found[suited >> 20] += 4
+            worths.add(suited)
+            ways -= 4
+        found[category(mixed)] += ways
+        worths.add(strength(mixed))
+    known = (1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40)
+    assert [found[kind] for kind in range(len(CATEGORIES))] == list(known)
+    assert len(worths) == 7462
+
+
+@pytest.mark.parametrize("count", [6, 7])
+def test_a_hand_is_worth_its_best_five(count: int) -> None:
+    """Of six or seven cards; a narrow deck has more of what is rare."""
+    for _ in range(400):
+        hand = RANDOM.permutation(28)[:count].tolist()
+        assert strength(hand) == max(map(strength, combinations(hand, 5)))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("2c 3d 4h 5s 6c Kd Ah", "Ac 2d 3h 4s 5c Kd Kh"),  # an ace below a two is the lowest
+        ("Ac Ad 2h 2s 3c 3d Kh", "Ac Ad 2h 2s 3c 3d Qh"),  # the third pair is no kicker above it
+        ("Kc Kd Kh 2s 2c 2d 3h", "Qc Qd Qh As Ac 3d 4h"),  # three higher cards before the pair
+        ("Kc Kd Kh As Ac 2d 2h", "Kc Kd Kh Qs Qc Qd 2h"),  # the higher of two pairs, or of threes
+        ("2c 4c 6c 8c Tc As Ad", "3c 4d 5h 6s 7c Kd Kh"),
+        ("3h 4h 5h 6h 7h 8s 9d", "Ac Ad Ah As Kc Kd Kh"),  # a straight flush below a straight
+        ("9c 9d 9h 9s Kc 2d 2h", "9c 9d 9h 9s Qc Qd Qh"),
+    ],
+)
+def test_the_better_hand_wins(better: str, worse: str) -> None:
+    """What people get wrong."""
+    assert strength(cards(better)) > strength(cards(worse))
+
+
+def test_what_does_not_count_is_a_tie() -> None:
+    """Sixth and seventh cards, and suits."""
+    assert strength(cards("Ac Kd Qh 9s 8c 3d 2h")) == strength(cards("Ad Kh Qs 9c 8d 4d 2c"))
+    assert strength(cards("Tc Jd Qh Ks Ac 2d 3h")) == strength(cards("Td Jh Qs Kc Ad Ac Ah"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_drawn_category_is_drawn_uniformly_within(seed: int) -> None:
+    """Full houses of seven cards by their ranks: with one pair, two pairs, or a second three."""
+    random = np.random.default_rng(seed)
+    shares = shares_of({"full house": 1})
+    found: Counter[tuple[int, ...]] = Counter()
+    for _ in range(2000):
+        deal = deal_by_share(random, shares)
+        for hand in deal.hands:
+            held = (*hand, *deal.board)
+            if category(held) == FULL_HOUSE:
+                counts = Counter(card // 4 for card in held)
+                found[tuple(sorted(counts.values(), reverse=True))] += 1
+                break
+    patterns = {(3, 2, 1, 1): 3_294_720, (3, 2, 2): 123_552, (3, 3, 1): 54_912}
+    expected = [found.total() * count / COUNTS[FULL_HOUSE] for count in patterns.values()]
+    # The other hand of the same board may be the one that was found; that changes little.
+    assert chisquare([found[pattern] for pattern in patterns], expected).pvalue > 1e-4
+
+
+def test_by_natural_shares_deals_are_as_uniform_ones() -> None:
+    """Where each category has the share that it has among all hands, nothing is raised."""
+    random = np.random.default_rng(1)
+    shares = tuple(map(float, COUNTS))
+    deals = [deal_by_share(random, shares) for _ in range(4000)]
+    found = Counter(category((*deal.hands[0], *deal.board)) for deal in deals)
+    kinds = range(7)
+    expected = np.array([COUNTS[kind] for kind in kinds], dtype=float)
+    seen = np.array([found[kind] for kind in kinds])
+    assert chisquare(seen, expected / expected.sum() * seen.sum()).pvalue > 1e-4
+    for place in (0, 8):  # where a card lies says nothing of what it is
+        held = Counter((*deal.hands[0], *deal.hands[1], *deal.board)[place] // 4 for deal in deals)
+        assert chisquare([held[rank] for rank in range(13)]).pvalue > 1e-4
+
+
+def test_a_hundred_games_have_every_category() -> None:
+    """As the paper's have; and no card comes twice."""
+    world = make_world("holdem")
+    deals = [world.deal(seed) for seed in range(100)]  # type: ignore[attr-defined]
+    best = Counter(max(category((*h, *deal.board)) for h in deal.hands) for deal in deals)
+    assert set(best) == set(range(9))
+    for deal in deals:
+        assert len({*deal.hands[0], *deal.hands[1], *deal.board}) == 9
+    uniform = [deal_uniformly(RANDOM) for _ in range(300)]
+    rare = sum(category((*deal.hands[0], *deal.board)) > FULL_HOUSE for deal in uniform)
+    assert rare < best[7] + best[8]
+
+
+def test_shares_that_cannot_be_are_refused() -> None:
+    """A name that is none, a share below 0, and none at all."""
+    assert sum(DEFAULT_SHARES.values()) == pytest.approx(1, abs=0.002)
+    for given, said in (
+        ({"poker": 1.0}, "'poker' is no category"),
+        ({"flush": -1.0}, "must be 0 or more"),
+        ({"flush": float("nan")}, "must be 0 or more"),
+        ({"flush": 0.0}, "share above 0"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            shares_of(given)
+        with pytest.raises(UsageError, match=said):
+            make_world("holdem", strong=given)

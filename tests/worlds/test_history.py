@@ -1,0 +1,230 @@
+"""The history of games as a database."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from dqa.core.database import Database
+from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
+from dqa.core.world import GameEvent
+from dqa.databases.sqlite.comments import read_comments
+from dqa.worlds.history import Game, History
+from tests.worlds.playing import at_random, make_world, moves_of, open_history
+
+
+def game(number: int) -> Game:
+    """Return a game in which both players know something."""
+    hidden = {"player": {"card": "K"}, "opponent": {"card": "J"}}
+    return Game(number, "kuhn", 3, False, "{}", hidden)
+
+
+def event(number: int) -> GameEvent:
+    """Return something that happened."""
+    return GameEvent(number, "bets", "player", "check")
+
+
+def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
+    """In a worker process as well: a session is opened once a game and player."""
+    history = History(str(tmp_path / "games.sqlite"))
+    history.begin(game(1))
+    database = history.open_for(1, "player")
+    for number in range(1, 4):
+        history.add(1, [event(number)])
+        assert database.query("SELECT COUNT(*) FROM events").rows == ((number,),)
+    history.finish(1, {"player": 1.0, "opponent": -1.0})
+    assert len(database.query("SELECT * FROM outcomes").rows) == 2
+    assert database.query("SELECT seed, value FROM games, hidden").rows == ((None, "K"),)
+    database.close()
+    history.close()
+
+
+def test_a_move_opens_its_database_once_a_player(tmp_path: Path) -> None:
+    """And the episode closes what it opened."""
+    history = open_history(tmp_path)
+    episode = make_world("holdem", history).start(1)
+    opened: dict[str, Database] = {}
+    for move in moves_of(episode, lambda move: move.position.actions[-2]):
+        assert opened.setdefault(move.player, move.database) is move.database
+    assert set(opened) == {"player", "opponent"}
+    for database in opened.values():
+        with pytest.raises(DatabaseUnavailableError, match="is closed"):
+            database.query("SELECT 1")
+    history.close()
+
+
+def test_readers_share_connections_and_nothing_else(tmp_path: Path) -> None:
+    """Whoever opens it later sees other rows, and none of them closes it for the others."""
+    history = History(str(tmp_path / "games.sqlite"))
+    history.begin(game(1))
+    history.begin(game(2))
+    history.add(2, [event(1)])
+    opened = {
+        (number, player): history.open_for(number, player)
+        for number in (1, 2)
+        for player in ("player", "opponent")
+    }
+    for (number, player), database in opened.items():
+        own = (number, player, "K" if player == "player" else "J")
+        assert database.query("SELECT game, player, value FROM hidden").rows == (own,)
+        assert len(database.query("SELECT * FROM events").rows) == number - 1
+        assert database.query("SELECT game FROM games").rows == ((number,),)
+        database.close()
+        with pytest.raises(DatabaseUnavailableError, match="is closed"):
+            database.query("SELECT 1")
+    last = history.numbered_from(100).open_for(1, "player")
+    assert last.query("SELECT value FROM hidden").rows == (("K",),)
+    history.close()
+    with pytest.raises(DatabaseUnavailableError, match="is closed"):
+        last.query("SELECT 1")
+
+
+def test_a_game_that_is_begun_again_leaves_nothing_of_before(tmp_path: Path) -> None:
+    """Resumed after a crash, it is played from its beginning."""
+    history = open_history(tmp_path)
+    world = make_world("kuhn", history)
+    episode = world.start(2)
+    episode.choose("raise")
+    episode.close()
+    history.add(5, [event(1)])  # another game's
+    again = world.start(2)
+    move = again.next_move()
+    assert move is not None
+    assert move.database.query("SELECT * FROM events").rows == ()
+    assert len(move.database.query("SELECT * FROM games").rows) == 1
+    again.close()
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        assert connection.execute("SELECT game FROM events").fetchall() == [(5,)]
+    connection.close()
+    with pytest.raises(DataError, match="this event or game already"):
+        history.add(5, [event(1)])
+    history.close()
+
+
+def test_games_of_another_run_are_never_taken_out(tmp_path: Path) -> None:
+    """Neither by one that begins later, nor by one that began at the same time."""
+    file = str(tmp_path / "games.sqlite")
+    one, other = History(file, run="one"), History(file, run="other")
+    one.begin(game(1))
+    one.add(1, [event(1)])
+    with pytest.raises(UsageError, match=r"games\.sqlite holds games of another run.*another file"):
+        other.begin(game(1))
+    with pytest.raises(UsageError, match="holds games of another run"):
+        History(file, run="other")
+    with pytest.raises(UsageError, match="holds games of another run"):
+        History(file).begin(game(1))
+    again = History(file, run="one")
+    again.add(1, [event(2)])
+    database = again.open_for(1, "player")
+    assert database.query("SELECT COUNT(*) FROM events").rows == ((2,),)
+    assert "attempts" not in [table.name for table in database.schema().tables]
+    for opened in (database, one, other, again):
+        opened.close()
+
+
+def test_who_lost_a_game_to_another_process_writes_nothing_more(tmp_path: Path) -> None:
+    """What the other one writes stays whole."""
+    file = str(tmp_path / "games.sqlite")
+    slow, taking = History(file, run="one"), History(file, run="one")
+    slow.begin(game(1))
+    slow.add(1, [event(1)])
+    taking.begin(game(1))
+    with pytest.raises(GameTakenError, match="Game 1 was begun again by another"):
+        slow.add(1, [event(2)])
+    taking.add(1, [event(1)])
+    with pytest.raises(GameTakenError, match="Game 1 was begun again"):
+        slow.numbered_from(9).finish(1, {"player": 1.0})
+    taking.finish(1, {"player": 2.0})
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM events").fetchone() == (1,)
+        assert connection.execute("SELECT payoff FROM outcomes").fetchall() == [(2.0,)]
+    connection.close()
+    slow.close()
+    taking.close()
+
+
+def test_a_damaged_history_is_told(tmp_path: Path) -> None:
+    """Not as a file that may not be written."""
+    file = tmp_path / "games.sqlite"
+    History(str(file)).close()
+    content = bytearray(file.read_bytes())
+    content[100:4096] = b"\xff" * 3996
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=r"games\.sqlite is damaged .*malformed.*: put back a copy"):
+        History(str(file))
+
+
+def test_two_threads_play_into_one_history(tmp_path: Path) -> None:
+    """Each game whole, and each under its own number."""
+    history = open_history(tmp_path)
+
+    def play(first: int) -> int:
+        world = make_world("leduc", history.numbered_from(1000 * first))
+        played = [
+            sum(1 for _ in moves_of(world.start(seed), at_random(seed, cautious=0.7)))
+            for seed in range(20)
+        ]
+        return sum(played)
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(play, (0, 1))
+    assert one == two
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        counts = connection.execute(
+            "SELECT game / 1000, COUNT(*), SUM(actor <> 'chance') FROM events GROUP BY 1"
+        ).fetchall()
+        assert connection.execute("SELECT COUNT(*) FROM outcomes").fetchone() == (80,)
+    connection.close()
+    assert [row[2] for row in counts] == [one, two]
+    history.close()
+
+
+def test_places_that_hold_no_history_are_refused(tmp_path: Path) -> None:
+    """Each with what is wrong and what to name instead."""
+    (tmp_path / "text.db").write_text("no database, but long enough to be looked at\n" * 50)
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("CREATE TABLE events (day TEXT)")
+    connection.close()
+    for location, error, said in (
+        (tmp_path, UsageError, "is a folder: name a file"),
+        (tmp_path / "nowhere" / "games.db", UsageError, "There is no folder"),
+        (tmp_path / "text.db", DataError, "is no SQLite database"),
+        (tmp_path / "other.db", DataError, "has a table 'events' without 'game'"),
+        ("nosuch://user:hush@host/games", UsageError, "names no database"),
+    ):
+        with pytest.raises(error, match=said) as raised:
+            History(str(location))
+        assert "hush" not in str(raised.value)
+
+
+def test_comments_reach_who_reads_the_schema(tmp_path: Path) -> None:
+    """Of each table and of each column."""
+    history = open_history(tmp_path)
+    database = history.open_for(0, "player")
+    for table in database.schema().tables:
+        assert table.comment
+        assert all(column.comment for column in table.columns)
+    database.close()
+    history.close()
+
+
+def test_comments_of_a_create_table_are_read() -> None:
+    """Behind a column on its line, and behind the bracket; signs in texts and names are none."""
+    statement = """CREATE TABLE "a -- b" ( /* the
+    table */
+    x INT DEFAULT 1, -- the x
+    "y, (""z" TEXT DEFAULT '--no', /* y */ -- and more
+    z INT CHECK (z > 0 /* inside */),
+    -- of nothing
+    w INT
+    ) -- end"""
+    assert read_comments(statement) == {
+        "": "the table",
+        "x": "the x",
+        'y, ("z': "y and more",
+        "z": "inside",
+    }
+    assert read_comments("CREATE TABLE t (x INT)") == {}

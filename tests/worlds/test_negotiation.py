@@ -1,0 +1,223 @@
+"""Negotiation as a world, held against OpenSpiel."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from itertools import product
+from math import hypot
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import UsageError
+from dqa.core.world import Move
+from dqa_simulators.games.betting import PLAYERS
+from dqa_simulators.negotiation.instances import Instance, number_of
+from dqa_simulators.negotiation.outcomes import compare
+from dqa_simulators.negotiation.position import NegotiationPosition, list_splits, parse, worth
+from dqa_simulators.negotiation.world import Negotiation, NegotiationEpisode, NegotiationSettings
+from tests.worlds.playing import at_random, moves_of
+
+
+def negotiation(**settings: Any) -> Negotiation:
+    """Return the world."""
+    return Negotiation(NegotiationSettings(**settings), None)
+
+
+def position_of(episode: NegotiationEpisode) -> NegotiationPosition:
+    """Return the position of the next move."""
+    move = episode.next_move()
+    assert move is not None
+    assert isinstance(move.position, NegotiationPosition)
+    return move.position
+
+
+@pytest.mark.parametrize("utterances", [True, False])
+def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> None:
+    """Over random negotiations; what is said is a part of the pool, too."""
+    world = negotiation(utterances=utterances)
+    agreed = 0
+    for seed in range(150):
+        episode = world.start(seed, mirrored=seed % 2 == 1)
+        choose, state = at_random(seed, cautious=0.9), episode._state
+        while (move := episode.next_move()) is not None:
+            position = move.position
+            assert isinstance(position, NegotiationPosition)
+            assert episode._seats[state.current_player()] == move.player
+            numbers = {number_of(str(a), position.part) for a in position.actions}
+            if position.part == "proposal":
+                assert sorted(numbers) == state.legal_actions()
+            else:
+                assert numbers <= {*state.legal_actions()}
+            expected = position.after(chosen := choose(move))
+            episode.choose(chosen)
+            assert episode._position(move.player) == expected
+        assert state.is_terminal()
+        for viewer in PLAYERS:
+            end = episode._position(viewer)
+            assert (end.node, end.actions, end.mover) == ("terminal", (), None)
+            assert end.payoff() == episode.returns()[viewer]
+        agreed += episode.facts()["agreed"] is True
+    assert 0 < agreed < 150
+
+
+def test_pools_are_worth_the_same_to_both() -> None:
+    """And turns, items and values are within their bounds, every one of which is reached."""
+    drawn = [negotiation().draw(seed) for seed in range(600)]
+    for one in drawn:
+        assert worth(one.pool, one.values[0]) == worth(one.pool, one.values[1])
+    assert {one.turns for one in drawn} == set(range(4, 11))
+    assert {count for one in drawn for count in one.pool} == set(range(1, 6))
+    values = {value for one in drawn for both in one.values for value in both}
+    assert values == set(range(1, 11))
+    assert sum(one.values[0] != one.values[1] for one in drawn) > 500
+
+
+def test_the_mirror_swaps_values_and_who_begins_and_nothing_else() -> None:
+    """Values stay with their turns, so each player has the other's."""
+    world = negotiation()
+    for seed in range(20):
+        one, other = world.start(seed), world.start(seed, mirrored=True)
+        assert one._instance == other._instance
+        first, second = position_of(one), position_of(other)
+        assert (first.viewer, second.viewer) == ("player", "opponent")
+        assert first.own_values == second.own_values == one._instance.values[0]
+        assert one._position("opponent").own_values == other._position("player").own_values
+        assert first.describe() == second.describe()
+        assert first.key != second.key
+
+
+@pytest.mark.parametrize("utterances", [True, False])
+def test_mirrored_games_of_one_deterministic_player_give_both_the_same(utterances: bool) -> None:
+    """Exactly, on each draw, however it chooses by what it sees: the first turn included."""
+    world = negotiation(utterances=utterances)
+    unequal = 0
+    for seed in range(60):
+        got: dict[str, list[float]] = {player: [] for player in PLAYERS}
+        for mirrored in (False, True):
+            episode = world.start(seed, mirrored=mirrored)
+            for _ in moves_of(episode, by_what_it_sees):
+                pass
+            facts = episode.facts()
+            for player in PLAYERS:
+                got[player].append(episode.returns()[player])
+                assert facts[f"score of {player}"] == got[player][-1]
+            if facts["agreed"]:
+                mine = worth(parse(str(facts["deal"])), episode._values["player"])
+                assert mine == episode.returns()["player"]
+        assert got["player"] == got["opponent"][::-1]
+        assert sum(got["player"]) == sum(got["opponent"])
+        unequal += got["player"][0] != got["opponent"][0]
+    assert unequal > 20
+
+
+def by_what_it_sees(move: Move) -> str:
+    """Choose by values, turn and proposals, as a hash mixes them; names tell it nothing."""
+    position = move.position
+    assert isinstance(position, NegotiationPosition)
+    known = (position.own_values, position.pool, position.proposals, position.utterances)
+    mixed = int.from_bytes(blake2b(repr(known).encode(), digest_size=8).digest())
+    if position.can_agree and mixed % 3 == 0:
+        return "agree"
+    return str(position.actions[mixed % len(position.actions)])
+
+
+def test_a_short_negotiation() -> None:
+    """Proposal, utterance, agreement: who agrees gets what the proposal leaves."""
+    episode = NegotiationEpisode(
+        Instance((3, 2, 1), ((1, 2, 3), (2, 1, 2)), 4),
+        NegotiationSettings(turns=None),
+        seed=0,
+        mirrored=False,
+        history=None,
+    )
+    start = position_of(episode)
+    assert (start.part, start.turn, start.last_turn, start.total) == ("proposal", 1, 4, 10)
+    assert len(start.actions) == 4 * 3 * 2
+    assert start.fallback == "[3, 2, 1]"
+    assert "agree" not in start.actions
+    with pytest.raises(UsageError, match=r"name a part of the pool \[3, 2, 1\]"):
+        start.after("[4, 0, 0]")
+    with pytest.raises(UsageError, match="is not legal here"):
+        start.after("agree")
+    episode.choose("[0, 2, 1]")
+    said = position_of(episode)
+    assert (said.viewer, said.part, said.fallback) == ("player", "utterance", "[0, 2, 1]")
+    assert start.describe().endswith("It is your turn: a proposal comes next.")
+    assert (
+        "you take [0, 2, 1], which is worth 7 to you. It is your turn: the utt" in said.describe()
+    )
+    later = said.after("[3, 0, 1]").describe()
+    assert later.endswith("It is the turn of 'opponent': a proposal, or 'agree', comes next.")
+    episode.choose("[3, 0, 1]")
+    answer = position_of(episode)
+    assert (answer.viewer, answer.turn, answer.actions[0]) == ("opponent", 2, "agree")
+    assert "you get [3, 0, 0], which is worth 6 to you" in answer.describe()
+    assert answer.payoff_range == (0.0, 10.0)
+    assert answer.after("agree").payoff() == 6.0
+    episode.choose("agree")
+    assert episode.returns() == {"player": 7.0, "opponent": 6.0}
+    facts = episode.facts()
+    assert (facts["agreed"], facts["deal"], facts["turns"]) == (True, "[0, 2, 1]", 2)
+    assert (facts["share of player"], facts["pareto optimal"]) == (0.7, True)
+    assert [event.detail for event in episode._known.events] == ["proposal", "utterance", ""]
+    assert [event.stage for event in episode._known.events] == ["turn 1", "turn 1", "turn 2"]
+
+
+def test_nobody_gets_anything_without_an_agreement() -> None:
+    """After the last turn; the last to speak could still agree."""
+    world = negotiation(turns=4)
+    episode = world.start(3)
+    moves = list(moves_of(episode, lambda move: move.position.fallback))
+    assert len(moves) == 8
+    assert episode.returns() == {"player": 0.0, "opponent": 0.0}
+    facts = episode.facts()
+    assert (facts["agreed"], facts["deal"], facts["pareto optimal"]) == (False, None, False)
+
+
+def test_the_comparison_is_that_of_every_split() -> None:
+    """Pareto optimality and the Nash bargaining solution, by their definitions."""
+    random = np.random.default_rng(0)
+    for seed in range(40):
+        drawn = negotiation().draw(seed)
+        (first, second), pool = drawn.values, drawn.pool
+        pairs = [
+            (worth((a, b, c), first), worth((pool[0] - a, pool[1] - b, pool[2] - c), second))
+            for a, b, c in product(*(range(n + 1) for n in pool))
+        ]
+        x, y = pairs[int(random.integers(len(pairs)))]
+        found = compare(pool, first, second, float(x), float(y))
+        better = [(u, v) for u, v in pairs if u >= x and v >= y and (u > x or v > y)]
+        assert found.is_pareto_optimal == (not better)
+        best = max(u * v for u, v in pairs)
+        total = worth(pool, first)
+        expected = min(hypot(u - x, v - y) for u, v in pairs if u * v == best) / total
+        assert found.nash_distance == pytest.approx(expected)
+
+
+def test_what_a_player_is_asked_tells_own_values_alone() -> None:
+    """The pool, the turn and the last proposal as well; nothing of the other's values."""
+    world = negotiation()
+    for seed in range(20):
+        plain = world.draw(seed)
+        changed = Instance(plain.pool, (plain.values[0], (1, 1, 1)), plain.turns)
+        texts = []
+        for instance in (plain, changed):
+            episode = NegotiationEpisode(
+                instance, NegotiationSettings(turns=None), seed=seed, mirrored=False, history=None
+            )
+            told = [
+                (move.question, move.position, move.position.describe())
+                for move in moves_of(episode, at_random(seed, cautious=1.0))
+                if move.player == "player"
+            ]
+            texts.append(told)
+        assert texts[0] == texts[1]
+        assert str(plain.pool[0]) in texts[0][0][2]
+
+
+def test_splits_are_in_order() -> None:
+    """From nothing to the whole pool."""
+    splits = list_splits((1, 0, 2))
+    assert splits == ((0, 0, 0), (0, 0, 1), (0, 0, 2), (1, 0, 0), (1, 0, 1), (1, 0, 2))

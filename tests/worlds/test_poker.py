@@ -1,0 +1,317 @@
+"""Hold'em, Kuhn and Leduc poker as worlds, held against OpenSpiel."""
+
+from __future__ import annotations
+
+import sys
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.world import CHANCE, Move
+from dqa_simulators.games import openspiel
+from dqa_simulators.games.betting import PLAYERS, begin
+from dqa_simulators.games.poker import PokerPosition
+from dqa_simulators.games.table import PokerEpisode, PokerWorld
+from dqa_simulators.holdem.hands import DECK, strength
+from dqa_simulators.holdem.position import RULES, HoldemPosition
+from tests.worlds.playing import at_random, make_world, moves_of
+
+GAMES = {"holdem": 800, "kuhn": 100, "leduc": 500}
+
+
+def poker(name: str, **settings: Any) -> PokerWorld:
+    """Return a world of poker."""
+    world = make_world(name, **settings)
+    assert isinstance(world, PokerWorld)
+    return world
+
+
+def play(world: PokerWorld, seed: int, *, mirrored: bool = False) -> PokerEpisode:
+    """Play a game at random, and return its end."""
+    episode = world.start(seed, mirrored=mirrored)
+    for _ in moves_of(episode, at_random(seed, cautious=0.7)):
+        pass
+    return episode
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_legal_actions_turns_and_chips_are_the_referees(name: str) -> None:
+    """Over random games; and every game ends in both at once."""
+    world = poker(name)
+    for seed in range(GAMES[name]):
+        episode = world.start(seed)
+        codes, state = episode._poker.codes, episode._state
+        choose = at_random(seed, cautious=0.8)
+        while (move := episode.next_move()) is not None:
+            position = move.position
+            assert isinstance(position, PokerPosition)
+            assert not state.is_chance_node()
+            assert PLAYERS[state.current_player()] == move.player == position.mover
+            legal = sorted(codes[str(action)] for action in position.actions)
+            assert legal == state.legal_actions()
+            if name == "holdem":
+                assert position.bets == spent(state)
+            episode.choose(choose(move))
+        assert state.is_terminal()
+        returns = episode.returns()
+        assert sum(returns.values()) == 0
+        for viewer in PLAYERS:
+            end = episode._position(viewer)
+            assert end.node == "terminal"
+            known = end.payoff()
+            assert known == (returns[viewer] if episode.facts()["folded"] else None)
+
+
+def spent(state: Any) -> tuple[int, int]:
+    """Return the chips that OpenSpiel says both have put in."""
+    line = next(line for line in str(state).splitlines() if line.startswith("Spent"))
+    first, second = (int(part.split(":")[1]) for part in line[8:-3].split("  "))
+    return first, second
+
+
+def test_the_better_hand_takes_the_pot() -> None:
+    """Ours and OpenSpiel's evaluator agree on who wins and on ties."""
+    world, ties = poker("holdem"), 0
+    for seed in range(600):
+        episode = world.start(seed)
+        for _ in moves_of(episode, lambda move: move.position.actions[-2]):
+            pass
+        deal = world.deal(seed)
+        first, second = (strength((*hand, *deal.board)) for hand in deal.hands)
+        assert np.sign(episode.returns()["player"]) == np.sign(first - second)
+        ties += first == second
+    assert ties
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_mirrored_games_of_one_deterministic_player_net_zero(name: str) -> None:
+    """Exactly, on each deal, however it chooses by what it sees: folds and blinds included."""
+    world = poker(name)
+    seen = set()
+    for seed in range(GAMES[name]):
+        total = 0.0
+        for mirrored in (False, True):
+            episode = world.start(seed, mirrored=mirrored)
+            for _ in moves_of(episode, by_what_it_sees):
+                pass
+            total += episode.returns()["player"]
+            seen.add((episode.facts()["folded"], np.sign(episode.returns()["player"])))
+        assert total == 0.0
+    assert {folded for folded, _ in seen} == {None, "player", "opponent"}
+
+
+def by_what_it_sees(move: Move) -> str:
+    """Choose by cards, board, stage and bets, as a hash mixes them; names tell it nothing."""
+    position = move.position
+    assert isinstance(position, PokerPosition)
+    known = (position.hole, position.board, position.stage, position.raises, position.betting.bets)
+    mixed = blake2b(repr(known).encode(), digest_size=8).digest()
+    actions = position.actions
+    place = int.from_bytes(mixed) % (4 * len(actions))
+    return str(actions[place % len(actions)] if place else position.fallback)
+
+
+def test_the_mirror_swaps_places_and_nothing_else() -> None:
+    """Cards stay with their seats, so each player has the other's; the board is the same."""
+    world = poker("holdem")
+    for seed in range(20):
+        one, other = world.start(seed), world.start(seed, mirrored=True)
+        assert one._deal == other._deal
+        first, second = one.next_move(), other.next_move()
+        assert first is not None
+        assert second is not None
+        assert (first.player, second.player) == ("opponent", "player")
+        assert isinstance(first.position, PokerPosition)
+        assert isinstance(second.position, PokerPosition)
+        assert first.position.hole == second.position.hole
+        assert (first.position.bets, second.position.bets) == ((2, 1), (1, 2))
+        assert first.question.id != second.question.id
+        assert "You have the small blind" in first.question.text
+        assert "You have the small blind" in second.question.text
+
+
+def test_after_the_last_raise_nobody_is_offered_another() -> None:
+    """And what is said reads well for one chip as for many."""
+    position = HoldemPosition("player", (50, 51), (), begin(RULES))
+    assert "Chips in the pot: 3, 2 of them put in by you." in position.describe()
+    for left in range(RULES.most_raises, 0, -1):
+        assert f" Raises left in this round: {left}. " in position.describe()
+        position = position.after("raise")
+    assert "raise" not in position.actions
+    assert " Nobody can raise any more in this round. " in position.describe()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_seed_gives_the_same_game(name: str) -> None:
+    """Whatever the players do, and whichever world it is made by."""
+    for seed in range(20):
+        assert poker(name).deal(seed) == poker(name).deal(seed)
+        one, other = play(poker(name), seed), play(poker(name), seed)
+        assert one.facts() == other.facts()
+        assert one.returns() == other.returns()
+    assert poker(name).deal(1) != poker(name).deal(2) or name == "kuhn"
+    with pytest.raises(UsageError, match="0 or more, not -1"):
+        poker(name).start(-1)
+
+
+def test_a_position_follows_the_bets() -> None:
+    """What `after` says of an action is what the next player finds, but for their own cards."""
+    world = poker("holdem")
+    compared = 0
+    for seed in range(150):
+        choose = at_random(seed, cautious=0.8)
+        episode = world.start(seed, mirrored=seed % 2 == 1)
+        while (move := episode.next_move()) is not None:
+            position, chosen = move.position, choose(move)
+            assert isinstance(position, PokerPosition)
+            following = {action: position.after(action) for action in position.actions}
+            assert len({one.key for one in following.values()}) == len(following)
+            assert {one.viewer for one in following.values()} == {move.player}
+            expected = following[str(chosen)]
+            episode.choose(chosen)
+            found = episode._position(move.player)
+            if expected.node == "chance":
+                expected = expected.dealt(found.board[len(position.board) :])
+            assert expected == found
+            compared += 1
+        episode.close()
+    assert compared > 600
+
+
+def test_ends_of_looking_ahead() -> None:
+    """A fold is known, a showdown is not, and new cards come by chance."""
+    world = poker("holdem")
+    move = world.start(0).next_move()
+    assert move is not None
+    start = move.position
+    assert isinstance(start, PokerPosition)
+    assert (start.node, start.mover, start.fallback) == ("decision", "opponent", "fold")
+    folded = start.after("fold")
+    assert (folded.node, folded.mover, folded.actions) == ("terminal", None, ())
+    assert folded.payoff() == -1.0
+    option = start.after("call")
+    assert (option.mover, option.actions, option.fallback) == (
+        "player",
+        ("check", "raise"),
+        "check",
+    )
+    flop = option.after("check")
+    assert (flop.node, flop.mover, flop.actions, flop.payoff()) == ("chance", None, (), None)
+    assert start.after("raise").after("fold").payoff() == 2.0
+    with pytest.raises(UsageError, match="'check' is not legal here: fold or call or raise is"):
+        start.after("check")
+    with pytest.raises(UsageError, match="not legal here: nothing is"):
+        flop.after("call")
+    for cards in ((*start.hole[:1], 0, 1), (5, 6), (7, 7, 8)):
+        with pytest.raises(UsageError, match="cannot be dealt here"):
+            flop.dealt(cards)
+    with pytest.raises(UsageError, match="No cards are dealt"):
+        start.betting.next_round()
+    river = flop
+    free = [card for card in range(52) if card not in start.hole]
+    for stage, count in enumerate((3, 1, 1)):
+        river = (
+            river.dealt(tuple(free[5 * stage : 5 * stage + count])).after("check").after("check")
+        )
+    assert (river.node, river.payoff(), river.stage) == ("terminal", None, 3)
+    assert river.payoff_range == (-50.0, 50.0)
+
+
+def test_raises_are_counted_by_round() -> None:
+    """Four in one, as by the paper; 50 chips at most."""
+    move = poker("holdem").start(0).next_move()
+    assert move is not None
+    position = move.position
+    assert isinstance(position, PokerPosition)
+    for number in range(4):
+        assert position.raises == number
+        position = position.after("raise")
+    assert position.actions == ("fold", "call")
+    assert position.bets == (10, 8)
+
+
+def test_what_a_player_is_asked_tells_what_it_may_know() -> None:
+    """Own cards, board, pot, bets and what happened; never the other's cards."""
+    world = poker("holdem")
+    for seed in range(60):
+        episode = world.start(seed)
+        for move in moves_of(episode, at_random(seed, cautious=0.9)):
+            position = move.position
+            assert isinstance(position, PokerPosition)
+            told = f"{move.question.text} {position.describe()} {position.events}"
+            seat = PLAYERS.index(move.player)
+            own, other = episode._deal.hands[seat], episode._deal.hands[1 - seat]
+            later = episode._deal.board[len(position.board) :]
+            assert all(DECK[card] in told for card in (*own, *position.board))
+            assert not any(DECK[card] in told for card in (*other, *later))
+            assert f"Chips in the pot: {sum(position.bets)}" in told
+            assert position.describe().endswith("It is your turn.")
+            for action in position.actions:
+                after = position.after(action)
+                if after.mover not in {None, move.player}:
+                    assert f"It is the turn of '{after.mover}'." in after.describe()
+            assert move.question.candidates == position.actions
+            assert move.question.target["player"] == move.player
+
+
+def test_facts_tell_of_cards_and_folds() -> None:
+    """For the record of whoever runs the game, at its end alone."""
+    world = poker("holdem")
+    ends = [play(world, seed).facts() for seed in range(80)]
+    assert {end["folded"] for end in ends} == {None, "player", "opponent"}
+    for seed, end in enumerate(ends):
+        deal = world.deal(seed)
+        shown = len(str(end["board"]).split())
+        assert end["board"] == " ".join(DECK[card] for card in deal.board[:shown])
+        assert end["hand of player"] == " ".join(DECK[card] for card in deal.hands[0])
+        assert (end["category of opponent"] is None) == (shown == 0)
+        assert shown == 5 or end["folded"]
+    with pytest.raises(UsageError, match="has not ended"):
+        world.start(0).facts()
+
+
+def test_an_action_that_is_none_is_refused() -> None:
+    """So is one after the end, and a history that is not kept."""
+    episode = poker("kuhn").start(4)
+    with pytest.raises(UsageError, match="'fold' is no candidate of kuhn/8-1: choose one of check"):
+        episode.choose("fold")
+    with pytest.raises(UsageError, match="Game 8 has not ended"):
+        episode.returns()
+    move = episode.next_move()
+    assert move is not None
+    with pytest.raises(UsageError, match="without a history"):
+        _ = move.database
+    episode.choose("raise")
+    episode.choose("fold")
+    assert episode.next_move() is None
+    assert episode.returns() == {"player": 1.0, "opponent": -1.0}
+    with pytest.raises(UsageError, match="Game 8 has ended"):
+        episode.choose("check")
+    episode.close()
+
+
+def test_without_openspiel_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Positions are read without it, games are not played."""
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    openspiel.load_game.cache_clear()
+    with pytest.raises(MissingKeyError, match=r"pip install .*games"):
+        poker("kuhn").start(0)
+    monkeypatch.undo()
+    openspiel.load_game.cache_clear()
+
+
+def test_chance_deals_the_public_cards() -> None:
+    """Three, one and one, as events of their own."""
+    episode = poker("holdem").start(5)
+    for _ in moves_of(episode, lambda move: move.position.actions[-2]):
+        pass
+    dealt = [event for event in episode._events if event.actor == CHANCE]
+    assert [(event.stage, len(event.detail.split())) for event in dealt] == [
+        ("flop", 3),
+        ("turn", 1),
+        ("river", 1),
+    ]
+    assert [event.number for event in episode._events] == list(range(1, len(episode._events) + 1))

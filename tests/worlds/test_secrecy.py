@@ -1,0 +1,257 @@
+"""No statement of a player gives what another one alone knows.
+
+Hidden cards and values are planted as texts that are found wherever they turn up; and what a
+statement gives has to be what it gives over a database that has the player's own rows alone, so
+nothing is told by counts, order or conditions, either.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dqa.core.database import Database, Limits
+from dqa.core.errors import QueryError
+from dqa.core.world import Move
+from dqa.guard.policy import Policy
+from dqa.worlds import history as histories
+from dqa.worlds import reading as readings
+from dqa.worlds.history import Game, History
+from tests.worlds.playing import at_random, make_world, moves_of
+
+STATEMENTS = (
+    "SELECT * FROM hidden",
+    "SELECT value FROM hidden WHERE player <> '{me}'",
+    "SELECT h.value, e.action FROM hidden h JOIN events e ON e.game = h.game",
+    "SELECT COUNT(*), MIN(value), MAX(value), GROUP_CONCAT(value) FROM hidden",
+    "SELECT (SELECT MAX(value) FROM hidden WHERE player = '{other}') AS best",
+    "SELECT action FROM events UNION SELECT value FROM hidden",
+    "SELECT value FROM hidden EXCEPT SELECT action FROM events",
+    "WITH everything AS (SELECT * FROM hidden) SELECT player, COUNT(*) FROM everything GROUP BY 1",
+    "WITH hidden AS (SELECT * FROM main.hidden) SELECT * FROM hidden",
+    "SELECT COUNT(*) FROM hidden WHERE value LIKE 'secret%{other}%'",
+    "SELECT 1 FROM games WHERE EXISTS (SELECT 1 FROM hidden WHERE player = '{other}')",
+    "SELECT CASE WHEN (SELECT value FROM hidden WHERE player = '{other}') > 'a' THEN 1 ELSE 0 END",
+    "SELECT a.value, b.value FROM hidden a, hidden b WHERE a.player <> b.player",
+    "SELECT name FROM hidden ORDER BY CASE WHEN player = '{me}' THEN value ELSE name END",
+    "SELECT value, ROW_NUMBER() OVER (ORDER BY value) FROM hidden",
+    "SELECT * FROM (SELECT HEX(value) FROM hidden) AS inside",
+    "SELECT h.value FROM events e LEFT JOIN hidden h ON h.player <> e.actor",
+    "SELECT SUM(LENGTH(value)), COUNT(DISTINCT player), COUNT(DISTINCT game) FROM hidden",
+    'SELECT "value" FROM "hidden" WHERE "game" <> {game}',
+    "SELECT * FROM main.hidden",
+    "SELECT * FROM HIDDEN WHERE rowid > 0",
+    "SELECT value FROM hidden WHERE game IN (SELECT game - 1 FROM games)",
+    "SELECT * FROM games",
+    "SELECT COUNT(*) FROM games WHERE seed >= 0",
+    "SELECT MAX(seed), AVG(seed + 1) FROM games",
+    "SELECT game FROM games ORDER BY seed LIMIT 1",
+    "SELECT * FROM events WHERE game <> {game} OR 1 = 1",
+    "SELECT COUNT(*) FROM events",
+    "SELECT * FROM outcomes",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i % 3 + 1 FROM n) SELECT * FROM n, hidden",
+    "SELECT name, sql FROM sqlite_master",
+    "SELECT * FROM sqlite_schema JOIN hidden",
+    "SELECT * FROM pragma_table_info('hidden')",
+    "CREATE TEMP VIEW seen AS SELECT * FROM hidden",
+    "INSERT INTO events SELECT game, 99, value, player, name, value FROM hidden",
+    "ATTACH DATABASE '{file}' AS other",
+    "SELECT value FROM hidden; SELECT value FROM hidden WHERE player = '{other}'",
+)
+
+
+ALL = Limits(rows=100_000, bytes=10_000_000)
+REFUSED = {
+    statement
+    for statement in STATEMENTS
+    if any(
+        word in statement
+        for word in ("WITH hidden", "sqlite_", "pragma", "CREATE", "INSERT", "ATTACH")
+    )
+    or "; " in statement
+    or "rowid" in statement
+}
+"""What the guard lets nobody ask."""
+
+
+class Planting(History):
+    """A history whose hidden values are texts that are found wherever they turn up."""
+
+    def begin(self, game: Game) -> None:
+        """Write the planted values in place of those that were drawn."""
+        planted = {
+            player: {name: secret(game.number, player, value) for name, value in known.items()}
+            for player, known in game.hidden.items()
+        }
+        super().begin(replace(game, hidden=planted))
+
+
+def secret(game: int, player: str, value: str = "") -> str:
+    """Return a planted value, or with what every one of a game and player begins."""
+    return f"secret {game} {player} {value}"
+
+
+@dataclass
+class Audit:
+    """What was asked at every move, and what came back that should not have.
+
+    Attributes
+    ----------
+    file
+        The history.
+    leaks
+        Statements that told what they must not, with what they told.
+    answered, refused
+        How often each statement gave rows, and how often it was refused.
+    """
+
+    file: Path
+    leaks: list[tuple[str, object]] = field(default_factory=list)
+    answered: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._oracle = sqlite3.connect(self.file, isolation_level=None)
+        self._oracle.execute("CREATE TEMP TABLE me AS SELECT 0 AS game, '' AS player")
+        for table, columns in {
+            "games": "game, world, NULL AS seed, mirrored, settings",
+            "events": "*",
+            "outcomes": "*",
+            "hidden": "*",
+        }.items():
+            own = " AND player = (SELECT player FROM me)" if table == "hidden" else ""
+            self._oracle.execute(
+                f"CREATE TEMP VIEW {table} AS SELECT {columns} FROM main.{table} "
+                f"WHERE game = (SELECT game FROM me){own}"
+            )
+
+    def ask(self, move: Move, template: str) -> None:
+        """Ask a statement through a move's database."""
+        game, me = int(move.question.target["game"]), move.player
+        other = "opponent" if me == "player" else "player"
+        statement = template.format(me=me, other=other, game=game, file=self.file)
+        try:
+            rows = move.database.query(statement, ALL).rows
+        except QueryError:
+            self.refused[template] += 1
+            return
+        self.answered[template] += 1
+        told = [str(cell) for row in rows for cell in row]
+        if any("secret" in cell.replace(secret(game, me), "") for cell in told):
+            self.leaks.append((statement, rows))
+        elif "main." not in template and "sqlite_" not in template and "rowid" not in template:
+            self._oracle.execute("UPDATE me SET game = ?, player = ?", (game, me))
+            expected = self._oracle.execute(statement).fetchall()
+            if _sorted(rows) != _sorted(expected):
+                self.leaks.append((statement, rows))
+
+    def close(self) -> None:
+        """Close the history."""
+        self._oracle.close()
+
+
+def _sorted(rows: Sequence[Sequence[object]]) -> list[str]:
+    return sorted(str(tuple(row)) for row in rows)
+
+
+def audit_games(audit: Audit, history: History, name: str, games: int, statements: int = 4) -> int:
+    """Play long games, and ask one of some statements at each of their moves; return how many."""
+    world = make_world(name, history, **({"turns": 25} if name == "negotiation" else {}))
+    asked = 0
+    for seed in range(games):
+        random = np.random.default_rng(seed)
+        chosen = [STATEMENTS[place] for place in random.permutation(len(STATEMENTS))[:statements]]
+        episode = world.start(seed, mirrored=seed % 2 == 1)
+        for move in moves_of(episode, boldly(seed)):
+            audit.ask(move, chosen[asked % statements])
+            asked += 1
+    return asked
+
+
+def boldly(seed: int) -> Callable[[Move], Any]:
+    """Raise where that can be done and neither fold nor agree, so that games are long."""
+    random_choice = at_random(seed, cautious=1.0)
+
+    def choose(move: Move) -> Any:
+        return "raise" if "raise" in move.position.actions else random_choice(move)
+
+    return choose
+
+
+@pytest.mark.slow
+def test_nothing_hidden_is_found_in_ten_thousand_moves(tmp_path: Path) -> None:
+    """Of both worlds, each through its own database; a few of them in worker processes."""
+    file = tmp_path / "games.sqlite"
+    here, elsewhere = Planting(str(file), isolation="none"), Planting(str(file), first=10**6)
+    audit = Audit(file)  # both have made its tables
+    asked = 0
+    for first, (name, games) in enumerate((("holdem", 60), ("negotiation", 180))):
+        asked += audit_games(audit, elsewhere.numbered_from((first + 7) * 10**6), name, 2)
+        asked += audit_games(audit, here.numbered_from(first * 10**6), name, games)
+    audit.close()
+    assert asked >= 10_000, asked
+    assert not audit.leaks, audit.leaks[:5]
+    assert {*audit.answered, *audit.refused} == set(STATEMENTS)
+    assert {statement for statement in STATEMENTS if not audit.answered[statement]} == REFUSED
+
+
+FILTERS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
+    "all": lambda shown: {},
+    "the player": lambda shown: {**shown, "hidden": shown["hidden"].partition(" AND ")[0]},
+    "the game": lambda shown: {**shown, "hidden": shown["hidden"].partition(" AND ")[2]},
+    "the events": lambda shown: {k: v for k, v in shown.items() if k != "events"},
+}
+
+
+@pytest.mark.parametrize("removed", [*FILTERS, "the seed"])
+def test_it_is_found_without_a_row_filter(
+    removed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above fails where any part of what protects is taken away."""
+
+    def without_masks(**given: Any) -> Policy:
+        return Policy(**{**given, "masks": {}})
+
+    shown = histories._rows_shown
+    if removed == "the seed":
+        monkeypatch.setattr(readings, "Policy", without_masks)
+    else:
+        weaker = FILTERS[removed]
+        monkeypatch.setattr(histories, "_rows_shown", lambda *of: weaker(shown(*of)))
+    file = tmp_path / "games.sqlite"
+    audit = Audit(_made(file))
+    audit_games(audit, Planting(str(file), isolation="none"), "holdem", 8, len(STATEMENTS))
+    audit.close()
+    assert audit.leaks
+
+
+def _made(file: Path) -> Path:
+    History(str(file)).close()
+    return file
+
+
+def test_other_tables_of_the_database_are_not_read(tmp_path: Path) -> None:
+    """Where a user's file has more than the history."""
+    file = tmp_path / "games.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE payroll AS SELECT 'Ann' AS name, 100 AS pay")
+    connection.close()
+    history = History(str(file), isolation="none")
+    database: Database = history.open_for(0, "player")
+    with pytest.raises(QueryError):
+        database.query("SELECT * FROM payroll")
+    assert {table.name for table in database.schema().tables} == {
+        "events",
+        "games",
+        "hidden",
+        "outcomes",
+    }
+    database.close()
+    history.close()

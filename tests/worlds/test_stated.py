@@ -1,0 +1,222 @@
+"""A user's own table of events: a question is a move, without any Python."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.database import Database
+from dqa.core.errors import DataError, ParseError, UsageError
+from dqa.core.question import Question
+from dqa.core.world import GameEvent
+from dqa.scenarios import catalogue, register
+from dqa.scenarios.reading import read_scenario
+from dqa.worlds.base import find_position, is_move
+
+TALKS = """
+CREATE TABLE talk (deal INTEGER, number INTEGER, side TEXT, act TEXT, price REAL);
+INSERT INTO talk VALUES
+  (2, 1, 'us', 'ask', NULL), (2, 2, 'supplier', 'offer', 90.0), (2, 3, 'us', 'wait', NULL),
+  (2, 4, 'supplier', 'refuse', 95.5), (3, 1, 'us', 'ask', NULL), (4, 1, 'bank', 'call', NULL),
+  (5, 1, 'us', NULL, NULL);
+"""
+DOCUMENT = """name = "deals"
+
+[candidates]
+noun = "act"
+sql = "SELECT DISTINCT act FROM talk WHERE side = 'us' AND act IS NOT NULL ORDER BY act"
+
+[outcomes]
+unit = "price"
+goal = "minimise"
+source = "query"
+
+[parameters.deal]
+type = "integer"
+
+[events]
+sql = "SELECT side, act, price FROM talk WHERE deal = $deal ORDER BY number"
+player = "us"
+opponent = "supplier"
+hidden = [{ name = "need", description = "how much it needs the deal", states = ["low", "high"] }]
+
+[[tables]]
+name = "talk"
+key = ["deal", "number"]
+columns = [
+  { name = "deal", type = "integer" },
+  { name = "number", type = "integer" },
+  { name = "side", type = "text" },
+  { name = "act", type = "text" },
+  { name = "price", type = "float" },
+]
+"""
+OUTCOMES = """SELECT act, AVG(price) FROM (
+  SELECT a.act, b.price FROM talk a JOIN talk b ON b.deal = a.deal AND b.number = a.number + 1
+) AS answered
+WHERE act IN ($candidates) GROUP BY act;
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget, after each test, what it registered."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+
+
+def written(folder: Path, document: str = DOCUMENT) -> Path:
+    """The scenario's folder."""
+    folder.mkdir()
+    files = {
+        "scenario.toml": document,
+        "rules.md": "1. The price of a deal is what the supplier says last.\n",
+        "question.txt": "What do you do next in deal $deal?\n\nAnswer with one act.\n",
+        "outcomes.sql": OUTCOMES,
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Path:
+    """What was said in some deals."""
+    file = tmp_path / "talks.db"
+    with closing(sqlite3.connect(file)) as made:
+        made.executescript(TALKS)
+    return file
+
+
+def move(deal: int) -> Question:
+    """A question about a deal."""
+    return Question(
+        "deals", "1", "What next?", "", target={"deal": str(deal)}, candidates=("ask", "wait")
+    )
+
+
+@contextmanager
+def opened(talks: Path) -> Iterator[Database]:
+    """The database, behind the guard."""
+    with closing(dqa.open_database(str(talks))) as database:
+        yield database
+
+
+def test_events_make_a_position(talks: Path, tmp_path: Path) -> None:
+    """Both sides act in turn, by what candidates and the history hold."""
+    register(written(tmp_path / "deals"))
+    assert is_move(move(2))
+    with opened(talks) as database:
+        position = find_position(move(2), database)
+    assert position.events[1] == GameEvent(2, "event 2", "opponent", "offer", "90.0")
+    assert [one.actor for one in position.events] == ["player", "opponent"] * 2
+    assert (position.mover, position.actions) == ("player", ("ask", "wait"))
+    whose = "deal: 2. You are 'us', here called player; 'supplier' is the opponent."
+    assert position.describe() == whose
+    (need,) = position.hidden
+    assert (need.player, need.name, need.states) == ("opponent", "need", ("low", "high"))
+    theirs = position.after("wait")
+    assert (theirs.mover, theirs.actions) == ("opponent", ("offer", "refuse"))
+    again = theirs.after("refuse")
+    assert (again.mover, again.payoff(), again.events[-1].action) == ("player", None, "refuse")
+    assert again.key == position.after("wait").after("refuse").key != position.key
+    with pytest.raises(UsageError, match="nothing that opponent can do"):
+        theirs.after("ask")
+
+
+@pytest.mark.parametrize(
+    ("deal", "words"),
+    [
+        (3, "'supplier' did nothing so far, .*replies = "),
+        (4, "Row 1 of the events .* has no action of 'us' or 'supplier'"),
+        (5, "Row 1 of the events .* has no action"),
+    ],
+)
+def test_a_history_that_cannot_be_read_is_told(
+    talks: Path, tmp_path: Path, deal: int, words: str
+) -> None:
+    """The row, and what to write where."""
+    register(written(tmp_path / "deals"))
+    with opened(talks) as database, pytest.raises(DataError, match=words):
+        find_position(move(deal), database)
+
+
+NUMBERED = DOCUMENT.replace("SELECT side, act, price", "SELECT side, number AS Number, act, price")
+
+
+def test_numbered_events_are_the_same_events(talks: Path, tmp_path: Path) -> None:
+    """The number is none of what was done; without one, nothing notices a gap."""
+    register(written(tmp_path / "deals", NUMBERED))
+    with opened(talks) as database:
+        position = find_position(move(2), database)
+    assert position.events[1] == GameEvent(2, "event 2", "opponent", "offer", "90.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("DELETE FROM talk WHERE number = 2", "event 2 is missing; .* the number 3"),
+        ("DELETE FROM talk WHERE number = 1", "event 1 is missing; .* the number 2"),
+        ("UPDATE talk SET number = 2 WHERE number = 3", "event 2 is there twice"),
+        ("UPDATE talk SET number = NULL WHERE number = 4", "row 1 has no number"),
+        ("UPDATE talk SET number = 2.5 WHERE number = 3", "event 3 is missing; .* number 2.5"),
+    ],
+)
+def test_a_gap_in_numbered_events_names_the_event(
+    talks: Path, tmp_path: Path, change: str, words: str
+) -> None:
+    """Missing, twice, or no place at all; unnumbered, the same rows are read."""
+    with closing(sqlite3.connect(talks)) as made, made:
+        made.execute(change)
+    register(written(tmp_path / "deals", NUMBERED))
+    with opened(talks) as database, pytest.raises(DataError, match=words):
+        find_position(move(2), database)
+    (tmp_path / "deals" / "scenario.toml").write_text(DOCUMENT, "utf-8")
+    register(tmp_path / "deals")
+    with opened(talks) as database:
+        assert find_position(move(2), database).events
+
+
+def test_numbered_events_out_of_order_are_refused(talks: Path, tmp_path: Path) -> None:
+    """With what to write."""
+    backwards = NUMBERED.replace("ORDER BY number", "ORDER BY number DESC")
+    register(written(tmp_path / "deals", backwards))
+    told = "event 1 comes after event 4: order the statement by number"
+    with opened(talks) as database, pytest.raises(DataError, match=told):
+        find_position(move(2), database)
+
+
+def test_replies_can_be_listed(talks: Path, tmp_path: Path) -> None:
+    """Where the other side has done nothing yet."""
+    listed = DOCUMENT.replace('opponent = "supplier"', 'opponent = "supplier"\nreplies = ["yes"]')
+    register(written(tmp_path / "deals", listed))
+    with opened(talks) as database:
+        assert find_position(move(3), database).after("ask").actions == ("yes",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('opponent = "supplier"', 'opponent = "us"', "they are two sides"),
+        ('sql = "SELECT side', 'cipher = "SELECT side', "cipher"),
+        ('states = ["low", "high"]', 'states = ["low"]', "states"),
+    ],
+)
+def test_a_folder_with_odd_events_is_refused(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    """By field."""
+    with pytest.raises(ParseError, match=words):
+        read_scenario(written(tmp_path / "deals", DOCUMENT.replace(old, new)))
+
+
+def test_a_question_of_no_world_is_no_move(talks: Path) -> None:
+    """And nothing can be looked up for it."""
+    other = Question("custom", "1", "Which?", "", candidates=("a", "b"))
+    assert not is_move(other)
+    with opened(talks) as database, pytest.raises(UsageError, match="is no move"):
+        find_position(other, database)

@@ -1,0 +1,49 @@
+"""docs/worlds.md as written: its code plays, and its statement answers."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
+
+PAGE = (Path(__file__).parents[2] / "docs" / "worlds.md").read_text(encoding="utf-8")
+
+
+def test_the_documented_game_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To its end, into a file."""
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(compile(code, "worlds.md", "exec"), {})  # noqa: S102
+    assert "'category of player'" in capsys.readouterr().out
+    assert (tmp_path / "games.sqlite").is_file()
+
+
+def test_the_documented_statement_answers(tmp_path: Path) -> None:
+    """Over games of every world."""
+    history = open_history(tmp_path)
+    for place, name in enumerate(WORLDS):
+        world = make_world(name, history.numbered_from(100 * place))
+        for seed in range(4):
+            for _ in moves_of(world.start(seed), at_random(seed, cautious=0.7)):
+                pass
+    (statement,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        rows = connection.execute(statement).fetchall()
+    connection.close()
+    history.close()
+    assert {row[0] for row in rows} >= {"pre-flop", "bets", "first", "turn 1"}
+
+
+def test_every_world_is_documented() -> None:
+    """With each of its settings."""
+    for name in WORLDS:
+        (line,) = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.MULTILINE)
+        for setting in plugins.world(name).settings.model_fields:
+            assert f"`{setting}`" in line

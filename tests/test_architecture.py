@@ -21,6 +21,7 @@ PACKAGES: Mapping[str, Path] = {
     "dqa": ROOT / "dqa",
     "dqa_planrag": ROOT / "planrag" / "dqa_planrag",
     "dqa_bidder": ROOT / "bidder" / "dqa_bidder",
+    "dqa_ldm2": ROOT / "ldm2" / "dqa_ldm2",
     "dqa_dellma": ROOT / "dellma" / "dqa_dellma",
     "dqa_simulators": ROOT / "simulators" / "dqa_simulators",
 }
@@ -56,7 +57,9 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "dqa_planrag": GENERAL - {"evaluation", "report"},
     "dqa_dellma": GENERAL,
     "dqa_bidder": GENERAL,
+    "dqa_ldm2": GENERAL,
     "dqa_dellma.commands": GENERAL | {"api", "cli", "dqa_dellma"},
+    "dqa_ldm2.commands": GENERAL | {"api", "cli", "dqa_ldm2"},
     "dqa_simulators": {"core", "loaders", "models", "plugins", "scenarios", "worlds"},
 }
 """By room, the others that it may import when it runs. What only type checkers see is no import.
@@ -235,7 +238,7 @@ def test_nothing_in_the_core_names_a_method_a_scenario_or_a_simulator() -> None:
 
 def test_methods_do_not_name_each_other() -> None:
     """Nor does one know a scenario: what differs there, its folder says."""
-    methods = ("dqa_planrag", "dqa_dellma", "dqa_bidder")
+    methods = ("dqa_planrag", "dqa_dellma", "dqa_bidder", "dqa_ldm2")
     for module in modules():
         mine = module.room.partition(".")[0]
         if mine in methods:

@@ -35,7 +35,7 @@ def test_the_wheel_holds_packages_of_our_own_names_alone(wheel: Path) -> None:
     """Nothing that could shadow, or be shadowed by, a user's module."""
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"dqa", "dqa_bidder", "dqa_dellma", "dqa_planrag", "dqa_simulators"}
+    assert tops == {"dqa", "dqa_bidder", "dqa_dellma", "dqa_ldm2", "dqa_planrag", "dqa_simulators"}
     for data in ("dqa/schemas/locating/scenario.toml", "dqa_planrag/prompts/react.md"):
         assert data in names
 

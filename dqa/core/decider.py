@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.question import AnswerForm, Question
+from dqa.core.trajectories import Trajectory
 from dqa.core.truth import Truth
 
 
@@ -40,6 +41,38 @@ class Decider(ABC):
         An evaluation asks this before it begins. By default every question can be decided.
         """
         del question
+
+
+class EpisodeDecider(Decider):
+    """Plays an episode several times before one playing of it counts.
+
+    Only where an episode can be played again from its start is this asked for; elsewhere `decide`
+    decides each move by itself.
+
+    Attributes
+    ----------
+    attempts
+        How often it plays an episode at most.
+    """
+
+    attempts: int = 1
+
+    @abstractmethod
+    def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
+        """Return who plays next; None where no further attempt is wanted.
+
+        Parameters
+        ----------
+        earlier
+            The attempts so far, each with its reward; the first one has none before it.
+        """
+
+    @abstractmethod
+    def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
+        """Return which attempt counts: a decision whose choice is its number, from 1.
+
+        What that costs, and how it came about, is in the decision like in any other.
+        """
 
 
 class UpperBound(Decider):

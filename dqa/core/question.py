@@ -50,6 +50,9 @@ class Question:
         Words by which whoever asks tells questions apart; no decider is shown them.
     answer_form
         What it is answered with: a candidate, or a statement whose rows are the answer.
+    free_form
+        What may be written beside the candidates, with ``...`` for any words: ``search[...]``.
+        Empty where only a candidate counts.
     """
 
     scenario: str
@@ -63,6 +66,7 @@ class Question:
     context_queries: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     answer_form: AnswerForm = "candidate"
+    free_form: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", MappingProxyType(dict(self.target)))
@@ -71,3 +75,10 @@ class Question:
     def key(self) -> str:
         """``scenario/id``: unique in a question set, and what commands call a question."""
         return f"{self.scenario}/{self.id}"
+
+
+def fits_form(text: str, form: str) -> bool:
+    """Whether a text is written in a `Question.free_form`: something stands in place of its dots."""
+    before, dots, after = form.partition("...")
+    inner = text.removeprefix(before).removesuffix(after)
+    return bool(dots) and text == f"{before}{inner}{after}" and bool(inner.strip())

@@ -100,6 +100,10 @@ class Position(ABC):
     events: tuple[GameEvent, ...]
     hidden: tuple[HiddenVariable, ...]
 
+    def accepts(self, action: Candidate) -> bool:
+        """Whether an action can be carried out here: one of `actions`, unless more are legal."""
+        return action in self.actions
+
     @property
     @abstractmethod
     def key(self) -> Hashable:
@@ -209,7 +213,7 @@ class World(ABC):
     name
         What commands call it, and the scenario of its questions.
     players
-        Who decides in it.
+        Who decides in it: two who play each other, or one alone.
     """
 
     name: str

@@ -110,6 +110,9 @@ class WorldFactory:
         What can be set, as a pydantic model whose fields all have defaults.
     policies
         The programs that play it, by name.
+    foreseen
+        Whether `Position.after` tells what follows from an action. Where it does not, as in a world
+        that is found out by acting in it, nobody can look ahead.
     """
 
     name: str
@@ -117,6 +120,7 @@ class WorldFactory:
     make: Callable[[Any, History | None], World]
     settings: type[BaseModel]
     policies: Mapping[str, PolicyFactory] = field(default_factory=dict)
+    foreseen: bool = True
 
 
 class PolicyDecider(Decider):

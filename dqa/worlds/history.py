@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 
 _METADATA: Final = MetaData()
 _NAME: Final = 64
+_ACTION: Final = 500
 
 GAMES: Final = Table(
     "games",
@@ -88,7 +89,7 @@ EVENTS: Final = Table(
     Column("number", Integer, primary_key=True, autoincrement=False, comment="place, from 1"),
     Column("stage", String(_NAME), nullable=False, comment="part of the game"),
     Column("actor", String(_NAME), nullable=False, comment="a player, or chance"),
-    Column("action", String(_NAME), nullable=False, comment="what was done"),
+    Column("action", String(_ACTION), nullable=False, comment="what was done"),
     Column("detail", Text, nullable=False, comment="what it consisted of, or nothing"),
     comment="What happened, as every player saw it.",
 )

@@ -110,7 +110,7 @@ class GameEpisode(Episode):
         move = self.next_move()
         if move is None:
             raise UsageError(f"Game {self.game} has ended, so '{choice}' cannot be chosen.")
-        if choice not in move.position.actions:
+        if not move.position.accepts(choice):
             raise UsageError(
                 f"'{choice}' is no candidate of {move.question.key}: choose one of "
                 f"{', '.join(map(str, move.position.actions[:_SHOWN]))}."

@@ -1,0 +1,159 @@
+"""Worlds that are found out by acting in them: one player, who sees what each action brings.
+
+Nobody knows beforehand what follows from an action, so such a world's `WorldFactory.foreseen` is
+false. Its history has what was seen in `GameEvent.detail`: the first event is the world's and shows
+the beginning, every later one is an action of the player with what was seen after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dqa.core.database import Database
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import Candidate, Question, fits_form
+from dqa.core.trajectories import Step, Trajectory
+from dqa.core.world import GameEvent, HiddenVariable, Node, Position
+
+AGENT: Final = "agent"
+"""What such a world calls its only player."""
+BEGINNING: Final = "begin"
+"""The action of the first event, which is the world's own."""
+GOAL: Final = "goal"
+"""The part of a question's target that says what is to be reached."""
+
+_EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
+
+
+@dataclass(frozen=True)
+class ObservedPosition(Position):
+    """What the player has seen so far.
+
+    Attributes
+    ----------
+    world
+        Its name.
+    goal
+        What is to be reached.
+    actions
+        What can be done, in the order of the question's candidates.
+    events
+        What was done and seen.
+    free_form
+        As of the question.
+    cautious
+        The action that counts where none is named.
+    reward
+        What the episode brought, from 0 to 1; None before its end.
+    """
+
+    world: str
+    goal: str
+    actions: tuple[Candidate, ...]
+    events: tuple[GameEvent, ...]
+    free_form: str = ""
+    cautious: Candidate | None = None
+    reward: float | None = None
+    viewer: str = AGENT
+    hidden: tuple[HiddenVariable, ...] = ()
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The end where the reward is known, else a decision."""
+        return "decision" if self.reward is None else "terminal"
+
+    @property
+    def mover(self) -> str | None:  # type: ignore[override]
+        """The player, until the end."""
+        return self.viewer if self.reward is None else None
+
+    def accepts(self, action: Candidate) -> bool:
+        """Whether an action is one of `actions` or written in the free form."""
+        return action in self.actions or fits_form(str(action), self.free_form)
+
+    @property
+    def observation(self) -> str:
+        """What is seen now."""
+        return self.events[-1].detail if self.events else ""
+
+    @property
+    def key(self) -> Hashable:
+        """All that was done and seen."""
+        return (self.world, self.goal, self.events)
+
+    def after(self, action: Candidate) -> Position:
+        """Raise `UsageError`: only acting shows what follows."""
+        raise UsageError(
+            f"What follows from '{action}' in '{self.world}' is seen only once it is done: take a "
+            "decider that does not look ahead, or one that explores by playing again."
+        )
+
+    def describe(self) -> str:
+        """Return the goal and what is seen now."""
+        return f"Goal: {self.goal}\n{self.observation}"
+
+    def payoff(self) -> float | None:
+        """Return the reward, at the end."""
+        return self.reward
+
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """Rewards are from 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def fallback(self) -> Candidate:
+        """The cautious action, else the first."""
+        return self.actions[0] if self.cautious is None else self.cautious
+
+    def ended(self, reward: float) -> ObservedPosition:
+        """Return the same position at the end of an episode."""
+        return replace(self, reward=reward)
+
+
+def read_observed(question: Question, database: Database) -> ObservedPosition:
+    """Read the position that a question is about from the history.
+
+    Raises
+    ------
+    DataError
+        The history does not begin with what was seen first, or has a gap.
+    """
+    game = question.target.get("game", "")
+    where = f" WHERE game = {int(game)}" if game.isdecimal() and game.isascii() else ""
+    rows = database.query(_EVENTS.format(where=where)).rows
+    events = tuple(
+        GameEvent(int(str(number)), str(stage), str(actor), str(action), str(detail or ""))
+        for number, stage, actor, action, detail in rows
+    )
+    for place, event in enumerate(events, 1):
+        if event.number != place:
+            raise DataError(
+                f"The history of {question.key} has event {event.number} where event {place} was "
+                "expected: events are numbered from 1 without gaps."
+            )
+    if not events or events[0].action != BEGINNING:
+        raise DataError(
+            f"The history of {question.key} does not begin with '{BEGINNING}', the event that "
+            "shows what was seen first."
+        )
+    return ObservedPosition(
+        question.scenario,
+        question.target.get(GOAL, question.text),
+        question.candidates or (),
+        events,
+        question.free_form,
+    )
+
+
+def trajectory_of(
+    goal: str, events: Sequence[GameEvent], source: str, reward: float | None = None
+) -> Trajectory:
+    """Return the steps that a player took: what was seen before each action, and the action."""
+    seen = [event.detail for event in events]
+    steps = tuple(
+        Step(before, event.action) for before, event in zip(seen, events[1:], strict=False)
+    )
+    return Trajectory(goal, steps, source, reward, seen[-1] if seen else "")

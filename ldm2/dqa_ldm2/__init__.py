@@ -1,0 +1,1 @@
+"""LDM2: decisions that remember and improve (Wang et al., 2023)."""

@@ -1,0 +1,1 @@
+"""`dqa memory`: building, refining and looking at memories."""

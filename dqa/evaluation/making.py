@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
+from dqa.core.turns import taking_turns, waiting
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Setup, Task
@@ -76,7 +77,8 @@ class Maker:
 
     def make(self, task: Task) -> Decision:
         """Make one decision; close its database where nobody else needs it."""
-        decision = self._decide(task)
+        with taking_turns():
+            decision = self._decide(task)
         try:
             self._databases.done(task)
         except Exception as error:  # noqa: BLE001  (a driver's bug ends one decision)
@@ -91,7 +93,8 @@ class Maker:
             started = time.perf_counter()
             with attempt_by(*task.key.requester) as now:
                 try:
-                    database = self._databases.of(task)
+                    with waiting():
+                        database = self._databases.of(task)
                     made.append(_asked(self._decider_of(task), task, database))
                 except Exception as error:  # noqa: BLE001  (one bug ends one decision)
                     error.add_note(f"It was raised at {task.key}.")

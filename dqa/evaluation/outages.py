@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from dqa.core.turns import waiting
+
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 5.0
 
@@ -42,11 +44,15 @@ class Patience:
         """
         pause = _FIRST_PAUSE
         while not attempt():
-            if not self._worth_waiting() or self._stopped.wait(pause):
+            if not self._worth_waiting() or self._is_stopped_within(pause):
                 return
             pause = min(2.0 * pause, _LONGEST_PAUSE)
         with self._lock:
             self._since, self._given_up = None, False
+
+    def _is_stopped_within(self, seconds: float) -> bool:
+        with waiting():
+            return self._stopped.wait(seconds)
 
     def _worth_waiting(self) -> bool:
         with self._lock:

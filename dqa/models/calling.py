@@ -22,6 +22,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.journal import current_journal
+from dqa.core.turns import waiting
 from dqa.models.bounds import is_count, require_bounded
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import (
@@ -189,7 +190,8 @@ def _called(
         on_fault(fault)
         if fault.wait is None:
             raise call.given_up(fault, clock.monotonic() - began) from failed
-        clock.sleep(fault.wait)
+        with waiting():
+            clock.sleep(fault.wait)
         attempt += 1
 
 
@@ -212,15 +214,21 @@ class _PendingCall:
 
     def _reply(self) -> AIMessage:
         if self.policy.limiter is None:
-            return invoke_model(self.model, self.messages, self.stop)
+            return self._invoke()
         with self.policy.limiter.place(estimate_tokens(self.messages)) as settle:
-            reply = invoke_model(self.model, self.messages, self.stop)
+            reply = self._invoke()
             counted = usage_of(reply)
             if counted.input_tokens:
                 settle(counted.input_tokens + counted.output_tokens)
             else:
                 settle(estimate_tokens([*self.messages, reply]))
         return reply
+
+    def _invoke(self) -> AIMessage:
+        if self.asks_a_program:  # which computes here, in this thread's turn
+            return invoke_model(self.model, self.messages, self.stop)
+        with waiting():
+            return invoke_model(self.model, self.messages, self.stop)
 
     def finish(
         self, reply: AIMessage, attempt: int, on_fault: Callable[[Fault], object]

@@ -17,6 +17,7 @@ from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeout
 from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
+from dqa.core.turns import waiting
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
 from dqa.databases.isolation.pool import WorkerPool
 from dqa.databases.isolation.shapes import require, unpack
@@ -85,6 +86,7 @@ class IsolatedSession(Session):
         self._suspects: dict[str, None] = {}
         self._identity = None if self.file is None else _identify(self.file)
 
+    @waiting()
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement in a worker, and end that where it does not come back.
 
@@ -199,6 +201,7 @@ class IsolatedSession(Session):
         self._suspects[statement] = None
         raise unanswered(self.name, limits) from None
 
+    @waiting()
     def _request(
         self, unpacked: Callable[[object], _Answer], wanted: str, *given: object
     ) -> _Answer:

@@ -163,8 +163,8 @@ class ForkServer:
             if isinstance(answer, list) and answer[0] is not None:
                 self.forget(answer[0])
 
-    def close(self, leaving: float = LEAVING) -> None:
-        """Let it end, and its children; kill it where it has not within `leaving` seconds."""
+    def close(self, leaving: float | None = None) -> None:
+        """Let it end, and its children; kill it where it has not in `leaving` (LEAVING) seconds."""
         if self.owner != os.getpid():
             return
         with suppress(OSError):
@@ -172,7 +172,7 @@ class ForkServer:
         self._end.close()
         if not self.is_hung():
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(leaving)
+                self._process.wait(LEAVING if leaving is None else leaving)
                 return
         self._process.kill()
         await_end(self._process)

@@ -13,6 +13,8 @@ from dqa.deciders.answers import read_answer
 
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
 """The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
+_MANY_BRACES = 500
+"""Fewer than are nested in an object that Python does not read."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
@@ -80,8 +82,19 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         end = start + 1
         try:
             found, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            end = _skip_braces(text, start)  # each of these would take as long again
+        except ValueError:
             pass  # a brace of prose, or the beginning of half an object
         else:
             yield found
         start = text.find("{", end)
+
+
+def _skip_braces(text: str, start: int) -> int:
+    """Return where an object that is nested too deeply goes on, far inside of it."""
+    for _ in range(_MANY_BRACES):
+        start = text.find("{", start + 1)
+        if start < 0:
+            return len(text)
+    return start

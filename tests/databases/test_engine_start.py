@@ -36,7 +36,7 @@ print("; ".join(failures))
 """
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, pytest.param(16, marks=pytest.mark.slow)])
 def test_eight_threads_open_the_graph_engine_at_once_in_fresh_processes(count: int) -> None:
     """Its own fallback looks for a library that is not there where two threads are first."""
     script = START.format(threads=THREADS)

@@ -108,7 +108,7 @@ def _run(questions: QuestionSet, folder: Path, last: int | None) -> bool:
         deciders: dict[str, Decider] = {name: Rule(name, answer) for name in ("one", "two")}
         sqlite = {"sqlite": plugins.backend("sqlite")}
         setup = Setup(questions, sqlite, deciders, dict.fromkeys(deciders, "none"))
-        evaluate(setup, Judge(questions, "paper"), kept, RunOptions(workers=1))
+        evaluate(setup, Judge(questions, "paper"), kept, RunOptions(workers=1, isolation="none"))
 
     return _forked(work)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dqa import plugins
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, MissingKeyError
 from dqa.core.records import Record
+from dqa.core.text import counted
 from dqa.deciders.settings import SettingInfo
 from dqa.loaders.set_files import summary_of
 from dqa.scenarios import scenario_name
+from dqa.worlds.base import count_players
 
-_KINDS = ("scenario", "decider", "database", "simulator", "set")
+_KINDS = ("scenario", "decider", "database", "simulator", "set", "world")
 
 
 class Entry(Record):
@@ -66,9 +68,21 @@ def _description(kind: str, name: str) -> str:
         return f"{backend.kind} database, {backend.dialect}"
     if kind == "set":
         return summary_of(name)
+    if kind == "world":
+        return _world_described(name)
     # Not the simulator itself: nobody who only looks what there is waits for its numerics.
     outcomes = plugins.scenario(name).outcomes
     return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"
+
+
+def _world_described(name: str) -> str:
+    """Return what is decided in a world, and by how many players."""
+    factory = plugins.world(name)
+    try:
+        many = count_players(factory)
+    except MissingKeyError:  # its extra is not installed, and 'dqa play' says so
+        return factory.description
+    return f"{factory.description} ({counted(many, 'player')})"
 
 
 def settings_of(decider: str) -> tuple[SettingInfo, ...]:

@@ -43,7 +43,7 @@ _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
     r"|[^\W\d_]+"
 )
-_JOINT = re.compile(r"[\s\-_.'\u2019/&]*")
+_JOINT = re.compile(r"[\s\-_.'\u2019/&()\[\]]*")
 """What names have between their words, and answers in place of it."""
 _LABEL = re.compile(
     r"(?:\A|[\n.!?;,{<])[ \t>*_#\"'`~({<-]{0,20}(?:(?:my|our|the)[ ])?(?:final[ _])?"

@@ -13,7 +13,7 @@ def move_told(data: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Return a title and lines for the data of a `dqa.core.events.MoveEvent`."""
     actions = ", ".join(map(str, data["actions"]))
     more = int(data["total"]) - len(data["actions"])
-    lines = [str(data["shown"])] if data["shown"] else []
+    lines = str(data["shown"]).splitlines()
     lines.append(f"legal: {actions}{f' and {more} more' if more else ''}")
     if data["choice"] is None:
         lines.append(f"no move ({data['ending']}): {data['problem']}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dqa import plugins
 from dqa.worlds.base import WorldFactory
 from tests.playing.duel import register
-from tests.worlds.errand import ERRAND
+from tests.worlds.errand import register as register_errand
 
 
 @pytest.fixture
@@ -19,11 +18,4 @@ def duel(monkeypatch: pytest.MonkeyPatch) -> WorldFactory:
 @pytest.fixture
 def errand(monkeypatch: pytest.MonkeyPatch) -> WorldFactory:
     """Let there be a world of one player."""
-    names, world = plugins.names, plugins.world
-
-    def known(kind: str) -> tuple[str, ...]:
-        return (*names(kind), "errand") if kind == "world" else tuple(names(kind))
-
-    monkeypatch.setattr(plugins, "names", known)
-    monkeypatch.setattr(plugins, "world", lambda name: ERRAND if name == "errand" else world(name))
-    return ERRAND
+    return register_errand(monkeypatch)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, Field
 
+from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decision import Decision
 from dqa.core.question import Candidate, Question
 from dqa.core.world import GameEvent, Position, World
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
@@ -24,7 +25,6 @@ from dqa_simulators.games.episode import GameEpisode, random_of
 ROOMS = ("attic", "cellar", "hall", "kitchen")
 THINGS = {"pick": "mug", "clean": "plate", "heat": "egg"}
 FORM = "buy[...]"
-__all__ = ["ERRAND", "FORM", "Decision", "Errand"]
 
 
 class ErrandSettings(BaseModel):
@@ -164,3 +164,15 @@ ERRAND = WorldFactory(
     },
     foreseen=False,
 )
+
+
+def register(monkeypatch: Any) -> WorldFactory:
+    """Let there be this world as well."""
+    names, world = plugins.names, plugins.world
+
+    def known(kind: str) -> tuple[str, ...]:
+        return (*names(kind), "errand") if kind == "world" else tuple(names(kind))
+
+    monkeypatch.setattr(plugins, "names", known)
+    monkeypatch.setattr(plugins, "world", lambda name: ERRAND if name == "errand" else world(name))
+    return ERRAND

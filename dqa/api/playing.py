@@ -203,7 +203,7 @@ def _spec(
     if "world" not in changed or "pairs" not in changed:
         raise UsageError(
             "Say what is played: a world (--world), a player (--player) and, where it is played by "
-            "two, an opponent (--opponent); 'dqa list' has them."
+            "two, an opponent (--opponent); 'dqa list' and 'dqa list --worlds' have them."
         )
     return PlaySpec(**changed), given
 

@@ -38,7 +38,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "play": (
         "play:play",
-        "Let a player play games, alone or against an opponent, and print what it got.",
+        "Let a player play games, and print what it got, with intervals.",
     ),
     "tournament": (
         "tournament:tournament",

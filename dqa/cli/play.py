@@ -28,7 +28,7 @@ World = Annotated[
     typer.Option(
         "--world",
         metavar="NAME",
-        help="What is played; 'dqa list' has the worlds.",
+        help="What is played; 'dqa list --worlds' has the worlds.",
         autocompletion=by_name("world"),
         rich_help_panel=QUESTIONS,
     ),
@@ -150,7 +150,7 @@ def play(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Let a player play games, and print what it got, with intervals.
 
-    A world of two players takes an opponent, a world of one takes none ('dqa list' has both).
+    A world of two players takes an opponent, a world of one takes none ('dqa list --worlds').
 
     Settings of the world are given as --set WORLD.NAME=VALUE, those of a decider as ever. Exit code
     1 where a game did not come to its end; the last lines say how the run goes on.

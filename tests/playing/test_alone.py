@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics import wilson
+from tests.playing.sharing import GAMES, play
 
 pytestmark = pytest.mark.usefixtures("errand")
 HERE = RunOptions(isolation="none")
@@ -153,6 +156,19 @@ def test_a_run_is_kept_goes_on_and_is_the_same_everywhere(tmp_path: Path) -> Non
         dqa.read_report(tmp_path / "folder")
 
 
+@pytest.mark.slow
+def test_several_processes_play_one_run(tmp_path: Path) -> None:
+    """With several attempts at each game, each played by one of them; the result is the same."""
+    place = str(tmp_path / "runs.db#shared")
+    command = [sys.executable, "-m", "tests.playing.sharing", place]
+    home = Path(__file__).parents[2]
+    begun = [subprocess.Popen(command, cwd=home) for _ in range(2)]
+    assert [one.wait() for one in begun] == [0, 0]
+    shared = play(place)
+    assert (shared.made, len(shared.results)) == (0, GAMES)
+    assert shared.content_hash == play(None).content_hash
+
+
 def test_free_words_are_carried_out_and_no_fallback() -> None:
     """By programs and by deciders; what fits neither falls back, and is counted."""
     bought = dqa.play("errand", "buying", games=3, options=HERE)
@@ -224,6 +240,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 def test_the_list_says_how_many_play() -> None:
     """Of every world."""
-    found = {entry.name: entry.description for entry in installed()["worlds"]}
-    assert found["errand"].endswith("(1 player)")
-    assert found["kuhn"].endswith("(2 players)")
+    assert "errand" in {entry.name for entry in installed()["worlds"]}
+    shown = run("list", "--worlds").stdout
+    assert "errand: brings a thing out of one of some rooms (1 player); programs: random" in shown
+    assert "(2 players)" in next(line for line in shown.splitlines() if line.startswith("kuhn"))

@@ -102,7 +102,8 @@ FOUND_SECOND = next(seed for seed in range(50) if place_of(seed * DEALS + 1) == 
 
 def played(decider: Decider, **fields: Any) -> dqa.Run:
     """A few errands."""
-    return dqa.play("errand", decider, **({"games": 8, "options": HERE} | fields))
+    usual: dict[str, Any] = {"games": 8, "options": HERE}
+    return dqa.play("errand", decider, **(usual | fields))
 
 
 def test_attempts_are_made_until_one_is_right_and_the_best_counts(tmp_path: Path) -> None:

@@ -284,14 +284,16 @@ class _Noting(DecisionWatcher):
     def __init__(self, watcher: DecisionWatcher) -> None:
         self._watcher = watcher
         self._events: list[Event] = []
-        self._usage = Usage()
+        self._usage = self._before = Usage()
 
     def asking(self, step: int) -> None:
         """Pass on that a model is asked."""
         self._watcher.asking(step)
 
     def happened(self, event: Event, usage: Usage) -> None:
-        """Keep an event."""
+        """Keep an event; a recorder tells what was used since it began, so another begins low."""
+        if usage.calls < self._usage.calls:
+            self._before += self._usage
         self._events.append(event)
         self._usage = usage
         self._watcher.happened(event, usage)
@@ -303,7 +305,7 @@ class _Noting(DecisionWatcher):
             return None
         return Decision(
             Ending.ANSWERED,
-            usage=self._usage,
+            usage=self._before + self._usage,
             steps=max(event.step for event in self._events),
             trace=tuple(self._events),
         )

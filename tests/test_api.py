@@ -327,5 +327,5 @@ def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None
     dqa.evaluate(questions, ["iterrag"], databases=["sqlite"], out=tmp_path / "run")
     assert dqa.analyse(tmp_path / "run").reference == "iterrag"
     assert {entry.name for entry in dqa.list_deciders()} >= {"first", "random", "oracle"}
-    kinds = {"scenarios", "deciders", "databases", "simulators", "sets", "models"}
+    kinds = {"scenarios", "deciders", "databases", "simulators", "sets", "worlds", "models"}
     assert set(dqa.installed()) == kinds

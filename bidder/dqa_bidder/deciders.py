@@ -14,11 +14,13 @@ from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.context import check_question
 from dqa.models.conversation import Conversation
-from dqa.worlds.base import is_move
+from dqa.worlds.base import is_move, require_foreseen
 from dqa_bidder.events import ChosenEvent
 from dqa_bidder.steps.bidder import Chooser
 from dqa_bidder.steps.direct import Direct
 from dqa_bidder.task import METHOD, Task, read_task
+
+_NOT_LOOKING_AHEAD = "direct, cot, reflexion or tree-of-thoughts"
 
 
 class DeliberatingDecider(Decider):
@@ -66,7 +68,7 @@ class DeliberatingDecider(Decider):
         task: Task | None = None
         try:
             task = read_task(question, database, recorder, settings, self._context)
-            if len(task.actions) == 1:
+            if len(task.actions) == 1 and not task.form:
                 only = task.actions[0]
                 recorder.note(ChosenEvent(action=only, reasoning="It is the only legal action."))
                 return recorder.answered(str(only), only)
@@ -78,7 +80,9 @@ class DeliberatingDecider(Decider):
         return recorder.answered(chosen.answer, chosen.action)
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions."""
+        """Raise `UsageError` for a question without actions, or where nobody can look ahead."""
+        if getattr(self._chooser, "looks_ahead", False):
+            require_foreseen(question, self.name, _NOT_LOOKING_AHEAD)
         if not is_move(question):
             check_question(question, METHOD)
 

@@ -52,6 +52,7 @@ def prompt(  # noqa: PLR0913  (what a prompt shows, each on its own)
         position=position,
         mover=mover,
         legal=[str(action) for action in legal],
+        form=task.form,
         hidden=hidden,
         **values,
     )

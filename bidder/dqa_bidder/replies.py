@@ -30,7 +30,9 @@ class Chosen:
     reasoning: str = ""
 
 
-def read_choice(reply: str, actions: Sequence[Candidate], noun: str = "action") -> Chosen:
+def read_choice(
+    reply: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
+) -> Chosen:
     """Return the action that a reply's object names; `UnparsableReplyError` says what to write."""
     told = read_object(reply, "action")
     if "action" not in told:
@@ -38,14 +40,18 @@ def read_choice(reply: str, actions: Sequence[Candidate], noun: str = "action") 
     said = _said(told["action"])
     reasoning = told.get("reasoning", "")
     try:
-        action = name_action(said, actions, noun)
+        action = name_action(said, actions, noun, form)
     except InvalidAnswerError as error:  # what it advises is no JSON
-        raise InvalidAnswerError(error.problem, _advice(actions), error.named) from error
+        raise InvalidAnswerError(error.problem, _advice(actions, form), error.named) from error
     return Chosen(said, action, reasoning if _is_text(reasoning) else "")
 
 
-def name_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
+def name_action(
+    said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
+) -> Candidate:
     """Return the action that words name; signs around it, case and spaces do not count.
+
+    What is written in the free `form` counts as well.
 
     Raises
     ------
@@ -56,7 +62,7 @@ def name_action(said: str, actions: Sequence[Candidate], noun: str = "action") -
     found = [action for action in actions if _tight(str(action)) == tight]
     if len(found) == 1:
         return found[0]
-    return read_action(said, actions, noun)
+    return read_action(said, actions, noun, form)
 
 
 def read_payoffs(
@@ -132,12 +138,16 @@ def _example(wanted: Iterable[tuple[str, str]]) -> str:
     return json.dumps({"hidden": asked}, ensure_ascii=False)
 
 
-def _advice(actions: Sequence[Candidate]) -> str:
+def _advice(actions: Sequence[Candidate], form: str) -> str:
     """Return how an action is to be written."""
+    free = f"{json.dumps(form, ensure_ascii=False)} with words of your own in place of the dots"
+    if not actions and form:
+        return f'Write {{"action": "..."}} with {free}.'
     listed = [json.dumps(str(action), ensure_ascii=False) for action in actions[:_LISTED]]
     more = len(actions) - len(listed)
     others = f" and {more} more, which the question lists" if more else ""
-    return f'Write {{"action": "..."}} with exactly one of these: {", ".join(listed)}{others}.'
+    one = f'Write {{"action": "..."}} with exactly one of these: {", ".join(listed)}{others}'
+    return f"{one}, or with {free}." if form else f"{one}."
 
 
 def told_of(problems: Sequence[str]) -> str:

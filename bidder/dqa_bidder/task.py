@@ -61,6 +61,8 @@ class Task:
         Whether the goal may say how to answer, as a question in somebody's own words may.
     position
         The state that the question is about, where it is a move of a world.
+    form
+        What may be written beside the actions; see `dqa.core.question.Question.free_form`.
     """
 
     scenario: str
@@ -71,6 +73,7 @@ class Task:
     noun: str = "action"
     states_form: bool = False
     position: Position | None = None
+    form: str = ""
 
     @property
     def mover(self) -> str:
@@ -129,6 +132,7 @@ def read_task(
         rows=_cut("\n\n".join(read.tables), most, recorder),
         noun=read.noun,
         states_form=read.states_form,
+        form=question.free_form,
     )
 
 
@@ -150,6 +154,7 @@ def _read_move(
         actions=position.actions,
         rows=_cut("\n\n".join(told), most, recorder),
         position=position,
+        form=question.free_form,
     )
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dqa import plugins
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, MissingKeyError
 from dqa.core.records import Record
+from dqa.core.text import counted
 from dqa.deciders.settings import SettingInfo
 from dqa.loaders.set_files import summary_of
 from dqa.scenarios import scenario_name
 
 _KINDS = ("scenario", "decider", "database", "simulator", "set")
+
+
+_SEE_WORLDS = "'dqa list --worlds' says what is played, and by how many"
 
 
 class Entry(Record):
@@ -36,7 +40,14 @@ def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
     models = (
         Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
     )
-    return {**found, "models": tuple(models)}
+    # Not what they are: nobody who only looks what there is waits for their numerics.
+    worlds = tuple(Entry(name=name, description=_SEE_WORLDS) for name in plugins.names("world"))
+    return {**found, "worlds": worlds, "models": tuple(models)}
+
+
+def list_worlds() -> tuple[Entry, ...]:
+    """Return every world, with how many players it has and which programs play it."""
+    return tuple(_entry("world", name) for name in plugins.names("world"))
 
 
 def list_deciders() -> tuple[Entry, ...]:
@@ -66,9 +77,24 @@ def _description(kind: str, name: str) -> str:
         return f"{backend.kind} database, {backend.dialect}"
     if kind == "set":
         return summary_of(name)
+    if kind == "world":
+        return _world_described(name)
     # Not the simulator itself: nobody who only looks what there is waits for its numerics.
     outcomes = plugins.scenario(name).outcomes
     return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"
+
+
+def _world_described(name: str) -> str:
+    """Return what is decided in a world, by how many players, and which programs play it."""
+    from dqa.worlds.base import count_players
+
+    factory = plugins.world(name)
+    programs = f"; programs: {', '.join(factory.policies)}" if factory.policies else ""
+    try:
+        many = f" ({counted(count_players(factory), 'player')})"
+    except MissingKeyError:  # its extra is not installed, and 'dqa play' says so
+        many = ""
+    return f"{factory.description}{many}{programs}"
 
 
 def settings_of(decider: str) -> tuple[SettingInfo, ...]:

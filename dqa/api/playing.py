@@ -59,7 +59,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: Watcher | None = None,
     **fields: Unpack[PlayFields],
 ) -> Run:
-    """Let players play games of a world against opponents, and keep every game.
+    """Let players play games of a world, against opponents or alone, and keep every game.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         By name; or a whole spec, of which `fields` change what they name. A run that goes on
         knows it.
     players, opponents
-        Every player plays every opponent: programs of the world, or deciders (`Contestant`).
+        Every player plays every opponent: programs of the world, or deciders (`Contestant`). In a
+        world of one player there are no opponents.
     out
         Where the run is kept: a folder, or a store, as of `dqa.evaluate`. The same call goes on
         with its own run; a run with other settings is refused.
@@ -185,10 +186,12 @@ def _spec(
         given |= {one.name: one for one in several if not isinstance(one, str)}
         sides.append(tuple(one if isinstance(one, str) else one.name for one in several))
     changed = dict(fields)
-    if all(sides):
+    if sides[0]:
         changed["pairs"] = all_pairs(*sides)
-    elif any(sides):
-        raise UsageError("Give both who plays (players, --player) and against whom (--opponent).")
+    elif sides[1]:
+        raise UsageError(
+            "Give both who plays (players, --player) and against whom (opponents, --opponent)."
+        )
     if isinstance(world, PlaySpec):
         return world.changed(**changed), given
     if world is not None:
@@ -199,8 +202,8 @@ def _spec(
         return earlier.spec.changed(**changed), given
     if "world" not in changed or "pairs" not in changed:
         raise UsageError(
-            "Say what is played: a world (--world), a player (--player) and an opponent "
-            "(--opponent); 'dqa list' has them."
+            "Say what is played: a world (--world), a player (--player) and, where it is played by "
+            "two, an opponent (--opponent); 'dqa list' and 'dqa list --worlds' have them."
         )
     return PlaySpec(**changed), given
 

@@ -18,6 +18,7 @@ from dqa.core.publications import Publication, PublishedGames
 from dqa.evaluation.playing.paper import GameView, view_games
 from dqa.evaluation.playing.spec import PlayFields
 from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
+from dqa.worlds.base import count_players
 from dqa.worlds.training import watch_training
 
 if TYPE_CHECKING:
@@ -61,18 +62,20 @@ def play_tournament(  # noqa: PLR0913  (each is a question of its own to the cal
 ) -> Tournament:
     """Let every player play every opponent, and put the figures beside those of papers.
 
+    In a world of one player each plays alone.
+
     Parameters
     ----------
     world
         What is played.
     players, opponents
         Who plays; by default the players and opponents of the papers' tables of this world, as far
-        as they are installed.
+        as they are installed. In a world of one player there are no opponents.
     out, retry_failed, history, options, calls, watcher
         As `dqa.play` takes them; the same call goes on with its own run.
     **fields
-        The other fields of a `PlaySpec`. By default games are mirrored, and the reference is the
-        papers'.
+        The other fields of a `PlaySpec`. By default games of two players are mirrored, and the
+        reference is the papers'.
 
     Raises
     ------
@@ -81,23 +84,25 @@ def play_tournament(  # noqa: PLR0913  (each is a question of its own to the cal
     """
     require_out(None if out is None else place_of(out))
     printed = tables_of(world)
+    alone = players_of(world) == 1
     left_out: list[str] = []
     seed = fields.get("seed", 0)
     watcher = watcher or Watcher()
-    train_missing(world, _wanted(printed, players, opponents, fields), seed, watcher)
+    of_papers = _players_of(world)
+    train_missing(world, _wanted(of_papers, printed, players, opponents, fields), seed, watcher)
     with watch_training(ToldTraining(watcher)):
         if not players:
-            found = [name for table in printed for name in (row.player for row in table.rows)]
-            players = _installed(world, found, seed, left_out)
-        if not opponents:
+            players = _installed(world, of_papers, seed, left_out)
+        if not (opponents or alone):
             named = [name for table in printed for name in table.opponents]
             opponents = _installed(world, named, seed, left_out)
-    if not (players and opponents):
+    if not (players and (opponents or alone)):
+        asked = "--players" if alone else "--players, --opponents"
         raise UsageError(
             f"No installed package has a table of games of '{world}' with players that are there: "
-            "name who plays (--players, --opponents)."
+            f"name who plays ({asked})."
         )
-    fields.setdefault("mirror", True)
+    fields.setdefault("mirror", not alone)
     if "reference" not in fields:
         with watch_training(ToldTraining(watcher)):
             fields["reference"] = reference_of(world, None, seed)
@@ -115,13 +120,13 @@ def play_tournament(  # noqa: PLR0913  (each is a question of its own to the cal
 
 
 def _wanted(
+    of_papers: Sequence[str],
     printed: Sequence[PublishedGames],
     players: Sequence[Contestant],
     opponents: Sequence[Contestant],
     fields: PlayFields,
 ) -> Iterator[str]:
     """Yield the names of everybody who may play or be the reference."""
-    of_papers = [name for table in printed for name in (row.player for row in table.rows)]
     yield from (one for one in players or of_papers if isinstance(one, str))
     faced = [name for table in printed for name in table.opponents]
     yield from (one for one in opponents or faced if isinstance(one, str))
@@ -141,20 +146,34 @@ def view_run(run: Run | RunPlace | Path | str) -> tuple[GameView, ...]:
     if found.games is None:
         raise UsageError("This is a run of questions: 'dqa analyse --paper' has papers for it.")
     return tuple(
-        view_games(paper, found.games)
-        for paper in _papers()
-        if any(table.world == found.games.world for table in paper.games)
+        view_games(paper, found.games) for paper in _papers() if found.games.world in paper.worlds
     )
 
 
 def tournament_worlds() -> tuple[str, ...]:
-    """Return the worlds of which papers printed tables, in the order of these."""
-    return tuple(dict.fromkeys(table.world for paper in _papers() for table in paper.games))
+    """Return the installed worlds of which papers printed tables, in the order of these."""
+    named = dict.fromkeys(world for paper in _papers() for world in paper.worlds)
+    return tuple(world for world in named if world in plugins.names("world"))
+
+
+def players_of(world: str) -> int:
+    """Return how many players a world has."""
+    return count_players(plugins.world(world))
 
 
 def tables_of(world: str) -> tuple[PublishedGames, ...]:
     """Return the tables that papers printed of a world."""
     return tuple(table for paper in _papers() for table in paper.games if table.world == world)
+
+
+def _players_of(world: str) -> list[str]:
+    """Return who plays a world in the tables of papers, as far as somebody stands for them here."""
+    papers = _papers()
+    named = [
+        *(r.player for p in papers for one in p.games if one.world == world for r in one.rows),
+        *(r.player for p in papers for one in p.episodes if one.world == world for r in one.rows),
+    ]
+    return [name for name in dict.fromkeys(named) if name]
 
 
 def reference_of(world: str, named: str | None, seed: int) -> str | None:

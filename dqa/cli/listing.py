@@ -35,6 +35,14 @@ def list_known(
             rich_help_panel=MODELS,
         ),
     ] = None,
+    worlds: Annotated[
+        bool,
+        typer.Option(
+            "--worlds",
+            help="List the worlds instead: how many play each, and which programs do.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = False,
     scenarios: Annotated[
         str | None,
         typer.Option(
@@ -52,6 +60,16 @@ def list_known(
         return
     if settings is not None:
         _list_settings(settings, as_json)
+        return
+    if worlds:
+        from dqa.api.listing import list_worlds
+
+        named = list_worlds()
+        if as_json:
+            echo_json([entry.to_json() for entry in named])
+            return
+        for entry in named:
+            echo(f"{entry.name}: {entry.description}")
         return
     from dqa.api.listing import installed
 

@@ -38,7 +38,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "play": (
         "play:play",
-        "Let a player play games against an opponent, and print what it got, with intervals.",
+        "Let a player play games, and print what it got, with intervals.",
     ),
     "tournament": (
         "tournament:tournament",

@@ -1,4 +1,4 @@
-"""``dqa play``: a player plays games of a world against an opponent."""
+"""``dqa play``: a player plays games of a world, against an opponent or alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ World = Annotated[
     typer.Option(
         "--world",
         metavar="NAME",
-        help="What is played; 'dqa list' has the worlds.",
+        help="What is played; 'dqa list --worlds' has the worlds.",
         autocompletion=by_name("world"),
         rich_help_panel=QUESTIONS,
     ),
@@ -123,7 +123,8 @@ def play(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--opponent",
             metavar="NAMES",
-            help="Against whom; of several, every player plays each.",
+            help="Against whom; of several, every player plays each. None in a world of one "
+            "player.",
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -147,7 +148,9 @@ def play(  # noqa: PLR0913  (one parameter an option)
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let a player play games against an opponent, and print what it got, with intervals.
+    """Let a player play games, and print what it got, with intervals.
+
+    A world of two players takes an opponent, a world of one takes none ('dqa list --worlds').
 
     Settings of the world are given as --set WORLD.NAME=VALUE, those of a decider as ever. Exit code
     1 where a game did not come to its end; the last lines say how the run goes on.

@@ -47,19 +47,21 @@ def tournament(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--opponents",
             metavar="NAMES",
-            help="Against whom; by default the opponents of these tables.",
+            help="Against whom; by default the opponents of these tables. None in a world of one "
+            "player.",
             rich_help_panel=MODELS,
         ),
     ] = None,
     games: play.Games = 100,
     mirror: Annotated[
-        bool,
+        bool | None,
         typer.Option(
             "--mirror/--no-mirror",
-            help="Play every deal a second time with the hidden things swapped.",
+            help="Play every deal a second time with the hidden things swapped; by default so in "
+            "worlds of two players.",
             rich_help_panel=QUESTIONS,
         ),
-    ] = True,
+    ] = None,
     epochs: play.Epochs = 1,
     reference: Annotated[
         str | None,
@@ -81,10 +83,18 @@ def tournament(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Let players play every opponent, and print a paper's tables with the figures beside.
 
+    In a world of one player each plays alone.
+
     The same command goes on with its own run. Several worlds are a run each: folders within --out,
     or runs of a store.
     """
-    from dqa.api.tournaments import place_for, play_tournament, reference_of, tournament_worlds
+    from dqa.api.tournaments import (
+        place_for,
+        play_tournament,
+        players_of,
+        reference_of,
+        tournament_worlds,
+    )
 
     worlds = (world,) if world is not None else tournament_worlds()
     if not worlds:
@@ -101,12 +111,13 @@ def tournament(  # noqa: PLR0913  (one parameter an option)
             "players": () if players is None else options.names_in("--players", players),
             "opponents": () if opponents is None else options.names_in("--opponents", opponents),
             "games": games,
-            "mirror": mirror,
             "epochs": epochs,
             "options": running,
             "calls": calling,
             **asking.fields(None),
         }
+        if mirror is not None and (len(worlds) == 1 or players_of(one) > 1):
+            how["mirror"] = mirror
         if reference is not None:
             how["reference"] = reference_of(one, reference, asking.seed)
         with Progress(verbose=False) as progress:

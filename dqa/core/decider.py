@@ -61,6 +61,10 @@ class EpisodeDecider(Decider):
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Return who plays next; None where no further attempt is wanted.
 
+        What a `dqa.core.recorder.Recorder` that is made here notes, such as a reflection on the
+        attempt before, is kept with the attempt and paid for once: leave it here, or tell of it in
+        the player's own decisions.
+
         Parameters
         ----------
         earlier

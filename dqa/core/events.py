@@ -290,6 +290,8 @@ class MoveEvent(Event):
         What the reference does in the same position; None where nobody asked.
     input_tokens, output_tokens, calls
         What its models used.
+    attempt
+        Which attempt at the game it belongs to, from 1; 0 where the game was played once.
     """
 
     kind: Literal["move"] = "move"
@@ -306,6 +308,29 @@ class MoveEvent(Event):
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
+    attempt: int = 0
+
+
+class AttemptEvent(Event):
+    """An attempt at a game that is played several times, before all that happened in it.
+
+    Attributes
+    ----------
+    number
+        Which, from 1.
+    moves
+        How many moves it has.
+    reward
+        What it brought; None where it did not come to its end.
+    counts
+        Whether it is the one that counts: the one whose choices the game's history has.
+    """
+
+    kind: Literal["attempt"] = "attempt"
+    number: int
+    moves: int
+    reward: float | None
+    counts: bool
 
 
 CORE_EVENTS: tuple[type[Event], ...] = (
@@ -322,6 +347,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     BudgetEvent,
     ReviewEvent,
     MoveEvent,
+    AttemptEvent,
     AnswerEvent,
     EndingEvent,
 )

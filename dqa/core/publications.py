@@ -147,6 +147,79 @@ class PublishedGames(Record):
         return self
 
 
+EpisodeMeasure: TypeAlias = Literal["score", "success"]
+"""What a column of a table of one player measures: the mean of what it got, or the share of games
+whose task was accomplished."""
+
+
+class EpisodeColumn(Record):
+    """A column of a table of games that one player plays alone.
+
+    Attributes
+    ----------
+    measure
+        What it measures.
+    task
+        Of which kind of task, as the world calls it; empty for all.
+    """
+
+    measure: EpisodeMeasure
+    task: str = ""
+
+
+class PublishedScores(Record):
+    """What a table prints of one player who plays alone.
+
+    Attributes
+    ----------
+    name
+        As the paper calls it.
+    player
+        The player that stands for it here; empty where none does.
+    figures
+        What was measured, by column, in 0..1.
+    """
+
+    name: str
+    player: str = ""
+    figures: tuple[float, ...]
+
+
+class PublishedEpisodes(Record):
+    """A table of games that one player plays alone.
+
+    Attributes
+    ----------
+    name, title, note
+        As of a `PublishedTable`.
+    world
+        What was played, as it is called here.
+    columns
+        What is measured.
+    rows
+        The players.
+    """
+
+    name: str
+    title: str
+    world: str
+    note: str | None = None
+    columns: tuple[EpisodeColumn, ...]
+    rows: tuple[PublishedScores, ...]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for row in self.rows:
+            if len(row.figures) != len(self.columns):
+                raise UsageError(
+                    f"{self.name}: '{row.name}' has {len(row.figures)} figures for "
+                    f"{len(self.columns)} columns."
+                )
+            if not all(0.0 <= figure <= 1.0 for figure in row.figures):
+                raise UsageError(f"{self.name}: '{row.name}' has figures outside of 0 to 1.")
+        return self
+
+
 class Publication(Record):
     """A paper with the tables that runs can be held against.
 
@@ -160,8 +233,9 @@ class Publication(Record):
         What its figures were measured with: models, databases, questions.
     strict_official
         Whether the official label alone counted as right.
-    tables, games
-        Its tables of decided questions, and those of games.
+    tables, games, episodes
+        Its tables of decided questions, those of games, and those of games that one player plays
+        alone.
     """
 
     name: str
@@ -170,6 +244,12 @@ class Publication(Record):
     strict_official: bool = True
     tables: tuple[PublishedTable, ...] = ()
     games: tuple[PublishedGames, ...] = ()
+    episodes: tuple[PublishedEpisodes, ...] = ()
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """The worlds of which it has tables, in their order."""
+        return tuple(dict.fromkeys(table.world for table in (*self.games, *self.episodes)))
 
 
 def by_kind(scenario: str, relational: float, graph: float) -> tuple[PublishedFigure, ...]:

@@ -78,7 +78,7 @@ class Question:
 
 
 def fits_form(text: str, form: str) -> bool:
-    """Whether a text is written in the form of a `Question.free_form`."""
+    """Whether a text is written in a `Question.free_form`, with words in place of its dots."""
     before, dots, after = form.partition("...")
     inner = text.removeprefix(before).removesuffix(after)
     return bool(dots) and text == f"{before}{inner}{after}" and bool(inner.strip())

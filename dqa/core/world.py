@@ -91,6 +91,8 @@ class Position(ABC):
         What happened so far.
     hidden
         What the viewer could infer of other players.
+    free_form
+        What may be done beside `actions`, as `dqa.core.question.Question.free_form` says it.
     """
 
     viewer: str
@@ -99,6 +101,7 @@ class Position(ABC):
     actions: tuple[Candidate, ...]
     events: tuple[GameEvent, ...]
     hidden: tuple[HiddenVariable, ...]
+    free_form: str = ""
 
     def accepts(self, action: Candidate) -> bool:
         """Whether an action can be carried out here: one of `actions`, unless more are legal."""

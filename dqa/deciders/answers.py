@@ -8,6 +8,9 @@ only where it is the answer's only number, and stands first, last or after the s
 
 An answer that asks, or says "not", "avoid" or the like, may turn its candidate down. It is refused,
 as those are that name none or several, and the model is told what it may say.
+
+Where more than candidates may be written (`dqa.core.question.Question.free_form`), what is written
+in that form counts as it stands: all of the answer, or once in one that names no candidate besides.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
 from dqa.core.errors import InvalidAnswerError
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate, Question, fits_form
 from dqa.core.text import shortened
 from dqa.deciders.candidates import nouns_of
 from dqa.deciders.choices import MOST_INDEXED, Choices, mentioned
@@ -39,7 +43,7 @@ _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
     r"|[^\W\d_]+"
 )
-_JOINT = re.compile(r"[\s\-_.'\u2019/&]*")
+_JOINT = re.compile(r"[\s\-_.'\u2019/&()\[\]]*")
 """What names have between their words, and answers in place of it."""
 _LABEL = re.compile(
     r"(?:\A|[\n.!?;,{<])[ \t>*_#\"'`~({<-]{0,20}(?:(?:my|our|the)[ ])?(?:final[ _])?"
@@ -82,8 +86,11 @@ def choice_of(
             candidates = candidates.all()
         else:
             found = candidates.among(_spellings(answer))
-            return _read_among(answer, found, candidates.total, nouns_of(question))
-    return read_answer(answer, candidates, nouns_of(question)) if candidates else None
+            among = _Among(candidates.total, nouns_of(question), question.free_form)
+            return _read_among(answer, found, among)
+    if not candidates and (candidates is None or not question.free_form):
+        return None
+    return read_answer(answer, candidates, nouns_of(question), form=question.free_form)
 
 
 def read_answer(
@@ -92,6 +99,7 @@ def read_answer(
     nouns: Sequence[str] = ("candidate",),
     *,
     equally_good: bool = False,
+    form: str = "",
 ) -> Candidate:
     """Return the candidate that an answer names, by the rule of this module's docstring.
 
@@ -105,36 +113,42 @@ def read_answer(
         What a candidate may be called, such as "trade node"; messages use the first.
     equally_good
         Whether an answer may name several of the candidates, of which the first is returned.
+    form
+        What may be written beside the candidates; see `dqa.core.question.Question.free_form`.
 
     Raises
     ------
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
+    among = _Among(len(candidates), nouns, form, equally_good=equally_good)
     if len(candidates) > MOST_INDEXED:
-        found = mentioned(candidates, _spellings(answer))
-        return _read_among(answer, found, len(candidates), nouns, equally_good=equally_good)
-    return _read(answer, candidates, nouns, equally_good=equally_good)
+        return _read_among(answer, mentioned(candidates, _spellings(answer)), among)
+    return _read(answer, candidates, among)
 
 
-def _read_among(
-    answer: str,
-    found: Sequence[Candidate],
-    total: int,
-    nouns: Sequence[str],
-    *,
-    equally_good: bool = False,
-) -> Candidate:
+@dataclass(frozen=True, slots=True)
+class _Among:
+    """What an answer is read among: how many candidates, what they are called, the free form."""
+
+    total: int
+    nouns: Sequence[str]
+    form: str = ""
+    equally_good: bool = False
+
+
+def _read_among(answer: str, found: Sequence[Candidate], among: _Among) -> Candidate:
     """Return the candidate that an answer names, of those of very many that its words spell."""
     try:
-        return _read(answer, found, nouns, equally_good=equally_good)
+        return _read(answer, found, among)
     except InvalidAnswerError as error:
-        problem = error.problem
+        problem, noun = error.problem, among.nouns[0]
         if not found:
-            problem = f"'{shortened(answer, _SHOWN)}' names no {nouns[0]} that can be chosen."
+            problem = f"'{shortened(answer, _SHOWN)}' names no {noun} that can be chosen."
         advice = (
-            f"Give exactly one {nouns[0]}, spelled as the database does, and nothing else. There "
-            f"are {total:,}, of which a query finds the one that is meant."
+            f"Give exactly one {noun}, spelled as the database does, and nothing else. There "
+            f"are {among.total:,}, of which a query finds the one that is meant."
+            f"{_form_advice(among.form)}"
         )
         raise InvalidAnswerError(problem, advice, error.named) from error
 
@@ -157,9 +171,7 @@ def _spellings(answer: str) -> frozenset[str]:
     return frozenset(sorted(run for run in {said, text, *runs, *numbers, *bare} if run))
 
 
-def _read(
-    answer: str, candidates: Sequence[Candidate], nouns: Sequence[str], *, equally_good: bool
-) -> Candidate:
+def _read(answer: str, candidates: Sequence[Candidate], among: _Among) -> Candidate:
     said = answer.strip()
     names, verbatim = _names_of(tuple(candidates))
     if said in verbatim:
@@ -167,13 +179,50 @@ def _read(
     text = unicodedata.normalize("NFKC", answer)
     label = _LABEL.search(text)
     text = text if label is None else text[label.end() :]
-    called = frozenset(_words(" ".join(nouns))) | {"id"}
+    called = frozenset(_words(" ".join(among.nouns))) | {"id"}
+    if among.form:
+        # As it was written: what stands in place of the dots is nobody's to normalise.
+        raw = said if (begins := _LABEL.search(said)) is None else said[begins.end() :]
+        written, around = find_in_form(raw, among.form)
+        others, rest = _named_in(around, names, called)
+        if len(written) == 1 and not others and not _TURNING_DOWN.search(rest):
+            return written[0]
+        if written:
+            raise _invalid(said, (*written, *others), candidates, among)
     named, rest = _named_in(text, names, called)
     sure = not _TURNING_DOWN.search(rest)
     meant = [one for one in named if not _is_number(one) or _gives_id(text, called)]
-    if meant and sure and (len(named) == 1 or equally_good):
+    if meant and sure and (len(named) == 1 or among.equally_good):
         return meant[0]
-    raise _invalid(said, named, candidates, nouns[0])
+    raise _invalid(said, named, candidates, among)
+
+
+def find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
+    """Return what of a text is written in a free form, as the form spells it, and the rest.
+
+    Case and spaces around the form's own signs do not count. A form that does not say where its
+    words end takes the rest of the line.
+    """
+    before, _, after = form.partition("...")
+    words = rf"[^\n{re.escape(after[:1])}]+" if after else r"[^\n]+"
+    own = r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", before)))
+    start = rf"(?<!\w){own}" if before[:1].isalnum() else own
+    pattern = re.compile(rf"{start}(?P<words>{words}){re.escape(after)}", re.IGNORECASE)
+    found = [one for one in pattern.finditer(text) if one["words"].strip()]
+    written = dict.fromkeys(f"{before}{one['words'].strip()}{after}" for one in found)
+    rest = "".join(
+        text[start:end]
+        for start, end in zip(
+            (0, *(one.end() for one in found)),
+            (*(one.start() for one in found), len(text)),
+            strict=True,
+        )
+    )
+    return tuple(one for one in written if fits_form(one, form)), rest
+
+
+def _form_advice(form: str) -> str:
+    return f" Or write {form} with words of your own in place of the dots." if form else ""
 
 
 @lru_cache(maxsize=256)
@@ -270,8 +319,9 @@ def _closest(text: str, candidates: Sequence[Candidate], most: int) -> list[str]
 
 
 def _invalid(
-    said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str
+    said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], among: _Among
 ) -> InvalidAnswerError:
+    noun = among.nouns[0]
     quoted, some = shortened(said, _SHOWN), ", ".join(str(one) for one in named[:_NAMED])
     near = _closest(said, candidates, _NAMED)
     if not named:
@@ -281,10 +331,12 @@ def _invalid(
         problem = f"'{quoted}' says more than a name, and may or may not decide for {some}."
     else:
         problem = f"'{quoted}' names more than one {noun}: {some}."
-    if len(candidates) <= _LISTED:
+    if not candidates:
+        there_are = f"There is no {noun} to name."
+    elif len(candidates) <= _LISTED:
         there_are = f"There are: {', '.join(map(str, candidates))}."
     else:
         examples = ", ".join(near or map(str, candidates[:_NAMED]))
         there_are = f"There are {len(candidates)}, such as {examples}."
     advice = f"Give exactly one {noun}, spelled as it is here, and nothing else. {there_are}"
-    return InvalidAnswerError(problem, advice, named)
+    return InvalidAnswerError(problem, f"{advice}{_form_advice(among.form)}", named)

@@ -33,13 +33,14 @@ class ByScenario(Decider):
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; see `dqa.core.decider.Decider`."""
-        return self._decider_of(question).decide(question, database)
+        return self.decider_of(question).decide(question, database)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that could never be decided."""
-        self._decider_of(question).check(question)
+        self.decider_of(question).check(question)
 
-    def _decider_of(self, question: Question) -> Decider:
+    def decider_of(self, question: Question) -> Decider:
+        """Return the decider with the settings that the question's scenario has for it."""
         scenario = plugins.scenario_of(question)
         if scenario is None:
             return self._usual

@@ -54,7 +54,8 @@ def offer_candidates(
     """Return what a model is told can be chosen, and a warning where it cannot know of all.
 
     Nothing is told where a scenario's own question says it, unless there are so many that they have
-    to be narrowed by queries; nor where nobody listed any.
+    to be narrowed by queries; nor where nobody listed any. What may be written in a free form is
+    always told.
 
     Parameters
     ----------
@@ -63,6 +64,15 @@ def offer_candidates(
     choices
         What can be chosen.
     """
+    told, warning = _offered(question, choices)
+    if not question.free_form:
+        return told, warning
+    form = f"{question.free_form} with words of your own in place of the dots"
+    return (f"{told}\nOr else {form}." if told else f"What can be chosen: {form}."), warning
+
+
+def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
+    """Return what is told of the candidates alone."""
     if choices is None or not choices.total:
         return "", None
     if plugins.scenario_of(question) is not None and not choices.is_large:

@@ -163,9 +163,18 @@ def list_actions(question: Question, database: Database, method: str) -> Choices
 
 def check_question(question: Question, method: str) -> None:
     """Refuse a question that cannot be decided whatever its database holds; `UsageError`."""
-    if question.candidates or (question.candidates is None and question.candidate_query):
-        return
-    raise _without_actions(question, method)
+    is_listed = question.candidates is None and question.candidate_query
+    if not (question.candidates or is_listed):
+        raise _without_actions(question, method)
+    if (
+        question.scenario in plugins.names("world")
+        and plugins.scenario_of(question) is None
+        and not question.context_queries
+    ):
+        raise UsageError(
+            f"Nothing says what {method} is to read about a move of '{question.scenario}': take a "
+            "decider that reads a game's history, or one that writes its own statements."
+        )
 
 
 def _without_actions(question: Question, method: str) -> UsageError:

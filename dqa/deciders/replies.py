@@ -38,12 +38,14 @@ def read_object(text: str, *names: str) -> Mapping[str, Any]:
     return next((one for one in reversed(found) if not one.keys().isdisjoint(names)), found[-1])
 
 
-def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
+def read_action(
+    said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
+) -> Candidate:
     """Return the action that a decision names.
 
     It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
     which does not count there. The number alone is that action, and so is a bare number, unless an
-    action has it as an id.
+    action has it as an id. What is written in the free `form` counts as well.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def read_action(said: str, actions: Sequence[Candidate], noun: str = "action") -
     if label is not None and not name and 1 <= int(label["number"]) <= len(actions):
         return actions[int(label["number"]) - 1]
     try:
-        return read_answer(name, actions, (noun,))
+        return read_answer(name, actions, (noun,), form=form)
     except InvalidAnswerError:
         alone = _ALONE.fullmatch(said)
         if alone is None or not 1 <= int(alone["number"]) <= len(actions):

@@ -24,6 +24,7 @@ from dqa.core.world import Episode, Move, World
 from dqa.evaluation.crashes import ended_by
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
+from dqa.worlds.observed import GOAL
 
 UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
 """Endings of a decision after which the position's fallback counts."""
@@ -81,11 +82,14 @@ class Played:
         knows how the episode would have gone on.
     facts
         What else the world tells of it; see `dqa.core.world.Episode.facts`.
+    goal
+        What was to be reached: of the first move's question the target that says so, else its text.
     """
 
     moves: tuple[PlayedMove, ...]
     returns: Mapping[str, float] | None
     facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
+    goal: str = ""
 
     @property
     def decisions(self) -> tuple[tuple[str, Decision], ...]:
@@ -145,8 +149,10 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     named = (world.name, str(seed)) if names is None else names
     episode = world.start(seed, mirrored=mirrored)
     made: list[PlayedMove] = []
+    goal = ""
     try:
         while (move := episode.next_move()) is not None:
+            goal = goal or move.question.target.get(GOAL, move.question.text)
             decider = deciders[move.player]
             # Two moves may be asked in the same words: a recording keeps them apart by place.
             with attempt_by(*named, str(len(made)), move.player, decider.name):
@@ -154,8 +160,8 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
                 decision = _Deciding(decider, move, len(made), named).within(seconds)
             made.append(_carried_out(episode, move, decision, expected))
             if made[-1].choice is None:
-                return Played(tuple(made), None)
-        return Played(tuple(made), episode.returns(), episode.facts())
+                return Played(tuple(made), None, goal=goal)
+        return Played(tuple(made), episode.returns(), episode.facts(), goal)
     finally:
         episode.close()
 
@@ -166,7 +172,7 @@ def _carried_out(
     """Carry a decision out, or the fallback where it names nothing that is legal."""
     actions = move.position.actions
     choice = decision.choice if decision.ending is Ending.ANSWERED else None
-    is_fallback = choice is None or choice not in actions
+    is_fallback = choice is None or not move.position.accepts(choice)
     if is_fallback:
         is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
         choice = move.position.fallback if is_move else None

@@ -23,6 +23,8 @@ _MOST_ACTIONS = 8
 
 def game_tables(found: PlayFigures) -> list[tuple[str, Table]]:
     """Return the tables of a run of games, each under its title."""
+    if found.alone:
+        return _tables_of_one(found)
     tables = [("Payoff of the player a game, with its 95 % interval", _grid(found, _payoff))]
     if any(one.rational is not None for one in found.pairs):
         reference = next(one.reference for one in found.pairs if one.reference)
@@ -39,6 +41,51 @@ def game_tables(found: PlayFigures) -> list[tuple[str, Table]]:
     return tables
 
 
+def _tables_of_one(found: PlayFigures) -> list[tuple[str, Table]]:
+    """Return the tables of a world of one player."""
+    tables = [("Score and success of the player, with 95 % intervals", _scores(found))]
+    if any(one.tasks for one in found.players):
+        tables.append(("Success by kind of task, in %", _tasks(found)))
+    if any(one.rational is not None for one in found.players):
+        reference = next(one.reference for one in found.players if one.reference)
+        shown = _new_table("Player", [f"as {reference}, in %"])
+        for one in found.players:
+            _add_row(shown, one.player, [_rational(one)])
+        tables.append((f"Rational degree: decisions as {reference} makes them", shown))
+    if any(one.facts for one in found.players):
+        tables.append(("What else the world tells, as means and shares a game", _facts(found)))
+    if 0 < len(_actions(found)) <= _MOST_ACTIONS:
+        tables.append(("Actions of the player, in %", _action_table(found)))
+    return tables
+
+
+def _scores(found: PlayFigures) -> Table:
+    """Return a table of a row a player: what it got, and what that took."""
+    tells = any(one.success is not None for one in found.players)
+    tried = any(one.attempts is not None and one.attempts.value > 1 for one in found.players)
+    columns = ["Score", *(["Success, %"] if tells else []), "Moves a game"]
+    shown = _new_table("Player", [*columns, *(["Attempts"] if tried else []), "Fallbacks", "Games"])
+    for one in found.players:
+        row = [estimate_text(one.payoff, digits=3)]
+        row += [estimate_text(one.success, 100.0, 1)] if tells else []
+        row += [estimate_text(one.length, digits=1)]
+        row += [estimate_text(one.attempts, digits=1)] if tried else []
+        _add_row(shown, one.player, [*row, str(one.fallbacks), str(one.games)])
+    return shown
+
+
+def _tasks(found: PlayFigures) -> Table:
+    """Return a table of a row a player and a column a kind of task, with all of them."""
+    tasks = sorted({task for one in found.players for task in one.tasks})
+    shown = _new_table("Player", [*tasks, "all"])
+    for one in found.players:
+        told = [one.tasks[task].success if task in one.tasks else None for task in tasks]
+        _add_row(
+            shown, one.player, [estimate_text(share, 100.0, 1) for share in (*told, one.success)]
+        )
+    return shown
+
+
 def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -> list[str]:
     """Return what is said below the tables: what counts, who answered, and what it took."""
     games = sum(one.games for one in found.pairs)
@@ -47,6 +94,9 @@ def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -
     lines = [
         f"{counted(games, 'game')} of {found.world} {on}; a deal is the unit of every interval."
     ]
+    if found.alone:
+        same = "the same ones for every player; a game is the unit of every interval"
+        lines = [f"{counted(games, 'game')} of {found.world}, {same}."]
     lines += _warnings(found)
     asked = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
     lines += map(model_line, asked)
@@ -127,11 +177,11 @@ def _facts(found: PlayFigures) -> Table:
     names = list(dict.fromkeys(name for one in found.pairs for name in one.facts))
     agreed = [n for n in names if n != AGREEMENT and any(one.agreed_facts for one in found.pairs)]
     columns = [*names, *(f"{name},\nof agreed" for name in agreed)]
-    shown = _new_table("Player and opponent", columns)
+    shown = _new_table("Player" if found.alone else "Player and opponent", columns)
     for one in found.pairs:
         row = [estimate_text(one.facts.get(name)) for name in names]
         row += [estimate_text(one.agreed_facts.get(name)) for name in agreed]
-        _add_row(shown, f"{one.player}\n{one.opponent}", row)
+        _add_row(shown, f"{one.player}\n{one.opponent}".rstrip("\n"), row)
     return shown
 
 

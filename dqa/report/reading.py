@@ -16,7 +16,7 @@ from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.moves import game_told, move_told
+from dqa.report.moves import attempt_told, game_told, move_told
 from dqa.report.passages import (
     Called,
     Crash,
@@ -100,6 +100,7 @@ class _Events:
             "warning": self._warning,
             "review": self._review,
             "move": self._move,
+            "attempt": self._attempt,
             "budget_spent": self._budget,
             "infrastructure": self._outage,
             "crashed": self._crash,
@@ -180,6 +181,11 @@ class _Events:
     @staticmethod
     def _move(event: Event) -> Iterator[Passage]:
         title, lines = move_told(event.data)
+        yield Noted(event.step, title, lines)
+
+    @staticmethod
+    def _attempt(event: Event) -> Iterator[Passage]:
+        title, lines = attempt_told(event.data)
         yield Noted(event.step, title, lines)
 
     @staticmethod

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dqa.core.publications import GameMeasure
 from dqa.core.text import visible
-from dqa.evaluation.playing.paper import GameCell, GameRow, GameTable, GameView
+from dqa.evaluation.playing.paper import GameCell, GameRow, GameTable, GameView, ScoreTable
 from dqa.report.game_tables import estimate_text
 
 if TYPE_CHECKING:
@@ -33,8 +33,11 @@ _BESIDE = "printed, and below ours with its 95 % interval"
 def tables(view: GameView) -> list[tuple[str, Table]]:
     """Return every table under its title."""
     return [
-        (f"{one.name}. {one.title}, {_TOLD[one.measure]}: {_BESIDE}", _table(one))
-        for one in view.tables
+        *(
+            (f"{one.name}. {one.title}, {_TOLD[one.measure]}: {_BESIDE}", _table(one))
+            for one in view.tables
+        ),
+        *((f"{one.name}. {one.title}, in %: {_BESIDE}", _scores(one)) for one in view.scores),
     ]
 
 
@@ -49,7 +52,29 @@ def notes(view: GameView) -> list[str]:
                 f"{one.name}: the paper compares with {one.reference}, and this run with "
                 f"{one.our_reference or 'nobody'} (--reference)."
             )
+    lines += [f"{one.name}: {one.note}" for one in view.scores if one.note]
     return lines
+
+
+def _scores(one: ScoreTable) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table()
+    shown.add_column("Player", no_wrap=True)
+    for column in one.columns:
+        told = visible(column.task) or column.measure.capitalize()
+        shown.add_column(Text(told), justify="right", no_wrap=True)
+    for row in one.rows:
+        cells = [
+            f"{'-' if cell.published is None else f'{100.0 * cell.published:.1f}'}\n"
+            f"{estimate_text(cell.ours, 100.0, 1)}"
+            for cell in row.cells
+        ]
+        who = f"{visible(row.name or '-')}\n{visible(row.player or '(nobody here)')}"
+        shown.add_row(Text(who), *map(Text, cells))
+        shown.add_section()
+    return shown
 
 
 def _table(one: GameTable) -> Table:

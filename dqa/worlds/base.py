@@ -113,6 +113,8 @@ class WorldFactory:
     foreseen
         Whether `Position.after` tells what follows from an action. Where it does not, as in a world
         that is found out by acting in it, nobody can look ahead.
+    players
+        How many play it, for lists; None to have it made to find out (`count_players`).
     """
 
     name: str
@@ -121,6 +123,14 @@ class WorldFactory:
     settings: type[BaseModel]
     policies: Mapping[str, PolicyFactory] = field(default_factory=dict)
     foreseen: bool = True
+    players: int | None = None
+
+
+def count_players(factory: WorldFactory) -> int:
+    """Return how many players a world has; `MissingKeyError` where it cannot be made to tell."""
+    if factory.players is not None:
+        return factory.players
+    return len(factory.make(factory.settings(), None).players)
 
 
 class PolicyDecider(Decider):
@@ -169,7 +179,7 @@ class PolicyDecider(Decider):
             choice = self._policy.choose_informed(position, reveal(), random)
         else:
             choice = self._policy.choose(position, random)
-        if choice not in position.actions:
+        if not position.accepts(choice):
             raise ValueError(f"{self.name} chose {choice!r}, which is not legal in {question.key}.")
         return Decision(Ending.ANSWERED, answer=str(choice), choice=choice)
 
@@ -185,6 +195,26 @@ def is_move(question: Question) -> bool:
         return True
     scenario = plugins.scenario_of(question)
     return scenario is not None and scenario.document.events is not None
+
+
+def require_foreseen(question: Question, decider: str, instead: str) -> None:
+    """Raise `UsageError` for a move of a world in which nobody can look ahead.
+
+    Parameters
+    ----------
+    question
+        What is asked.
+    decider
+        Who looks ahead.
+    instead
+        Deciders that do not, for the message.
+    """
+    world = question.scenario
+    if world in plugins.names("world") and not plugins.world(world).foreseen:
+        raise UsageError(
+            f"'{decider}' looks ahead, and what follows from an action in '{world}' is only seen "
+            f"by acting: take {instead}."
+        )
 
 
 def find_position(question: Question, database: Database) -> Position:

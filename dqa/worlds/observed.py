@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dqa.core.database import Database
+from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question, fits_form
 from dqa.core.trajectories import Step, Trajectory
@@ -25,6 +25,8 @@ GOAL: Final = "goal"
 """The part of a question's target that says what is to be reached."""
 
 _EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
+_WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
+"""What a history is read with: an observation that was cut would be another one."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,15 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
     """
     game = question.target.get("game", "")
     where = f" WHERE game = {int(game)}" if game.isdecimal() and game.isascii() else ""
-    rows = database.query(_EVENTS.format(where=where)).rows
+    found = database.query(_EVENTS.format(where=where), _WHOLE)
+    if found.cut is not None:
+        raise DataError(
+            f"The history of {question.key} is longer than is read at once, so what is seen now is "
+            "not known: let the world show less, or end episodes earlier."
+        )
     events = tuple(
         GameEvent(int(str(number)), str(stage), str(actor), str(action), str(detail or ""))
-        for number, stage, actor, action, detail in rows
+        for number, stage, actor, action, detail in found.rows
     )
     for place, event in enumerate(events, 1):
         if event.number != place:

@@ -118,6 +118,7 @@ def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
         "databases",
         "simulators",
         "sets",
+        "worlds",
         "models",
     }
     for entries in document.values():

@@ -6,9 +6,16 @@ import pytest
 
 from dqa.worlds.base import WorldFactory
 from tests.playing.duel import register
+from tests.worlds.errand import register as register_errand
 
 
 @pytest.fixture
 def duel(monkeypatch: pytest.MonkeyPatch) -> WorldFactory:
     """Let Kuhn poker be played by `tests.playing.duel`'s programs."""
     return register(monkeypatch)
+
+
+@pytest.fixture
+def errand(monkeypatch: pytest.MonkeyPatch) -> WorldFactory:
+    """Let there be a world of one player."""
+    return register_errand(monkeypatch)

@@ -16,6 +16,7 @@ _SCENARIO = re.compile(r"\A# Scenario: (?P<name>.+)$", re.MULTILINE)
 _VIEWER = re.compile(r"^# Position, as (?P<name>.+) knows it$", re.MULTILINE)
 _MOVER = re.compile(r"^It is the turn of: (?P<name>.+)$", re.MULTILINE)
 _LEGAL = re.compile(r"^Legal actions(?: to estimate)?: (?P<list>\[.*\])$", re.MULTILINE)
+_FORM = re.compile(r'^Legal as well: (?P<form>".*"), with words', re.MULTILINE)
 _MOST = re.compile(r"^Choose the (?P<most>\d+) actions", re.MULTILINE)
 _COUNT = re.compile(r"^Propose (?P<count>\d+) different", re.MULTILINE)
 _SCALE = re.compile(r"^Payoffs lie between (?P<low>\S+) and (?P<high>\S+)\.", re.MULTILINE)
@@ -68,6 +69,17 @@ class Asked:
         """How many actions are to be named; None for all."""
         found = _MOST.search(self._asked)
         return None if found is None else int(found["most"])
+
+    @property
+    def form(self) -> str:
+        """What may be written beside the actions; empty for nothing."""
+        found = _FORM.search(self._asked)
+        return "" if found is None else str(json.loads(found["form"]))
+
+    @property
+    def goal(self) -> str:
+        """The question, on one line."""
+        return " ".join(_section(self.text, "Question").split())
 
     @property
     def count(self) -> int:

@@ -18,6 +18,9 @@ from dqa import plugins
 from dqa.worlds.scripted import WorldScript
 from dqa_bidder.scripted.reading import Asked, asks, read_prompt, rows_of
 
+_MOST_WORDS = 80
+"""Most characters of a question that are said where free words are asked for."""
+
 
 class BidderResponder:
     """Answers every prompt of the package, as the entry point ``dqa.scripted`` names it."""
@@ -96,6 +99,9 @@ def _expected(asked: Asked, world: WorldScript | None, seed: int) -> str:
 
 def _worth(asked: Asked, world: WorldScript | None, script: str, seed: int) -> Mapping[str, float]:
     """Return what each legal action is worth, from 0 to 1, in legal order."""
+    if not asked.shown.actions and asked.form:
+        # Nothing but free words can be said: those of the question.
+        return {asked.form.replace("...", asked.goal[:_MOST_WORDS] or "anything"): 1.0}
     if script == "random":
         return _drawn(asked, seed)
     if world is not None:

@@ -94,6 +94,9 @@ class Bidder:
         Its steps; None for the paper's.
     """
 
+    looks_ahead = True
+    """Whether it goes by what follows from actions; a chooser that does says so."""
+
     def __init__(self, settings: BidderSettings, steps: Steps | None = None) -> None:
         self._settings = settings
         self._steps = steps or Steps()

@@ -76,7 +76,7 @@ def _asked(
     """Return the decision of a reply, and the reply."""
 
     def read(reply: str) -> tuple[Chosen, str]:
-        return read_choice(reply, task.actions, task.noun), reply
+        return read_choice(reply, task.actions, task.noun, task.form), reply
 
     text = prompt(name, task, task.position, task.actions, draft=draft[:_LONGEST])
     return conversation.ask(text, read, purpose)

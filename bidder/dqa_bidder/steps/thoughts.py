@@ -9,7 +9,6 @@ from typing import Any
 
 from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
-from dqa.core.question import Candidate
 from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation
 from dqa_bidder.events import Thought, ThoughtsEvent
@@ -82,7 +81,7 @@ class TreeOfThoughts:
         )
 
         def read(reply: str) -> list[Thought]:
-            return _read_thoughts(reply, task.actions if last else (), task.noun)[:count]
+            return _read_thoughts(reply, task, decide=last)[:count]
 
         return conversation.ask(text, read, "thoughts")
 
@@ -143,27 +142,27 @@ class TreeOfThoughts:
                     raise
 
 
-def _read_thoughts(reply: str, actions: Sequence[Candidate], noun: str) -> list[Thought]:
-    """Return the thoughts of a reply; where actions are given, those that name one of them."""
+def _read_thoughts(reply: str, task: Task, *, decide: bool) -> list[Thought]:
+    """Return the thoughts of a reply; where they are to decide, those that name an action."""
     listed = read_object(reply, "thoughts").get("thoughts")
     found: list[Thought] = []
     problem = ""
     for one in listed if isinstance(listed, list) else []:
         try:
-            found.append(_read_thought(one, actions, noun))
+            found.append(_read_thought(one, task, decide=decide))
         except UnparsableReplyError as error:
             problem = f" {error}"
     if found:
         return found
-    form = '{"thought": "...", "action": "..."}' if actions else '{"thought": "..."}'
+    form = '{"thought": "...", "action": "..."}' if decide else '{"thought": "..."}'
     raise UnparsableReplyError(f'No thought can be used.{problem} Write {{"thoughts": [{form}]}}.')
 
 
-def _read_thought(one: Any, actions: Sequence[Candidate], noun: str) -> Thought:  # noqa: ANN401
+def _read_thought(one: Any, task: Task, *, decide: bool) -> Thought:  # noqa: ANN401
     told: Mapping[str, Any] = one if isinstance(one, dict) else {"thought": one}
     text = told.get("thought")
     text = text.strip() if isinstance(text, str) else ""
-    if not actions:
+    if not decide:
         if not text:
             raise UnparsableReplyError("A thought is empty.")
         return Thought(text=text)
@@ -171,7 +170,7 @@ def _read_thought(one: Any, actions: Sequence[Candidate], noun: str) -> Thought:
     if said is None:
         raise UnparsableReplyError("A thought names no action.")
     words = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    return Thought(text=text, action=name_action(words, actions, noun))
+    return Thought(text=text, action=name_action(words, task.actions, task.noun, task.form))
 
 
 def _read_vote(reply: str, most: int) -> int:

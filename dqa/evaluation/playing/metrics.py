@@ -1,5 +1,8 @@
 """What games are measured by: payoffs, rational degree, actions, and the world's own facts.
 
+In a world of one player the payoff is the score of its task, and the share of games whose task was
+accomplished is told besides, by kinds of tasks where the world tells them.
+
 A game and its mirror share a deal, whose luck cancels between them, so the deal is the unit of
 every interval, and of a deal of which one half is missing nothing counts. Contestants play the same
 deals against everybody, so deals are the clusters of means over opponents, too.
@@ -11,7 +14,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, inf, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import Field
 
@@ -19,10 +22,33 @@ from dqa.core.records import Record
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics.clusters import Estimate, t_quantile
+from dqa.evaluation.statistics.shares import clustered_share
 
 AGREEMENT = "agreed"
 """The fact by which a world says whether a game ended in an agreement: payoffs are then also told
 of agreed games alone, as the score (Lewis et al., 2017, section 5.1)."""
+SUCCESS = "success"
+"""The fact by which a world of one player says whether its task was accomplished."""
+TASK = "task"
+"""The fact by which it says which kind of task that was."""
+
+
+class TaskFigures(Record):
+    """What the games of one kind of task came to.
+
+    Attributes
+    ----------
+    games
+        How many there are.
+    score
+        What the player got, a game.
+    success
+        The share of them that accomplished their task, with Wilson's interval.
+    """
+
+    games: int = Field(ge=0)
+    score: Estimate | None
+    success: Estimate | None
 
 
 class GameFigures(Record):
@@ -31,7 +57,8 @@ class GameFigures(Record):
     Attributes
     ----------
     player, opponent
-        Who played; an opponent of None is the mean over all of them, each of which counts the same.
+        Who played; an opponent of None is the mean over all of them, each of which counts the same,
+        and ``""`` stands where the player is alone in its world.
     model
         What answered behind them.
     games, deals
@@ -59,6 +86,15 @@ class GameFigures(Record):
         no value for it nothing counts.
     agreed_facts
         The same over games that ended in an agreement, of a world that tells.
+    success
+        Of a world of one player that tells, the share of games that accomplished their task. Its
+        interval is Wilson's, of as many games as epochs leave independent (`clustered_share`).
+    tasks
+        The figures by kind of task, of a world that tells, in the order of their names.
+    length
+        How many moves the player made, a game.
+    attempts
+        How often a game was played before one playing counted.
     """
 
     player: str
@@ -79,6 +115,10 @@ class GameFigures(Record):
     actions: dict[str, int]
     facts: dict[str, Estimate]
     agreed_facts: dict[str, Estimate]
+    success: Estimate | None = None
+    tasks: dict[str, TaskFigures] = Field(default_factory=dict)
+    length: Estimate | None = None
+    attempts: Estimate | None = None
 
 
 class PlayFigures(Record):
@@ -94,10 +134,13 @@ class PlayFigures(Record):
         Every player against every opponent, in the order of the run.
     players
         Every player over all opponents.
+    alone
+        Whether the world has one player; a player's only pair is then without an opponent.
     """
 
     world: str
     mirrored: bool
+    alone: bool = False
     pairs: tuple[GameFigures, ...]
     players: tuple[GameFigures, ...]
 
@@ -202,6 +245,7 @@ def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
     return PlayFigures(
         world=world,
         mirrored=mirrored,
+        alone=bool(pairs) and not any(opponent for _, opponent in pairs),
         pairs=tuple(_figures(*named, [pairs[named]], [whole[named]]) for named in pairs),
         players=tuple(
             _figures(player, None, [pairs[one] for one in faced], [whole[one] for one in faced])
@@ -235,6 +279,11 @@ def _figures(
     ended = sum(result.outcome is Outcome.PLAYED for result, _ in every)
     models = dict.fromkeys(result.model for result, _ in every)
     agreements = any(AGREEMENT in game.facts for _, game in games)
+    facts = _facts(counted)
+    alone: dict[str, Any] = {}
+    if any(len(game.seats) == 1 for _, game in every):
+        facts.pop(SUCCESS, None)  # told with its own interval
+        alone = _of_one_player(games)
     return GameFigures(
         player=player,
         opponent=opponent,
@@ -243,18 +292,47 @@ def _figures(
         deals=len({_deal(one) for one in games}),
         failed=sum(result.outcome.repeated for result, _ in every),
         unpaired=ended - len(games),
-        payoff=mean_of_ratios([_values(of) for of in counted]),
+        payoff=_payoff(counted),
         score=mean_of_ratios([_values(_agreed(of)) for of in counted]) if agreements else None,
         reference=next((game.reference for _, game in games), None),
         rational=mean_of_ratios([_compared(of) for of in counted], 0.0, 1.0),
         moves=sum(game.moves[game.seats[0]] for _, game in games),
         fallbacks=sum(game.fallbacks[game.seats[0]] for _, game in games),
-        opponent_moves=sum(game.moves[game.seats[1]] for _, game in games),
-        opponent_fallbacks=sum(game.fallbacks[game.seats[1]] for _, game in games),
+        opponent_moves=sum(sum(game.moves[seat] for seat in game.seats[1:]) for _, game in games),
+        opponent_fallbacks=sum(
+            sum(game.fallbacks[seat] for seat in game.seats[1:]) for _, game in games
+        ),
         actions=_actions(games),
-        facts=_facts(counted),
+        facts=facts,
         agreed_facts=_facts([_agreed(of) for of in counted]) if agreements else {},
+        **alone,
     )
+
+
+def _of_one_player(games: Sequence[_Played]) -> dict[str, Any]:
+    """Return what is measured of games of one player alone."""
+    by_task: dict[str, list[_Played]] = {}
+    for one in games:
+        if isinstance(task := one[1].facts.get(TASK), str):
+            by_task.setdefault(task, []).append(one)
+    lengths = [(float(game.moves[game.seats[0]]), game) for _, game in games]
+    attempts = [(float(game.attempts), game) for _, game in games]
+    return {
+        "success": _success(games),
+        "tasks": {
+            task: TaskFigures(games=len(of), score=_payoff([of]), success=_success(of))
+            for task, of in sorted(by_task.items())
+        },
+        "length": mean_of_ratios([_means(lengths)], 0.0),
+        "attempts": mean_of_ratios([_means(attempts)], 1.0),
+    }
+
+
+def _success(games: Sequence[_Played]) -> Estimate | None:
+    """Return the share of games that accomplished their task; None where the world tells none."""
+    told = [(game.facts.get(SUCCESS), game.seed) for _, game in games]
+    known = [(float(done), seed) for done, seed in told if isinstance(done, bool)]
+    return clustered_share([done for done, _ in known], [seed for _, seed in known])
 
 
 def _actions(games: Iterable[_Played]) -> dict[str, int]:
@@ -263,6 +341,15 @@ def _actions(games: Iterable[_Played]) -> dict[str, int]:
     for _, game in games:
         counted.update(game.actions[game.seats[0]])
     return dict(sorted(counted.items()))
+
+
+def _payoff(counted: Sequence[Sequence[_Played]]) -> Estimate | None:
+    """Return what the player got a game; a reward of who plays alone lies between 0 and 1."""
+    every = [one for games in counted for one in games]
+    rewards = all(
+        len(game.seats) == 1 and 0.0 <= (result.value or 0.0) <= 1.0 for result, game in every
+    )
+    return mean_of_ratios([_values(of) for of in counted], *((0.0, 1.0) if rewards else ()))
 
 
 def _values(games: Sequence[_Played]) -> Ratio:

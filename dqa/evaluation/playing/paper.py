@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dqa.core.publications import GameMeasure, Publication, PublishedGames, PublishedPlayer
+from dqa.core.publications import (
+    EpisodeColumn,
+    GameMeasure,
+    Publication,
+    PublishedEpisodes,
+    PublishedGames,
+    PublishedPlayer,
+    PublishedScores,
+)
 from dqa.core.records import Record
 from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.statistics.clusters import Estimate
@@ -68,6 +76,49 @@ class GameTable(Record):
     rows: tuple[GameRow, ...]
 
 
+class ScoreCell(Record):
+    """One figure of who plays alone.
+
+    Attributes
+    ----------
+    published
+        What the paper printed; None where it has nothing.
+    ours
+        The run's; None where it has none.
+    """
+
+    published: float | None
+    ours: Estimate | None
+
+
+class ScoreRow(Record):
+    """Who plays alone, in a table.
+
+    Attributes
+    ----------
+    name
+        As the paper calls it; None of a player that the paper does not have.
+    player
+        Who stands for it here; None where nobody does.
+    cells
+        By column.
+    """
+
+    name: str | None
+    player: str | None
+    cells: tuple[ScoreCell, ...]
+
+
+class ScoreTable(Record):
+    """A paper's table of games of one player, beside a run's figures."""
+
+    name: str
+    title: str
+    note: str | None
+    columns: tuple[EpisodeColumn, ...]
+    rows: tuple[ScoreRow, ...]
+
+
 class GameView(Record):
     """A paper's tables of games of one world, with a run beside.
 
@@ -75,6 +126,8 @@ class GameView(Record):
     ----------
     paper, citation, setting
         Which paper, and what its figures were measured with.
+    tables, scores
+        Its tables of games, and those of games of one player.
     """
 
     paper: str
@@ -82,6 +135,7 @@ class GameView(Record):
     setting: str
     world: str
     tables: tuple[GameTable, ...]
+    scores: tuple[ScoreTable, ...] = ()
 
 
 _Measured = Callable[[GameFigures], tuple[Estimate | None, ...]]
@@ -104,7 +158,42 @@ def view_games(publication: Publication, found: PlayFigures) -> GameView:
         setting=publication.setting,
         world=found.world,
         tables=tuple(_table(one, found) for one in publication.games if one.world == found.world),
+        scores=tuple(
+            _scores(one, found) for one in publication.episodes if one.world == found.world
+        ),
     )
+
+
+def _scores(printed: PublishedEpisodes, found: PlayFigures) -> ScoreTable:
+    ours = {one.player: one for one in found.players}
+    known = {row.player for row in printed.rows}
+    more = [PublishedScores(name="", player=name, figures=()) for name in ours if name not in known]
+    rows = []
+    for row in (*printed.rows, *more):
+        figures = row.figures or (None,) * len(printed.columns)
+        measured = ours.get(row.player)
+        cells = [
+            ScoreCell(published=figure, ours=None if measured is None else _of(measured, column))
+            for figure, column in zip(figures, printed.columns, strict=True)
+        ]
+        rows.append(ScoreRow(name=row.name or None, player=row.player or None, cells=tuple(cells)))
+    return ScoreTable(
+        name=printed.name,
+        title=printed.title,
+        note=printed.note,
+        columns=printed.columns,
+        rows=tuple(rows),
+    )
+
+
+def _of(measured: GameFigures, column: EpisodeColumn) -> Estimate | None:
+    """Return the figure of a column."""
+    if not column.task:
+        return measured.payoff if column.measure == "score" else measured.success
+    of_task = measured.tasks.get(column.task)
+    if of_task is None:
+        return None
+    return of_task.score if column.measure == "score" else of_task.success
 
 
 def _table(printed: PublishedGames, found: PlayFigures) -> GameTable:

@@ -27,7 +27,7 @@ class Game:
     mirrored
         Whether the players have each other's hidden things.
     player, opponent
-        Who plays.
+        Who plays; an opponent of `NOBODY` in a world of one player.
     epoch
         Which repeat it is, from 1.
     match
@@ -50,8 +50,8 @@ class Game:
 
     @property
     def pair(self) -> str:
-        """What results call the two who play."""
-        return f"{self.player}{VERSUS}{self.opponent}"
+        """What results call the two who play, or the one."""
+        return f"{self.player}{VERSUS}{self.opponent}" if self.opponent else self.player
 
     def task(self, database: str) -> Task:
         """Return the task of this game, whose history is a database of a kind."""

@@ -22,9 +22,9 @@ class PlayedGame(Record):
     world, number, seed, mirrored
         Which game it was.
     player, opponent
-        Who played.
+        Who played; an opponent of ``""`` in a world of one player.
     seats
-        What the world calls these two, by which the rest is told.
+        What the world calls these two, or the one, by which the rest is told.
     returns
         What each got; empty where the game did not come to its end.
     moves, fallbacks
@@ -38,6 +38,9 @@ class PlayedGame(Record):
         How many of the player's decisions were compared, and how many chose as the reference does.
     facts
         What else the world tells of the game.
+    attempts
+        How often it was played before one playing counted, by a decider that learns from trials
+        (`dqa.core.decider.EpisodeDecider`); all else is of the one that counts.
     """
 
     world: str
@@ -46,7 +49,7 @@ class PlayedGame(Record):
     mirrored: bool
     player: str
     opponent: str
-    seats: tuple[str, str]
+    seats: tuple[str, ...]
     returns: dict[str, float]
     moves: dict[str, int]
     fallbacks: dict[str, int]
@@ -55,10 +58,16 @@ class PlayedGame(Record):
     compared: int = Field(ge=0)
     agreed: int = Field(ge=0)
     facts: dict[str, Candidate | float | bool | None]
+    attempts: int = Field(ge=1, default=1)
 
     @classmethod
     def of(
-        cls, game: Game, seats: tuple[str, str], played: Played | None, reference: str | None
+        cls,
+        game: Game,
+        seats: tuple[str, ...],
+        played: Played | None,
+        reference: str | None,
+        attempts: int = 1,
     ) -> Self:
         """Put together what is known of a game; of one that did not begin, which it was.
 
@@ -67,11 +76,13 @@ class PlayedGame(Record):
         game
             Which.
         seats
-            What the world calls the player and the opponent.
+            What the world calls the player and, where there is one, the opponent.
         played
             What happened.
         reference
             Whom the player was compared with.
+        attempts
+            How often it was played.
         """
         moves = () if played is None else played.moves
         told = [move for move in moves if move.player == seats[0] and move.reference is not None]
@@ -96,4 +107,5 @@ class PlayedGame(Record):
             compared=len(told),
             agreed=sum(move.choice == move.reference and not move.fallback for move in told),
             facts={} if played is None else dict(played.facts),
+            attempts=attempts,
         )

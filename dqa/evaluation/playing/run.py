@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypedDict
 
+from dqa.core.database import Isolation
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
-from dqa.core.events import EndingEvent, Event, MoveEvent
+from dqa.core.events import EndingEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.world import Move, World
@@ -21,10 +22,12 @@ from dqa.evaluation.making import Made
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Task
-from dqa.evaluation.play import Played, PlayedMove, play_episode
+from dqa.evaluation.play import Played, Reference, play_episode
+from dqa.evaluation.playing.attempts import Attempts, Trials, learning_from_trials
 from dqa.evaluation.playing.plan import Game
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.playing.setup import GameSetup
+from dqa.evaluation.playing.telling import Told, told_of, told_of_attempts
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run import make_all
 from dqa.evaluation.score import Assessment
@@ -32,9 +35,6 @@ from dqa.evaluation.store import RunStore
 from dqa.evaluation.traces import Trace
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
-
-_ACTIONS_TOLD = 12
-"""Legal actions that a trace has of each move; it always says how many there were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def play_games(  # noqa: PLR0913  (each is a question of its own to the caller)
         left = store.begin(planned)
         if left:
             stopped = threading.Event()
-            maker = _GameMaker(setup, games, opened())
+            maker = _GameMaker(setup, games, opened(), options.isolation)
             with watched_by(watcher or DecisionWatcher()):
                 make_all(store, left, maker, keep, options.workers, stopped)
     finally:
@@ -129,11 +129,16 @@ class _GameMaker:
     """Plays games, each in one thread."""
 
     def __init__(
-        self, setup: GameSetup, games: Mapping[DecisionKey, Game], history: History
+        self,
+        setup: GameSetup,
+        games: Mapping[DecisionKey, Game],
+        history: History,
+        isolation: Isolation,
     ) -> None:
         self._setup = setup
         self._games = games
         self._history = history
+        self._trials = Trials(setup, isolation)
         self._worlds: dict[int, World] = {}
         self._making = threading.Lock()
 
@@ -143,7 +148,7 @@ class _GameMaker:
     def make(self, task: Task) -> Decision:
         """Play one game."""
         game = self._games[task.key]
-        return play_game(self._setup, self._world_of(game), game)
+        return play_game(self._setup, self._world_of(game), game, self._trials)
 
     def _world_of(self, game: Game) -> World:
         """Return the world of a match, whose games have numbers of their own in the history."""
@@ -154,11 +159,12 @@ class _GameMaker:
             return self._worlds[game.match]
 
     def close(self) -> None:
-        """Close the history."""
+        """Close the history, and that of attempts."""
+        self._trials.close()
         self._history.close()
 
 
-def play_game(setup: GameSetup, world: World, game: Game) -> GameDecision:
+def play_game(setup: GameSetup, world: World, game: Game, trials: Trials) -> GameDecision:
     """Play one game; what a failing server or a bug ended has no returns.
 
     Parameters
@@ -169,31 +175,48 @@ def play_game(setup: GameSetup, world: World, game: Game) -> GameDecision:
         Where the game is written down.
     game
         Which one.
+    trials
+        Where attempts are played, by who learns from them.
     """
-    player, opponent = setup.players
     by_name = setup.epochs[game.epoch - 1]
-    deciders = {player: by_name[game.player], opponent: by_name[game.opponent]}
-    names = _names(game)
+    called = dict(zip(setup.players, (game.player, game.opponent), strict=False))
+    deciders = {seat: by_name[name] for seat, name in called.items()}
+    seat, names = setup.players[0], _names(game)
+    how: _HowPlayed = {
+        "seconds": setup.spec.budget.seconds,
+        "reference": _reference(setup, seat, names),
+    }
+    learning = None
+    if len(setup.players) == 1:
+        learning = learning_from_trials(deciders[seat], game.task(setup.database).question)
+    tried = None if learning is None else Attempts(learning, game, seat, names, **how)
     started = time.perf_counter()
     played: Played | None = None
     failed: Decision | None = None
     is_taken = False
     try:
-        played = play_episode(
-            *(world, deciders, game.seed),
-            mirrored=game.mirrored,
-            names=names,
-            seconds=setup.spec.budget.seconds,
-            reference=_reference(setup, player, names),
-        )
+        if tried is not None:
+            played = tried.play(world, trials)
+        else:
+            played = play_episode(
+                *(world, deciders, game.seed), mirrored=game.mirrored, names=names, **how
+            )
     except Exception as error:  # noqa: BLE001  (a bug of a world ends one game)
         failed = ended_by(error)
         is_taken = isinstance(error, GameTakenError)
     took = time.perf_counter() - started
-    kept = PlayedGame.of(game, (player, opponent), played, setup.spec.reference)
-    called = {player: game.player, opponent: game.opponent}
-    made = _put_together(kept, played, failed, called, took)
+    attempts = 1 if tried is None else max(1, len(tried.made))
+    kept = PlayedGame.of(game, setup.players, played, setup.spec.reference, attempts)
+    told = told_of(played, called) if tried is None else told_of_attempts(tried, called)
+    made = _put_together(kept, played, told, failed, called, took)
     return replace(made, is_taken=is_taken)
+
+
+class _HowPlayed(TypedDict):
+    """What of `play_episode` is the same however often a game is played."""
+
+    seconds: float | None
+    reference: Reference | None
 
 
 def _names(game: Game) -> tuple[str, ...]:
@@ -202,9 +225,7 @@ def _names(game: Game) -> tuple[str, ...]:
     return named if game.epoch == 1 else (*named, f"epoch {game.epoch}")
 
 
-def _reference(
-    setup: GameSetup, player: str, names: tuple[str, ...]
-) -> Callable[[Move], Candidate | None] | None:
+def _reference(setup: GameSetup, player: str, names: tuple[str, ...]) -> Reference | None:
     """Return what says how the reference would move where the player is to."""
     if setup.reference is None or setup.spec.reference is None:
         return None
@@ -221,20 +242,18 @@ def _reference(
     return ask
 
 
-def _put_together(
+def _put_together(  # noqa: PLR0913, PLR0917  (each is a question of its own to the caller)
     game: PlayedGame,
     played: Played | None,
+    told: Told,
     failed: Decision | None,
-    called: dict[str, str],
+    called: Mapping[str, str],
     seconds: float,
 ) -> GameDecision:
     """Return a game as one decision, with all that its decisions told of."""
-    moves = () if played is None else played.moves
-    decisions = [move.decision for move in moves]
-    events: list[Event] = []
-    for move in moves:
-        events += [*move.decision.trace, _event(move, called[move.player])]
-    last = decisions[-1] if decisions and played is not None and played.returns is None else None
+    decisions, events = told.decisions, list(told.events)
+    is_whole = played is not None and played.returns is not None
+    last = decisions[-1] if decisions and failed is None and not is_whole else None
     ended = failed or last
     if failed is not None:
         events += failed.trace
@@ -256,26 +275,7 @@ def _put_together(
     )
 
 
-def _event(move: PlayedMove, decider: str) -> MoveEvent:
-    decision = move.decision
-    return MoveEvent(
-        player=move.player,
-        decider=decider,
-        shown=move.shown,
-        actions=move.actions[:_ACTIONS_TOLD],
-        total=len(move.actions),
-        choice=move.choice,
-        ending=decision.ending.value,
-        problem=decision.error,
-        fallback=move.fallback,
-        reference=move.reference,
-        input_tokens=decision.usage.input_tokens,
-        output_tokens=decision.usage.output_tokens,
-        calls=decision.usage.calls,
-    )
-
-
-def _told(game: PlayedGame, called: dict[str, str]) -> str:
+def _told(game: PlayedGame, called: Mapping[str, str]) -> str:
     got = (f"{called[seat]} ({seat}) {value:+g}" for seat, value in game.returns.items())
     facts = (f"{name}: {value}" for name, value in game.facts.items() if value is not None)
     return ", ".join((*got, *facts))

@@ -45,7 +45,7 @@ class GameSetup:
     factory
         Makes the world.
     players
-        What the world calls the player and the opponent.
+        What the world calls the player and the opponent, or the only player.
     games
         In the order of the plan.
     epochs
@@ -68,7 +68,7 @@ class GameSetup:
 
     spec: PlaySpec
     factory: WorldFactory
-    players: tuple[str, str]
+    players: tuple[str, ...]
     games: tuple[Game, ...]
     epochs: tuple[Mapping[str, Decider], ...]
     models: Mapping[str, str]
@@ -91,7 +91,8 @@ class GameSetup:
 
     def model_of(self, game: Game) -> str:
         """Return what answers in a game: several models joined by ``+``, or none."""
-        asked = dict.fromkeys(self.models[name] for name in (game.player, game.opponent))
+        named = (name for name in (game.player, game.opponent) if name)
+        asked = dict.fromkeys(self.models[name] for name in named)
         return " + ".join(name for name in asked if name != NO_MODEL) or NO_MODEL
 
 
@@ -121,16 +122,12 @@ def build_games(
     Raises
     ------
     UsageError
-        A contestant is neither a program of the world nor a decider, the world has not two players,
-        or a setting does not fit.
+        A contestant is neither a program of the world nor a decider, an opponent is missing or too
+        many, or a setting does not fit.
     """
     factory = plugins.world(spec.world)
     world = make_world(factory, spec, None)
-    if len(world.players) != _TWO:
-        raise UsageError(
-            f"{spec.world} has {len(world.players)} players: a run of games pairs a player with an "
-            "opponent, so name a world of two."
-        )
+    _check_sides(world, spec)
     known = dict(given or {})
     asked = [name for name in spec.contestants if not _is_program(factory, name, known)]
     _require_known(factory, asked, known)
@@ -164,12 +161,36 @@ def build_games(
             epochs[number] = {**epochs[number], **found}
     _check(world, spec, epochs[0])
     return GameSetup(
-        *(spec, factory, (world.players[0], world.players[1]), plan_games(spec), tuple(epochs)),
+        *(spec, factory, world.players, plan_games(spec), tuple(epochs)),
         *(models, reference, connected),
         content_hash=hash_beginnings(world, spec),
         weights=weights,
         warnings=warnings,
     )
+
+
+def _check_sides(world: World, spec: PlaySpec) -> None:
+    """Raise `UsageError` where the pairs are not those of the world's players."""
+    many = len(world.players)
+    if many > _TWO:
+        raise UsageError(
+            f"{spec.world} has {many} players, and a run of games pairs a player with an opponent "
+            "at most: name a world of one or two."
+        )
+    if many == _TWO and spec.alone:
+        raise UsageError(
+            f"{spec.world} is played by two: say against whom as well (opponents, --opponent)."
+        )
+    if many == 1 and not spec.alone:
+        raise UsageError(
+            f"{spec.world} has one player, who has no opponent: leave out opponents (--opponent, "
+            "--opponents)."
+        )
+    if many == 1 and spec.mirror:
+        raise UsageError(
+            f"{spec.world} has one player, so no hidden things can be swapped: leave out mirror "
+            "(--mirror)."
+        )
 
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:

@@ -41,7 +41,9 @@ def _as_pair(value: object) -> object:
 
 
 Pair: TypeAlias = Annotated[tuple[str, str], BeforeValidator(_as_pair)]
-"""A player and an opponent."""
+"""A player and an opponent, or `NOBODY` where the player is alone in its world."""
+NOBODY = ""
+"""The opponent of who plays alone."""
 
 
 class PlaySpec(Deciding):
@@ -58,7 +60,8 @@ class PlaySpec(Deciding):
     world
         By name.
     pairs
-        Who plays whom: player and opponent. Each is there once.
+        Who plays whom: player and opponent, or in a world of one player `NOBODY`. Each is there
+        once.
     games
         How many deals.
     mirror
@@ -114,13 +117,23 @@ class PlaySpec(Deciding):
     @field_validator("pairs")
     @classmethod
     def _each_once(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        if len({opponent == NOBODY for _, opponent in pairs}) > 1:
+            raise UsageError(
+                "Some of the players have an opponent and some have none: a world is played by one "
+                "or by two."
+            )
         return tuple(dict.fromkeys(pairs))
+
+    @property
+    def alone(self) -> bool:
+        """Whether everybody plays alone."""
+        return self.pairs[0][1] == NOBODY
 
     @property
     def contestants(self) -> tuple[str, ...]:
         """Everybody who plays, each once: players first."""
         players, opponents = zip(*self.pairs, strict=True)
-        return tuple(dict.fromkeys((*players, *opponents)))
+        return tuple(name for name in dict.fromkeys((*players, *opponents)) if name != NOBODY)
 
     @property
     def size(self) -> int:
@@ -173,8 +186,8 @@ def decider_of(contestant: str) -> str:
 
 
 def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, ...]:
-    """Return every player with every opponent."""
-    faced = tuple(opponents)
+    """Return every player with every opponent; each alone where there is none."""
+    faced = tuple(opponents) or (NOBODY,)
     return tuple((player, opponent) for player in players for opponent in faced)
 
 

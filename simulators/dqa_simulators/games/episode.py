@@ -100,6 +100,7 @@ class GameEpisode(Episode):
                 rules,
                 target={**self._target(player), "game": str(self.game), "player": player},
                 candidates=position.actions,
+                free_form=position.free_form,
             )
             opened = partial(self._open, player)
             self._move = Move(player, question, position, opened, self._reveal)

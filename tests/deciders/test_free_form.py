@@ -1,0 +1,99 @@
+"""Answers in a free form: words of one's own beside the candidates."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.errors import InvalidAnswerError
+from dqa.core.question import Candidate, Question
+from dqa.deciders.answers import choice_of, find_in_form
+from dqa.deciders.candidates import offer_candidates
+from dqa.deciders.choices import Choices
+from dqa.deciders.replies import read_action
+
+BUTTONS: tuple[Candidate, ...] = ("click[back to search]", "click[buy now]")
+
+
+def question(
+    form: str = "search[...]", candidates: tuple[Candidate, ...] | None = BUTTONS
+) -> Question:
+    """A page of a shop."""
+    return Question("shop", "1", "What next?", "", candidates=candidates, free_form=form)
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("search[red shoes]", "search[red shoes]"),
+        ("Final Answer: search[red shoes]", "search[red shoes]"),
+        ("`Search [Red Shoes, size 11 (women's)]`.", "search[Red Shoes, size 11 (women's)]"),
+        ("I would search[red shoes] next.", "search[red shoes]"),
+        ("search[not too small, under $30?]", "search[not too small, under $30?]"),
+        ("search[buy now]", "search[buy now]"),
+        ("click[buy now]", "click[buy now]"),
+        ("click buy now", "click[buy now]"),
+        ("Final Answer: Click[Buy Now]", "click[buy now]"),
+        ("I choose click[buy now].", "click[buy now]"),
+    ],
+)
+def test_words_of_ones_own_are_an_answer(answer: str, choice: str) -> None:
+    """As they were written, in the form's own spelling; candidates are read as ever."""
+    assert choice_of(answer, question(), BUTTONS) == choice
+    assert read_action(answer, BUTTONS, "action", "search[...]") == choice
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "search[]",
+        "search[ ]",
+        "search[a] or search[b]",
+        "search[a], then click[buy now]",
+        "do not search[a]",
+        "research[a]",
+        "look for red shoes",
+    ],
+)
+def test_what_says_more_or_less_is_refused_and_told_of_the_form(answer: str) -> None:
+    """The model hears what it may write."""
+    with pytest.raises(InvalidAnswerError, match=r"Or write search\[\.\.\.\] with words of your"):
+        choice_of(answer, question(), BUTTONS)
+
+
+def test_without_a_form_nothing_is_free() -> None:
+    """And with nothing but a form, only the form is."""
+    with pytest.raises(InvalidAnswerError) as refused:
+        choice_of("search[red shoes]", question(form=""), BUTTONS)
+    assert "with words of your own" not in str(refused.value)
+    assert choice_of("search[a]", question(candidates=()), ()) == "search[a]"
+    with pytest.raises(InvalidAnswerError, match="There is no candidate to name"):
+        choice_of("buy now", question(candidates=()), ())
+    assert choice_of("search[a]", question(candidates=None), None) is None
+    assert choice_of("buy now", question(form="", candidates=()), ()) is None
+
+
+def test_a_form_without_an_end_takes_the_rest_of_the_line() -> None:
+    """Whatever stands before it in the line is around it."""
+    assert find_in_form("think: two eggs\nor so", "think: ...") == (("think: two eggs",), "\nor so")
+    assert find_in_form("Think:two [eggs]", "think: ...")[0] == ("think: two [eggs]",)
+
+
+def test_of_very_many_candidates_the_form_counts_as_well() -> None:
+    """They are looked up by the words of the answer."""
+    many: tuple[Candidate, ...] = tuple(f"product {number}" for number in range(20_000))
+    choices = Choices(len(many), many[:5], many)
+    assert choice_of("search[product 7]", question(candidates=many), choices) == "search[product 7]"
+    assert choice_of("product 7", question(candidates=many), choices) == "product 7"
+    with pytest.raises(InvalidAnswerError, match=r"Or write search\[\.\.\.\]"):
+        choice_of("nothing", question(candidates=many), choices)
+
+
+def test_what_can_be_chosen_says_the_form() -> None:
+    """Beside the candidates, or alone."""
+    told, _ = offer_candidates(question(), Choices(2, BUTTONS, BUTTONS))
+    assert "- click[buy now]" in told
+    assert told.endswith("Or else search[...] with words of your own in place of the dots.")
+    assert offer_candidates(question(candidates=()), Choices(0, (), ()))[0] == (
+        "What can be chosen: search[...] with words of your own in place of the dots."
+    )
+    assert "Or else" not in offer_candidates(question(form=""), Choices(2, BUTTONS, BUTTONS))[0]

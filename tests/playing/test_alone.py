@@ -1,0 +1,246 @@
+"""Runs of a world of one player: like any other, without an opponent."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dqa
+from dqa.api.listing import installed
+from dqa.cli.main import app
+from dqa.core.database import Database
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending
+from dqa.core.errors import UsageError
+from dqa.core.events import MoveEvent
+from dqa.core.question import Question
+from dqa.evaluation.options import RunOptions
+from dqa.evaluation.playing.spec import PlaySpec
+from dqa.evaluation.results import Outcome
+from dqa.evaluation.statistics import wilson
+from tests.playing.sharing import GAMES, play
+
+pytestmark = pytest.mark.usefixtures("errand")
+HERE = RunOptions(isolation="none")
+
+
+def run(*arguments: object, code: int = 0) -> Any:
+    """Run a command."""
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+class Plays(Decider):
+    """Decides as it is told to."""
+
+    name = "plays"
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Do as told."""
+        del database
+        made: Decision = self._made(question)
+        return made
+
+
+def says(choice: str) -> Decision:
+    """A decision."""
+    return Decision(Ending.ANSWERED, answer=choice, choice=choice)
+
+
+def test_a_run_has_scores_success_and_tasks_with_intervals() -> None:
+    """Wilson's for shares, Student's for the mean; nobody is said to be against nobody."""
+    made = dqa.play("errand", ("searching", "random"), games=40, options=HERE)
+    figures = made.games
+    assert figures is not None
+    assert figures.alone
+    assert {r.decider for r in made.results} == {"searching", "random"}
+    assert all(r.game and r.game.seats == ("agent",) for r in made.results)
+    searching, random = figures.players
+    assert [pair.opponent for pair in figures.pairs] == ["", ""]
+    assert searching.payoff is not None
+    assert (searching.payoff.value, searching.success and searching.success.value) == (1.0, 1.0)
+    won = [r for r in made.results if r.decider == "random" and r.game and r.game.facts["success"]]
+    assert random.success is not None
+    assert 0 < len(won) < 40
+    assert (random.success.low, random.success.high) == pytest.approx(wilson(len(won), 40))
+    assert random.payoff is not None
+    assert random.payoff.low is not None
+    assert 0.0 <= random.payoff.low < random.payoff.value < (random.payoff.high or 0.0)
+    assert "success" not in random.facts
+    assert 0.0 < random.facts["rung"].value <= 1.0
+    assert list(random.tasks) == ["clean", "heat", "pick"]
+    assert sum(task.games for task in random.tasks.values()) == 40
+    for name, task in random.tasks.items():
+        of = [r for r in won if r.game and r.game.facts["task"] == name]
+        assert task.success is not None
+        assert task.success.value == len(of) / task.games
+        assert (task.success.low, task.success.high) == pytest.approx(wilson(len(of), task.games))
+    assert random.length is not None
+    assert random.length.value == random.moves / 40
+    assert random.attempts is not None
+    assert random.attempts.value == 1.0
+
+
+def test_epochs_are_no_further_games() -> None:
+    """A program that draws nothing has the same games twice: the interval stays what it was."""
+    once, twice = (
+        dqa.play("errand", "searching", games=10, epochs=epochs, options=HERE).games
+        for epochs in (1, 2)
+    )
+    assert once is not None
+    assert twice is not None
+    one, two = once.players[0].success, twice.players[0].success
+    assert one is not None
+    assert two is not None
+    assert (one.low, one.high) == (two.low, two.high)
+    assert (one.observations, two.observations) == (10, 20)
+
+
+def test_sides_that_the_world_does_not_have_are_refused() -> None:
+    """Before anything is played, with what to leave out or to add."""
+    with pytest.raises(UsageError, match=r"errand has one player.*leave out opponents"):
+        dqa.play("errand", "searching", "random")
+    with pytest.raises(UsageError, match=r"errand has one player.*leave out mirror \(--mirror\)"):
+        dqa.play("errand", "searching", mirror=True)
+    with pytest.raises(UsageError, match=r"kuhn is played by two.*--opponent"):
+        dqa.play("kuhn", "random")
+    with pytest.raises(UsageError, match="have an opponent and some have none"):
+        PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))
+    with pytest.raises(UsageError, match="who plays"):
+        dqa.play("errand", (), "random")
+
+
+def test_a_run_is_kept_goes_on_and_is_the_same_everywhere(tmp_path: Path) -> None:
+    """In folders and stores, after it was stopped, with every game in its history."""
+    how: dict[str, Any] = {"games": 3, "options": HERE}
+    once = dqa.play("errand", ("searching", "random"), **how)
+
+    class Stop(dqa.Watcher):
+        def decided(self, result: dqa.Result) -> None:
+            raise KeyboardInterrupt
+
+    for out in ("folder", "runs.db#one"):
+        place = tmp_path / out
+        with pytest.raises(KeyboardInterrupt):
+            dqa.play("errand", ("searching", "random"), out=place, watcher=Stop(), **how)
+        whole = dqa.play(out=place, resume=True)
+        assert 0 < (whole.made or 0) < 6
+        assert whole.content_hash == once.content_hash
+        assert dqa.play("errand", ("searching", "random"), out=place, **how).made == 0
+    with closing(sqlite3.connect(tmp_path / "folder" / "history.db")) as connection:
+        games = connection.execute("SELECT COUNT(*) FROM games").fetchone()
+        payoffs = connection.execute("SELECT payoff FROM outcomes ORDER BY game").fetchall()
+    assert games == (6,)
+    kept = [r.value for name in ("searching", "random") for r in once.results if r.decider == name]
+    assert [payoff for (payoff,) in payoffs] == kept
+    copied = dqa.copy_run(tmp_path / "folder", tmp_path / "copies.db#copy")
+    assert dqa.read_run(copied).games == once.games
+    rows = dqa.export_rows(whole)
+    assert {row.game.opponent for row in rows if row.game} == {""}
+    assert dqa.export_run(whole, tmp_path / "rows.csv").stat().st_size > 0
+    with pytest.raises(UsageError, match="compared are right decisions"):
+        dqa.compare(tmp_path / "folder")
+    with pytest.raises(UsageError, match="a report shows questions"):
+        dqa.read_report(tmp_path / "folder")
+
+
+@pytest.mark.slow
+def test_several_processes_play_one_run(tmp_path: Path) -> None:
+    """With several attempts at each game, each played by one of them; the result is the same."""
+    place = str(tmp_path / "runs.db#shared")
+    command = [sys.executable, "-m", "tests.playing.sharing", place]
+    home = Path(__file__).parents[2]
+    begun = [subprocess.Popen(command, cwd=home) for _ in range(2)]
+    assert [one.wait() for one in begun] == [0, 0]
+    shared = play(place)
+    assert (shared.made, len(shared.results)) == (0, GAMES)
+    assert shared.content_hash == play(None).content_hash
+
+
+def test_free_words_are_carried_out_and_no_fallback() -> None:
+    """By programs and by deciders; what fits neither falls back, and is counted."""
+    bought = dqa.play("errand", "buying", games=3, options=HERE)
+    assert [r.value for r in bought.results] == [0.5] * 3
+    assert bought.games is not None
+    assert bought.games.players[0].actions == {"buy[a red mug]": 3}
+    told = dqa.play("errand", Plays(lambda _: says("buy[an egg]")), games=2, options=HERE)
+    assert [r.game.fallbacks["agent"] for r in told.results if r.game] == [0, 0]
+    wrong = dqa.play("errand", Plays(lambda _: says("buy[ ]")), games=2, options=HERE)
+    assert wrong.games is not None
+    figures = wrong.games.players[0]
+    assert (figures.fallbacks, figures.moves) == (12, 12)
+    assert figures.facts["rung"].value == 1.0
+
+
+def test_an_outage_is_no_game(tmp_path: Path) -> None:
+    """It has no score, and is played again."""
+    down = [True]
+
+    def decide(question: Question) -> Decision:
+        if down[0] and question.id.startswith("3-"):
+            return Decision(Ending.INFRASTRUCTURE, error="gone", outage="model")
+        return says("buy[it]")
+
+    def again() -> dqa.Run:
+        return dqa.play("errand", Plays(decide), games=3, out=tmp_path / "run", options=HERE)
+
+    assert [r.outcome for r in again().results].count(Outcome.INFRASTRUCTURE) == 1
+    down[0] = False
+    whole = again()
+    assert (whole.made, whole.counts.complete) == (1, True)
+
+
+def test_a_trace_is_of_the_player_alone(tmp_path: Path) -> None:
+    """With the reference's moves where there is one."""
+    made = dqa.play(
+        *("errand", "random"), games=2, reference="searching", out=tmp_path / "run", options=HERE
+    )
+    moves = [e for trace in made.traces for e in trace.events if isinstance(e, MoveEvent)]
+    assert moves
+    assert all(move.player == "agent" and move.reference for move in moves)
+    assert {move.attempt for move in moves} == {0}
+    assert made.games is not None
+    assert made.games.players[0].rational is not None
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    """Played, listed, shown, traced, exported."""
+    out = tmp_path / "run"
+    first = run(
+        "play", "--world", "errand", "--player", "searching,buying", "--games", 4, "--out", out
+    )
+    assert "Score and success of the player" in first.stdout
+    assert "Success by kind of task, in %" in first.stdout
+    assert "8 games of errand, the same ones for every player" in first.stdout
+    assert " vs " not in first.output
+    assert run("play", "--resume", out).stdout == first.stdout
+    assert run("results", out).stdout == first.stdout
+    assert "8 of 8 games played" in run("runs", tmp_path).stdout
+    assert "agent (searching)" in run("trace", out, "errand/1", "--decider", "searching").stdout
+    figures = json.loads(run("results", out, "--json").stdout)["games"]
+    assert figures["alone"] is True
+    assert figures["players"][0]["success"]["value"] == 1.0
+    assert figures["players"][0]["tasks"]
+    run("export", out, "--out", tmp_path / "rows.csv")
+    refused = run("play", "--world", "errand", "--player", "buying", "--opponent", "random", code=1)
+    assert "leave out opponents" in str(refused.exception)
+
+
+def test_the_list_says_how_many_play() -> None:
+    """Of every world."""
+    assert "errand" in {entry.name for entry in installed()["worlds"]}
+    shown = run("list", "--worlds").stdout
+    assert "errand: brings a thing out of one of some rooms (1 player); programs: random" in shown
+    assert "(2 players)" in next(line for line in shown.splitlines() if line.startswith("kuhn"))

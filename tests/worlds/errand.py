@@ -1,0 +1,178 @@
+"""An errand as a world of one player: a thing is in one of some rooms, and nobody knows in which.
+
+Who takes it has done the errand. Taking it after the bell was rung brings half, and so does buying
+another one, by words of one's own: ``buy[...]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.question import Candidate, Question
+from dqa.core.world import GameEvent, Position, World
+from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
+from dqa.worlds.history import History
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa.worlds.players import RANDOM
+from dqa_simulators.games.episode import GameEpisode, random_of
+
+ROOMS = ("attic", "cellar", "hall", "kitchen")
+THINGS = {"pick": "mug", "clean": "plate", "heat": "egg"}
+FORM = "buy[...]"
+
+
+class ErrandSettings(BaseModel):
+    """How long an errand may take."""
+
+    moves: int = Field(default=6, ge=1)
+
+
+class ErrandEpisode(GameEpisode):
+    """One errand."""
+
+    def __init__(self, seed: int, moves: int, history: History | None) -> None:
+        random = random_of(seed)
+        self.task = tuple(THINGS)[int(random.integers(len(THINGS)))]
+        self.thing = THINGS[self.task]
+        self.place = ROOMS[int(random.integers(len(ROOMS)))]
+        self.at = "street"
+        self.reward: float | None = None
+        self.rung = False
+        self._left = moves
+        super().__init__(
+            "errand", seed=seed, mirrored=False, settings={}, hidden={}, history=history
+        )
+        seen = f"You are in the street. There are: {', '.join(ROOMS)}."
+        self.events = [GameEvent(1, "errand", "chance", BEGINNING, seen)]
+        if history is not None:
+            history.add(self.game, self.events)
+
+    @property
+    def goal(self) -> str:
+        """What is to be done."""
+        return f"Bring the {self.thing}."
+
+    def _mover(self) -> str | None:
+        return AGENT if self.reward is None else None
+
+    def _position(self, viewer: str) -> ObservedPosition:
+        actions = [f"go to {room}" for room in ROOMS if room != self.at] + ["ring the bell"]
+        if self.at == self.place:
+            actions.append(f"take the {self.thing}")
+        return ObservedPosition(
+            "errand",
+            self.goal,
+            tuple(actions),
+            tuple(self.events),
+            FORM,
+            "ring the bell",
+            viewer=viewer,
+        )
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        return f"{self.goal} What do you do?", "Only what you see is told."
+
+    def _target(self, player: str) -> Mapping[str, str]:
+        return {GOAL: self.goal}
+
+    def _apply(self, action: str) -> Iterable[GameEvent]:
+        self._left -= 1
+        seen = "Nothing happens."
+        if action.startswith("go to "):
+            self.at = action.removeprefix("go to ")
+            here = f"There is the {self.thing}." if self.at == self.place else "It is empty."
+            seen = f"You are in the {self.at}. {here}"
+        elif action == "ring the bell":
+            self.rung = True
+        elif action.startswith("buy["):
+            self.reward, seen = 0.5, "You bought something."
+        else:
+            self.reward, seen = (0.5 if self.rung else 1.0), f"You have the {self.thing}."
+        if self.reward is None and not self._left:
+            self.reward = 0.0
+        event = GameEvent(len(self.events) + 1, "errand", AGENT, action, seen)
+        self.events.append(event)
+        return [event]
+
+    def _reveal(self) -> object:
+        return self.place
+
+    def _returns(self) -> Mapping[str, float]:
+        return {AGENT: self.reward or 0.0}
+
+    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+        """Tell what was to be done, and whether it was."""
+        self._require_end("what it came to")
+        return {"success": self.reward == 1.0, "task": self.task, "rung": self.rung}
+
+
+@dataclass
+class Errand(World):
+    """Errands, in rooms that the seed chooses."""
+
+    moves: int = 6
+    history: History | None = None
+    name = "errand"
+    players = (AGENT,)
+
+    def start(self, seed: int, *, mirrored: bool = False) -> ErrandEpisode:
+        """Hide a thing; there is nothing to be mirrored."""
+        del mirrored
+        return ErrandEpisode(seed, self.moves, self.history)
+
+    def position(self, question: Question, database: Database) -> Position:
+        """Read what was done and seen."""
+        return read_observed(question, database)
+
+
+class Searching(Policy):
+    """Goes from room to room, and takes the thing where it is."""
+
+    def choose(self, position: Position, random: object) -> Candidate:
+        """Take it, or else go on."""
+        del random
+        if str(position.actions[-1]).startswith("take"):
+            return position.actions[-1]
+        been = {event.action for event in position.events}
+        return next(one for one in position.actions if one not in been)
+
+
+class Buying(Policy):
+    """Buys another one."""
+
+    def choose(self, position: Position, random: object) -> Candidate:
+        """Write what to buy."""
+        del position, random
+        return "buy[a red mug]"
+
+
+ERRAND = WorldFactory(
+    "errand",
+    "brings a thing out of one of some rooms",
+    lambda settings, history: Errand(settings.moves, history),
+    ErrandSettings,
+    {
+        RANDOM.name: RANDOM,
+        "searching": PolicyFactory("searching", "looks everywhere", lambda _: Searching()),
+        "buying": PolicyFactory("buying", "buys", lambda _: Buying()),
+    },
+    foreseen=False,
+)
+
+
+def register(monkeypatch: Any) -> WorldFactory:
+    """Let there be this world as well."""
+    names, world = plugins.names, plugins.world
+
+    def known(kind: str) -> tuple[str, ...]:
+        return (*names(kind), "errand") if kind == "world" else tuple(names(kind))
+
+    monkeypatch.setattr(plugins, "names", known)
+    monkeypatch.setattr(plugins, "world", lambda name: ERRAND if name == "errand" else world(name))
+    return ERRAND

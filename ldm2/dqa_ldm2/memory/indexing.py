@@ -85,8 +85,8 @@ class Corrections:
             (self.unknown, "number of nothing", "numbers of nothing"),
             (
                 self.repeated,
-                "number in a type after its first",
-                "numbers in types after their first",
+                "number again in another type",
+                "numbers again in another type",
             ),
             (self.left_out, "text in no type, asked again", "texts in no type, asked again"),
             (self.unreadable, "reply that cannot be read", "replies that cannot be read"),

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
 
+from dqa.core.distribution import own_version
 from dqa.core.errors import UsageError
 from dqa.core.text import well_formed
 from dqa_ldm2.memory.base import Placed, StateAction, Version
+
+SCHEMA_VERSION: Final = 1
+"""Of how a memory is kept, in tables or in a graph."""
 
 OTHER: Final = "other"
 """The type of what no other type is said to have."""
@@ -137,4 +141,13 @@ def undone_already(location: str, version: Version) -> UsageError:
     """Return the error of undoing a version again."""
     return UsageError(
         f"Version {version.number} of the memory {location} was undone already; nothing changed."
+    )
+
+
+def other_version(shown: str, version: int, written_by: str) -> str:
+    """Return what to say of a memory of another version."""
+    return (
+        f"{shown} is a memory of version {version}, written by dqa {written_by}; this dqa "
+        f"{own_version()} reads version {SCHEMA_VERSION}: use the other one, and take the memory "
+        "over with 'dqa memory export' there and 'dqa memory import' here."
     )

@@ -18,7 +18,6 @@ from sqlalchemy import (
     Row,
     and_,
     func,
-    insert,
     not_,
     or_,
     select,
@@ -38,7 +37,7 @@ from dqa_ldm2.memory.keeping import (
     prepare,
     undone_already,
 )
-from dqa_ldm2.memory.relational_writing import Writing, hand_over
+from dqa_ldm2.memory.relational_writing import RelationalWriting, hand_over
 from dqa_ldm2.memory.retrieving import (
     COLUMNS,
     RetrievingMemory,
@@ -136,7 +135,7 @@ class RelationalMemory(RetrievingMemory):
     def _add(self, parts: Sequence[tuple[int | None, list[Prepared]]], origin: Origin) -> Version:
         with self._writing() as connection:
             number = self._newest(connection) + 1
-            writing = Writing(connection, number)
+            writing = RelationalWriting(connection, number)
             for batch, tuples in parts:
                 if batch is not None:
                     self._require_there(connection, batch)
@@ -144,17 +143,16 @@ class RelationalMemory(RetrievingMemory):
                 if batch is None and origin.making == "formation":
                     taken = self._sources(connection, "formation")
                 writing.add(batch, tuples, taken)
-            row = {
-                "number": number,
-                "making": origin.making,
-                "source": kept_text(origin.source),
-                "model": kept_text(origin.model),
-                "added": writing.added,
-                "batches": json.dumps(writing.batches),
-                "revision": writing.revision,
-            }
-            connection.execute(insert(VERSIONS).values(row))
-            writing.finish()
+            writing.finish(
+                {
+                    "number": number,
+                    "making": origin.making,
+                    "source": kept_text(origin.source),
+                    "model": kept_text(origin.model),
+                    "added": writing.added,
+                    "batches": json.dumps(writing.batches),
+                }
+            )
             return self._version(connection, number)
 
     def versions(self) -> tuple[Version, ...]:

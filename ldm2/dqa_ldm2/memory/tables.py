@@ -26,8 +26,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.run_stores import MEMORY_TABLE, is_store_table
 from dqa.databases.kept import Kept, alone
 from dqa.databases.kept_columns import OPTIONS, text
-
-SCHEMA_VERSION: Final = 1
+from dqa_ldm2.memory.keeping import SCHEMA_VERSION, other_version
 
 METADATA: Final = MetaData()
 _LOCK: Final = 7_136_453
@@ -151,15 +150,6 @@ def require_tables(connection: Connection, place: Kept, *, making: bool) -> None
             f"The memory {place.shown} is damaged: it {lacks}. Put back a copy of it, or "
             "import an export of it into a new one ('dqa memory import')."
         )
-
-
-def other_version(shown: str, version: int, written_by: str) -> str:
-    """Return what to say of a memory of another version."""
-    return (
-        f"{shown} is a memory of version {version}, written by dqa {written_by}; this dqa "
-        f"{own_version()} reads version {SCHEMA_VERSION}: use the other one, and take the memory "
-        "over with 'dqa memory export' there and 'dqa memory import' here."
-    )
 
 
 def _make(connection: Connection, place: Kept) -> None:

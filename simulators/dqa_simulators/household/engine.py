@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -22,6 +23,8 @@ from dqa_simulators.household.tables import load_tables
 
 _SECONDS: Final = 180.0
 """How long one reply may take: far longer than the largest room takes to be translated."""
+_PLAYED: Final = ("pddl_domain", "grammar", "pddl_problem")
+"""What of a game's file TextWorld needs."""
 _NOT_SCORED: Final = "It counts for nobody, and is played again when the run goes on."
 _INHERITED: Final = (
     "ALFWORLD_DATA",
@@ -75,10 +78,16 @@ class Seen:
 
 
 class Engine:
-    """A process of TextWorld: for one episode, or for plans. Used by one thread at a time."""
+    """A process of TextWorld: for one episode, or for plans. Used by one thread at a time.
 
-    def __init__(self) -> None:
-        self._connection = _starter().connect()
+    Parameters
+    ----------
+    connection
+        To a process in which a game has begun; None for a new one.
+    """
+
+    def __init__(self, connection: socket.socket | None = None) -> None:
+        self._connection = _starter().connect() if connection is None else connection
         self._lines = self._connection.makefile("rwb")
 
     def begin(self, game: Mapping[str, Any]) -> Seen:
@@ -94,10 +103,17 @@ class Engine:
         WorldUnavailableError
             TextWorld cannot play it, or has failed.
         """
-        keys = ("pddl_domain", "grammar", "pddl_problem")
-        given = {key: game[key] for key in keys}
+        given = {key: game[key] for key in _PLAYED}
         given["grammar"] = as_in_the_papers(str(given["grammar"]))
         return _seen(self._ask("begin", game=given))
+
+    def hold(self) -> None:
+        """Have the game stay as it is: from now on there is only `fork`."""
+        self._ask("hold")
+
+    def fork(self) -> Engine:
+        """Return another process, in which the game stands as in this one; raises as `begin`."""
+        return Engine(_hand_over(self._connection))
 
     def step(self, command: str) -> Seen:
         """Carry a command out; raises as `begin`."""
@@ -165,6 +181,64 @@ def _mentioned(problem: Problem) -> list[str]:
     return sorted({name for fact in problem.facts for name in fact[1:]})
 
 
+def _hand_over(control: socket.socket) -> socket.socket:
+    """Return a connection to a process that another one forks for it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with theirs:
+            socket.send_fds(control, [b"+"], [theirs.fileno()])
+    except OSError as error:
+        ours.close()
+        raise WorldUnavailableError(f"No process for a game could be started: {error}.") from error
+    ours.settimeout(_SECONDS)
+    return ours
+
+
+def begin_game(game: Mapping[str, Any]) -> tuple[Engine, Seen]:
+    """Begin a game as `Engine.begin` does; return its process as well, for the caller to close.
+
+    A game that was begun lately stays in a process as it was then, and is begun again by forking
+    that: translating it takes a hundred times as long.
+    """
+    key = blake2b(json.dumps([str(game[key]) for key in _PLAYED]).encode()).digest()
+    with _beginning:
+        held = _held.pop(key, None)
+        if held is not None:
+            _held[key] = held  # the last one that was used is the last one to go
+            with suppress(WorldUnavailableError):  # its process may have been ended: begin anew
+                return held.engine.fork(), held.seen
+    first = Engine()
+    try:
+        seen = first.begin(game)
+        first.hold()
+        engine = first.fork()
+    except BaseException:
+        first.close()
+        raise
+    with _beginning:
+        old = [_held.pop(key)] if key in _held else []
+        _held[key] = _Held(first, seen)
+        while len(_held) > _MOST_HELD:
+            old.append(_held.pop(next(iter(_held))))
+        for one in old:
+            one.engine.close()
+    return engine, seen
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A process in which a game has begun, and what is seen there."""
+
+    engine: Engine
+    seen: Seen
+
+
+_MOST_HELD: Final = 8
+"""Games that stay begun, at some 20 MB each."""
+_held: dict[bytes, _Held] = {}
+_beginning = Lock()
+
+
 class _Starter:
     """The process that has TextWorld loaded, and forks the others."""
 
@@ -172,7 +246,6 @@ class _Starter:
         tables = load_tables()
         rules = {"domain": tables.domain, "grammar": as_in_the_papers(tables.grammar)}
         _require_open_goal(rules["grammar"])
-        self._owner = os.getpid()
         self._lock = Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -205,39 +278,29 @@ class _Starter:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it runs, and is this process's own."""
-        return self._owner == os.getpid() and self._process.poll() is None
+        """Whether it runs."""
+        return self._process.poll() is None
 
     def connect(self) -> socket.socket:
         """Return a connection to a new process."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            with theirs, self._lock:
-                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
-        except OSError as error:
-            ours.close()
-            raise WorldUnavailableError(
-                f"No process for a game could be started: {error}."
-            ) from error
-        ours.settimeout(_SECONDS)
-        return ours
+        with self._lock:
+            return _hand_over(self._control)
 
     def stop(self) -> None:
         """End it; games that are being played go on."""
         self._control.close()
-        if self._owner == os.getpid():
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_ENDING)
-            if self._process.poll() is None:
-                self._process.kill()
-                self._process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
 
 _PROGRAM: Final = str(Path(__file__).with_name("serving.py"))
 _ENDING: Final = 10.0
 """Seconds that it may take to end."""
 _started: list[_Starter] = []
-_starting: Final = Lock()
+_starting = Lock()
 
 
 def _starter() -> _Starter:
@@ -252,8 +315,25 @@ def _starter() -> _Starter:
 
 @atexit.register
 def _stop() -> None:
+    for held in _held.values():
+        held.engine.close()
+    _held.clear()
     while _started:
         _started.pop().stop()
+
+
+def _forget_all() -> None:
+    """Leave the processes to the one that this process was forked from."""
+    global _beginning, _starting  # a thread that is not there may hold them
+    _beginning, _starting = Lock(), Lock()
+    _held.clear()
+    _parents.extend(_started)
+    _started.clear()
+
+
+_parents: Final[list[_Starter]] = []
+"""Processes of the one that this process was forked from: ending them is not ours."""
+os.register_at_fork(after_in_child=_forget_all)
 
 
 def _environment() -> dict[str, str]:

@@ -28,6 +28,7 @@ from typing import Any, Final
 UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
 """What stands in alfworld's grammar where a game's goal belongs."""
 _GOAL: Final = re.compile(r'(?<="rhs": "Your task is to: )[^"]*(?=\.")')
+_HOLD: Final = "hold"
 _WORD: Final = re.compile(r"\w+")
 _MIRRORS: Final = ("not_", "new-axiom")
 """How facts begin that only say what others say already."""
@@ -260,20 +261,45 @@ class Episode:
 
 
 def serve(connection: socket.socket, episode: Episode) -> None:
-    """Answer requests, a line of JSON each, until the other side has gone."""
-    with connection, connection.makefile("rwb") as lines:
-        for line in lines:
-            request = json.loads(line)
-            reply: dict[str, Any]
+    """Answer requests, a line of JSON each, until the other side has gone.
+
+    After the request ``hold`` no other one comes: each connection that is then handed over is
+    served by a process of its own, in which the game stands as it does here.
+    """
+    lines = connection.makefile("rwb")
+    for line in lines:
+        request = json.loads(line)
+        what = request.pop("do")
+        reply: dict[str, Any]
+        try:
+            reply = {"done": None if what == _HOLD else getattr(episode, what)(**request)}
+        except Exception as error:  # noqa: BLE001  (told to whoever asked)
+            reply = {
+                "failed": f"{type(error).__name__}: {error}",
+                "traceback": traceback.format_exc(),
+            }
+        lines.write(json.dumps(reply).encode() + b"\n")
+        lines.flush()
+        if what == _HOLD:
+            fork_for_each(connection, lambda: episode)
+            return
+
+
+def fork_for_each(control: socket.socket, begin: Callable[[], Episode]) -> None:
+    """Fork a process for each connection that is handed over, until the other side has gone."""
+    gc.collect()
+    gc.freeze()  # so that what is shared stays shared
+    while True:
+        told, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not told:
+            return
+        if os.fork() == 0:
             try:
-                reply = {"done": getattr(episode, request.pop("do"))(**request)}
-            except Exception as error:  # noqa: BLE001  (told to whoever asked)
-                reply = {
-                    "failed": f"{type(error).__name__}: {error}",
-                    "traceback": traceback.format_exc(),
-                }
-            lines.write(json.dumps(reply).encode() + b"\n")
-            lines.flush()
+                os.close(control.detach())
+                serve(socket.socket(fileno=descriptors[0]), begin())
+            finally:
+                os._exit(0)  # nothing of the process that it was forked from is to be ended
+        os.close(descriptors[0])
 
 
 def _load() -> TextWorld:
@@ -297,23 +323,7 @@ def main() -> None:
         control.send(traceback.format_exc().encode()[-60_000:])
         return
     control.send(b"ready")
-    gc.collect()
-    gc.freeze()  # so that what is shared stays shared
-    while True:
-        told, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-        if not told:
-            return
-        if os.fork() == 0:
-            _live(control, socket.socket(fileno=descriptors[0]), lambda: Episode(engine))
-        os.close(descriptors[0])
-
-
-def _live(control: socket.socket, own: socket.socket, begin: Callable[[], Episode]) -> None:
-    try:
-        control.close()
-        serve(own, begin())
-    finally:
-        os._exit(0)  # nothing of the process that it was forked from is to be ended
+    fork_for_each(control, lambda: Episode(engine))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dqa.worlds.base import PolicyFactory, WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
 from dqa.worlds.players import RANDOM
 from dqa_simulators.games.episode import GameEpisode
-from dqa_simulators.household.engine import Engine, Seen
+from dqa_simulators.household.engine import Seen, begin_game
 from dqa_simulators.household.games import (
     HouseholdGame,
     find_generated,
@@ -110,9 +110,8 @@ class HouseholdEpisode(GameEpisode):
         history: History | None,
     ) -> None:
         self._played, self._steps = game, steps
-        self._engine = Engine()
+        self._engine, self._seen = begin_game(game.data)
         try:
-            self._seen = self._engine.begin(game.data)
             room, self._goal = _read_beginning(self._seen)
             self._events: tuple[GameEvent, ...] = (GameEvent(1, _STAGE, CHANCE, BEGINNING, room),)
             super().__init__(

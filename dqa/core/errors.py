@@ -30,8 +30,9 @@
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
         │   └── GameTakenError           another process plays the game by now
-        └── ModelUnavailableError
-            └── RequestTooLongError      one request is longer than the model takes
+        ├── ModelUnavailableError
+        │   └── RequestTooLongError      one request is longer than the model takes
+        └── WorldUnavailableError        what referees a world failed, or its process ended
 
 The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
 something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
@@ -79,6 +80,7 @@ __all__ = [
     "UnparsableReplyError",
     "UnrecordedRequestError",
     "UsageError",
+    "WorldUnavailableError",
 ]
 
 
@@ -277,3 +279,7 @@ class ModelUnavailableError(InfrastructureError):
 
 class RequestTooLongError(ModelUnavailableError):
     """A request is longer than the model takes; a shorter one may be answered."""
+
+
+class WorldUnavailableError(InfrastructureError):
+    """What referees a world failed or went away; says nothing about whoever played."""

@@ -118,18 +118,53 @@ class ObservedPosition(Position):
 def read_observed(question: Question, database: Database) -> ObservedPosition:
     """Read the position that a question is about from the history.
 
+    What came after the move that it asks for is left out, where its id tells which that is
+    (``GAME-MOVE``).
+
     Raises
     ------
     DataError
         The history does not begin with what was seen first, or has a gap.
     """
     game = question.target.get("game", "")
-    where = f" WHERE game = {int(game)}" if game.isdecimal() and game.isascii() else ""
+    number = int(game) if game.isdecimal() and game.isascii() else None
+    events = read_events(database, question.key, number, before=_number_of(question, game))
+    return ObservedPosition(
+        question.scenario,
+        question.target.get(GOAL, question.text),
+        question.candidates or (),
+        events,
+        question.free_form,
+    )
+
+
+def read_events(
+    database: Database, whose: str, game: int | None = None, *, before: int | None = None
+) -> tuple[GameEvent, ...]:
+    """Read what was done and seen from a history.
+
+    Parameters
+    ----------
+    database
+        The history, as its player may read it.
+    whose
+        What errors call the episode.
+    game
+        Its number; None where the database holds no other.
+    before
+        The number of the first event that is left out; None to read to the end.
+
+    Raises
+    ------
+    DataError
+        It does not begin with what was seen first, has a gap, or is longer than can be read.
+    """
+    where = "" if game is None else f" WHERE game = {game:d}"
     found = database.query(_EVENTS.format(where=where), _WHOLE)
     if found.cut is not None:
         raise DataError(
-            f"The history of {question.key} is longer than is read at once, so what is seen now is "
-            "not known: let the world show less, or end episodes earlier."
+            f"The history of {whose} is longer than the limit on {found.cut}: it was read up to "
+            f"event {len(found.rows)}."
         )
     events = tuple(
         GameEvent(int(str(number)), str(stage), str(actor), str(action), str(detail or ""))
@@ -138,21 +173,27 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
     for place, event in enumerate(events, 1):
         if event.number != place:
             raise DataError(
-                f"The history of {question.key} has event {event.number} where event {place} was "
+                f"The history of {whose} has event {event.number} where event {place} was "
                 "expected: events are numbered from 1 without gaps."
             )
     if not events or events[0].action != BEGINNING:
         raise DataError(
-            f"The history of {question.key} does not begin with '{BEGINNING}', the event that "
+            f"The history of {whose} does not begin with '{BEGINNING}', the event that "
             "shows what was seen first."
         )
-    return ObservedPosition(
-        question.scenario,
-        question.target.get(GOAL, question.text),
-        question.candidates or (),
-        events,
-        question.free_form,
-    )
+    if before is not None and len(events) < before - 1:
+        raise DataError(
+            f"The history of {whose} ends with event {len(events)}, and the move that is asked for "
+            f"comes after event {before - 1}."
+        )
+    return events if before is None else events[: before - 1]
+
+
+def _number_of(question: Question, game: str) -> int | None:
+    """Return the number of the event that a question asks for, if its id tells it."""
+    named, _, number = question.id.rpartition("-")
+    is_ours = bool(game) and named == game and number.isdecimal() and number.isascii()
+    return int(number) if is_ours else None
 
 
 def trajectory_of(

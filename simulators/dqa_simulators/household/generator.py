@@ -1,0 +1,249 @@
+"""Games from a seed: a room of alfworld's with things in it, and a task that can be done there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+
+from dqa.core.errors import SituationError
+from dqa_simulators.games.episode import random_of
+from dqa_simulators.household.problems import AGENT, DOMAIN_TYPES, Fact, Problem, extract_goal
+from dqa_simulators.household.tables import Room, Tables
+from dqa_simulators.household.tasks import TASKS, TaskName, TaskType
+
+VERSION: Final = 1
+"""Of what a seed gives: another one wherever the same seed gives another game."""
+LAMP: Final = "DeskLamp"
+_LAMP_STANDS: Final = ("Desk", "Dresser", "Shelf", "SideTable")
+_START: Final = "loc_bar_00"
+"""In the middle of the room, where nothing stands."""
+_MOST_ALIKE: Final = 3
+_MOST_THINGS: Final = 30
+_ATTEMPTS: Final = 200
+_Choice = TypeVar("_Choice")
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGame:
+    """A game as a seed gives it.
+
+    Attributes
+    ----------
+    task
+        Its type.
+    seed
+        Where it comes from.
+    room
+        The room it is set in.
+    thing, place
+        The type of the thing that is wanted, and of the receptacle where; of a lamp in `look`.
+    goal
+        What is to be reached, in words.
+    problem
+        What it begins with.
+    """
+
+    task: TaskType
+    seed: int
+    room: Room
+    thing: str
+    place: str
+    goal: str
+    problem: Problem
+
+
+def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
+    """Draw a game: the same one for the same tables, task and seed.
+
+    Parameters
+    ----------
+    tables
+        alfworld's.
+    task
+        The type of the task.
+    seed
+        What is left to chance follows from it, and from the task's type.
+
+    Raises
+    ------
+    UsageError
+        The seed is below 0.
+    SituationError
+        None of many rooms had what the task needs.
+    """
+    for attempt in range(_ATTEMPTS):
+        random = random_of(seed, list(TASKS).index(task), attempt)
+        drawn = _Drawing(tables, TASKS[task], seed, random).draw()
+        if drawn is not None:
+            return drawn
+    raise SituationError(f"No household of seed {seed} has what the task '{task}' needs.")
+
+
+class _Drawing:
+    """Draws one game."""
+
+    def __init__(
+        self, tables: Tables, task: TaskType, seed: int, random: np.random.Generator
+    ) -> None:
+        self._tables, self._task, self._seed, self._random = tables, task, seed, random
+
+    def draw(self) -> DrawnGame | None:
+        """Return a game; None where what was drawn does not fit."""
+        task = self._task
+        kinds = self._tables.rooms_of[task.official]
+        room = self._one([room for room in self._tables.rooms if room.kind in kinds])
+        wanted = self._wanted(room)
+        if wanted is None:
+            return None
+        thing, place = wanted
+        holders = _numbered(type_ for type_, _ in room.receptacles)
+        things = self._things(room, thing)
+        kept_out = () if task.name == "look" else (place,)
+        held = {
+            name: self._holder(type_, holders, kept_out if type_ == thing else ())
+            for name, type_ in things
+        }
+        tables = self._tables
+        facts = [*_rooms_facts(room, holders, tables), *_things_facts(things, holders, tables)]
+        if task.name == "look":
+            stands = [name for name, type_ in holders if type_ in _LAMP_STANDS]
+            name = _identity(place, 1)
+            held[name] = self._one(stands)
+            things.append((name, place))
+            facts += [("objectType", name, f"{place}Type"), ("toggleable", name)]
+        spots = {fact[1]: fact[2] for fact in facts if fact[0] == "receptacleAtLocation"}
+        for name, holder in held.items():
+            facts += [("inReceptacle", name, holder), ("objectAtLocation", name, spots[holder])]
+        facts.append(("atLocation", AGENT, _START))
+        parts = {"obj": thing, "recep": place, "toggle": place}
+        goal = extract_goal(tables.goals[task.official].format(**parts).replace("#", "-"))
+        said = self._one(tables.sentences[task.official])
+        return DrawnGame(
+            *(task, self._seed, room, thing, place),
+            said.format(**{name: part.lower() for name, part in parts.items()}),
+            Problem(_types(holders, things, spots.values()), tuple(sorted(facts)), goal),
+        )
+
+    def _wanted(self, room: Room) -> tuple[str, str] | None:
+        """Return the types of the thing and of the receptacle or lamp of a task that fits."""
+        task, holds = self._task, self._tables.holds
+        there = sorted({type_ for type_, _ in room.receptacles})
+        if task.station and task.station not in there:
+            return None
+        if task.name == "look":
+            if not set(_LAMP_STANDS) & set(there):
+                return None
+            pairs = [(thing, LAMP) for thing in room.things]
+        else:
+            pairs = [
+                (thing, place)
+                for place in there
+                for thing in holds[place]
+                if thing in room.things and place != task.station
+            ]
+        if task.allowed:
+            pairs = [pair for pair in pairs if pair[0] in self._tables.allowed[task.allowed]]
+        # Somewhere else than where it is wanted, the thing has to be found.
+        pairs = [
+            (thing, place)
+            for thing, place in pairs
+            if any(thing in holds[other] for other in there if other != place)
+        ]
+        if not pairs:
+            return None
+        # Receptacles first: many a thing fits on a counter, and few fit into a safe.
+        place = self._one(sorted({place for _, place in pairs}))
+        return self._one([thing for thing, other in pairs if other == place]), place
+
+    def _things(self, room: Room, wanted: str) -> list[tuple[str, str]]:
+        """Return things by name and type: enough of the wanted one, and others of the room."""
+        types = [type_ for type_ in room.things if type_ != wanted and self._fits(room, type_)]
+        least = self._task.count
+        counts = {wanted: least + int(self._random.integers(2))}
+        for place in self._random.permutation(len(types)).tolist():
+            counts[types[place]] = int(self._random.integers(1, _MOST_ALIKE + 1))
+        things: list[tuple[str, str]] = []
+        for type_, count in counts.items():
+            if len(things) + count > _MOST_THINGS:
+                break
+            things += [(_identity(type_, number), type_) for number in range(1, count + 1)]
+        return sorted(things)
+
+    def _fits(self, room: Room, thing: str) -> bool:
+        return any(thing in self._tables.holds[type_] for type_, _ in room.receptacles)
+
+    def _holder(
+        self, thing: str, holders: Sequence[tuple[str, str]], kept_out: tuple[str, ...]
+    ) -> str:
+        """Return where a thing is: on a type of receptacle that fits, or anywhere that fits.
+
+        By types alone the one counter of a kitchen would hold as much as all of its cabinets, and
+        things would be found at once; by receptacles alone most would be in some cabinet.
+        """
+        fitting = [
+            (name, type_)
+            for name, type_ in holders
+            if thing in self._tables.holds[type_] and type_ not in kept_out
+        ]
+        if self._random.integers(2):
+            type_ = self._one(sorted({type_ for _, type_ in fitting}))
+            fitting = [one for one in fitting if one[1] == type_]
+        return self._one(fitting)[0]
+
+    def _one(self, choices: Sequence[_Choice]) -> _Choice:
+        return choices[int(self._random.integers(len(choices)))]
+
+
+def _identity(type_: str, number: int) -> str:
+    """Return a thing's name in PDDL, which alfworld turns into ``apple 1``."""
+    if type_.endswith("Basin"):
+        return f"{type_.removesuffix('Basin')}_bar_{number:02}_bar_{type_}"
+    return f"{type_}_bar_{number:02}"
+
+
+def _numbered(types: Iterable[str]) -> list[tuple[str, str]]:
+    counts: dict[str, int] = {}
+    named = []
+    for type_ in types:
+        counts[type_] = counts.get(type_, 0) + 1
+        named.append((_identity(type_, counts[type_]), type_))
+    return named
+
+
+def _types(
+    holders: Sequence[tuple[str, str]], things: Sequence[tuple[str, str]], spots: Iterable[str]
+) -> dict[str, str]:
+    """Return by name in PDDL the type of everything."""
+    types = {AGENT: "agent", **dict.fromkeys([_START, *sorted(set(spots))], "location")}
+    types |= {name: "receptacle" for name, _ in holders}
+    types |= {name: "object" for name, _ in things}
+    types |= {f"{type_}Type": "otype" for _, type_ in things}
+    types |= {f"{type_}Type": "rtype" for _, type_ in holders}
+    return types | DOMAIN_TYPES
+
+
+def _rooms_facts(room: Room, holders: Sequence[tuple[str, str]], tables: Tables) -> Iterable[Fact]:
+    for (name, type_), (_, place) in zip(holders, room.receptacles, strict=True):
+        yield ("receptacleType", name, f"{type_}Type")
+        yield ("receptacleAtLocation", name, f"loc_bar_{place + 1:02}")
+        if type_ in tables.openable:
+            yield ("openable", name)
+
+
+def _things_facts(
+    things: Sequence[tuple[str, str]], holders: Sequence[tuple[str, str]], tables: Tables
+) -> Iterable[Fact]:
+    for name, type_ in things:
+        yield ("objectType", name, f"{type_}Type")
+        yield ("pickupable", name)
+        for table, types in tables.allowed.items():
+            if type_ in types and table != "Toggleable":
+                yield (table.lower(), name)
+    there = {type_ for _, type_ in things}
+    for holder in sorted({type_ for _, type_ in holders}):
+        for type_ in tables.holds[holder]:
+            if type_ in there:
+                yield ("canContain", f"{holder}Type", f"{type_}Type")

@@ -1,0 +1,229 @@
+"""Programs that act in households: one that knows the way, and one that looks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+
+from dqa.core.errors import UsageError
+from dqa.core.question import Candidate
+from dqa.core.world import GameEvent, Position
+from dqa.worlds.base import InformedPolicy, Policy
+from dqa.worlds.observed import ObservedPosition
+from dqa_simulators.household.knowledge import STATIONS, Goal, Knowledge, kind, read_goal
+
+_ORDER: Final = (
+    *("countertop", "diningtable", "coffeetable", "sidetable", "desk", "dresser", "bed", "sofa"),
+    *("armchair", "ottoman", "tvstand", "sinkbasin", "bathtubbasin", "toilet", "shelf", "cart"),
+    *("fridge", "microwave", "stoveburner", "coffeemachine", "toaster", "garbagecan"),
+    *("handtowelholder", "towelholder", "toiletpaperhanger", "laundryhamper", "safe"),
+    *("cabinet", "drawer"),
+)
+"""Where is looked first: open surfaces show many things at one command, drawers few at two."""
+_LIKELY: Final = {
+    "fridge": ("apple", "bread", "egg", "lettuce", "potato", "tomato", "winebottle"),
+    "sinkbasin": ("cloth", "dishsponge", "soapbar", "handtowel"),
+    "stoveburner": ("pan", "pot", "kettle"),
+    "garbagecan": ("newspaper", "papertowel"),
+    "bed": ("pillow", "laptop", "book"),
+    "sofa": ("pillow", "remotecontrol", "newspaper", "laptop"),
+    "toiletpaperhanger": ("toiletpaper", "toiletpaperroll"),
+    "handtowelholder": ("handtowel",),
+    "towelholder": ("towel",),
+    "desk": ("pen", "pencil", "desklamp", "laptop"),
+}
+"""By kind of receptacle, what is looked for there before anywhere else."""
+
+
+class ExpertPolicy(InformedPolicy):
+    """Goes by the planner: by its walkthrough, and by a new plan wherever that was left."""
+
+    @classmethod
+    def of(cls, seed: int) -> Self:
+        """Return one; it draws nothing."""
+        del seed
+        return cls()
+
+    def choose_informed(
+        self, position: Position, state: object, random: np.random.Generator
+    ) -> Candidate:
+        """Return the next command of the way; a look around where the planner finds none."""
+        del random
+        walkthrough: tuple[str, ...] = getattr(state, "walkthrough", ())
+        plan: Callable[[], tuple[str, ...]] | None = getattr(state, "plan", None)
+        if plan is None:
+            raise _stranger(state)
+        done = tuple(event.action for event in position.events[1:])
+        if done == walkthrough[: len(done)] and len(done) < len(walkthrough):
+            return walkthrough[len(done)]
+        commands = plan()
+        return commands[0] if commands else position.fallback
+
+
+def _stranger(given: object) -> UsageError:
+    return UsageError(f"This player acts in households, and knows no {type(given).__name__}.")
+
+
+class ExplorerPolicy(Policy):
+    """Searches likely places first, remembers what it saw, and does the task by rules.
+
+    It knows what observations have told, and no more.
+    """
+
+    @classmethod
+    def of(cls, seed: int) -> Self:
+        """Return one; it draws nothing."""
+        del seed
+        return cls()
+
+    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
+        """Return the next command."""
+        del random
+        if not isinstance(position, ObservedPosition):
+            raise _stranger(position)
+        command = advise(position.goal, position.events, tuple(map(str, position.actions)))
+        return position.fallback if command is None else command
+
+
+def advise(
+    goal: str,
+    events: Sequence[GameEvent],
+    commands: Sequence[str],
+    order: Callable[[str, Goal], Any] | None = None,
+    read: Callable[[str], Goal | None] = read_goal,
+) -> str | None:
+    """Return the next command of a sensible player; None where it has no idea.
+
+    Parameters
+    ----------
+    goal
+        In words.
+    events
+        What was done and seen, from the beginning.
+    commands
+        What can be done.
+    order
+        By which of two receptacles is searched first, as a key of the receptacle and the goal;
+        by default likely ones come first.
+    read
+        How the goal is understood.
+    """
+    wanted = read(goal)
+    if wanted is None or not events:
+        return None
+    adviser = _Adviser(wanted, Knowledge.of(events), order or likely_first)
+    command = adviser.next_command()
+    return command if command in commands else adviser.instead(commands)
+
+
+def likely_first(place: str, goal: Goal) -> tuple[bool, int, int]:
+    """Return the key by which receptacles are searched."""
+    of_kind, _, number = place.rpartition(" ")
+    sought = {goal.thing, goal.lamp}
+    is_likely = bool(sought & set(_LIKELY.get(of_kind, ())))
+    rank = _ORDER.index(of_kind) if of_kind in _ORDER else len(_ORDER)
+    return not is_likely, rank, int(number)
+
+
+@dataclass(frozen=True)
+class _Adviser:
+    goal: Goal
+    known: Knowledge
+    order: Callable[[str, Goal], Any]
+
+    def next_command(self) -> str | None:
+        """Return what to do; it may not be possible."""
+        goal, known = self.goal, self.known
+        if not known.held:
+            return self._fetch()
+        if kind(known.held) != goal.thing:
+            return self._put_away()
+        if goal.lamp:
+            return self._use_lamp()
+        if goal.treatment and (goal.treatment, known.held) not in known.treated:
+            return self._treat()
+        return self._place()
+
+    def instead(self, commands: Sequence[str]) -> str | None:
+        """Return what to do where that is not possible: search on, or open what is closed."""
+        for place in sorted(self.known.unseen(), key=self._key):
+            for command in (f"open {place}", f"go to {place}"):
+                if command in commands:
+                    return command
+        return None
+
+    def _key(self, place: str) -> Any:  # noqa: ANN401  (whatever can be compared)
+        return self.order(place, self.goal)
+
+    def _fetch(self) -> str | None:
+        goal, known = self.goal, self.known
+        target = self._target()
+        found = [
+            (thing, place)
+            for thing, place in known.find(goal.thing)
+            if place != target or self._is_raw(thing)
+        ]
+        if not found:
+            return self._search()
+        thing, place = min(found, key=lambda one: (one[1] != known.here, self._key(one[1])))
+        return self._at(place, f"take {thing} from {place}")
+
+    def _is_raw(self, thing: str) -> bool:
+        """Whether a thing has still to be treated, wherever it is."""
+        treatment = self.goal.treatment
+        return bool(treatment) and (treatment, thing) not in self.known.treated
+
+    def _search(self) -> str | None:
+        unseen = self.known.unseen()
+        if not unseen:
+            return None
+        here = self.known.here
+        place = here if here in unseen else min(unseen, key=self._key)
+        return self._at(place, f"examine {place}")
+
+    def _treat(self) -> str | None:
+        goal, known = self.goal, self.known
+        stations = known.of_kind(STATIONS[goal.treatment])
+        if not stations:
+            return None
+        station = known.here if known.here in stations else stations[-1]
+        if known.here != station:
+            return f"go to {station}"
+        return f"{goal.treatment} {known.held} with {station}"
+
+    def _use_lamp(self) -> str | None:
+        lamps = self.known.find(self.goal.lamp)
+        if not lamps:
+            return self._search()
+        lamp, place = lamps[0]
+        return self._at(place, f"use {lamp}")
+
+    def _place(self) -> str | None:
+        target = self._target()
+        return target and self._at(target, f"put {self.known.held} in/on {target}")
+
+    def _put_away(self) -> str | None:
+        """Put down what is not wanted, here or where there is room for many things."""
+        here = self.known.here
+        return f"put {self.known.held} in/on {here}" if here else None
+
+    def _target(self) -> str | None:
+        """Return where things are to be put: where one is already, if two are wanted."""
+        goal, known = self.goal, self.known
+        places = known.of_kind(goal.place)
+        if goal.count > 1:
+            for place in places:
+                if any(kind(thing) == goal.thing for thing in known.things.get(place, ())):
+                    return place
+        if known.here in places:
+            return known.here
+        return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
+
+    def _at(self, place: str, command: str) -> str:
+        """Return a command, or what has to be done before: going there, opening."""
+        if self.known.here != place:
+            return f"go to {place}"
+        return f"open {place}" if place in self.known.closed else command

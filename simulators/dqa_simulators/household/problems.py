@@ -1,0 +1,132 @@
+"""Games as problems in PDDL: facts, the whole problem, and the part of it that a plan needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Fact: TypeAlias = tuple[str, ...]
+"""A predicate and what it is true of: ``("inReceptacle", "Apple_bar_1", "Fridge_bar_1")``."""
+
+AGENT: Final = "agent1"
+_TYPED: Final = re.compile(r"\((?:objecttype|receptacletype)\s+\?\w+\s+(\w+)\s*\)", re.IGNORECASE)
+_TREATED_AT: Final = {
+    "isclean": "sinkbasintype",
+    "ishot": "microwavetype",
+    "iscool": "fridgetype",
+}
+"""By what a goal asks of a thing, the type of the receptacle that does it."""
+DOMAIN_TYPES: Final = {
+    "SinkBasinType": "rtype",
+    "MicrowaveType": "rtype",
+    "FridgeType": "rtype",
+    "KnifeType": "otype",
+    "ButterKnifeType": "otype",
+}
+"""The types that the domain itself names: every problem has to declare them."""
+_NAMED_BY_DOMAIN: Final = {name.lower() for name in DOMAIN_TYPES}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a game begins with, or what it has come to.
+
+    Attributes
+    ----------
+    types
+        By name of a thing, its type in PDDL: ``object``, ``receptacle``, ``location``, ...
+    facts
+        What is true.
+    goal
+        What is to be reached, as PDDL writes it: ``(:goal ...)``.
+    """
+
+    types: Mapping[str, str]
+    facts: tuple[Fact, ...]
+    goal: str
+
+    def write(self) -> str:
+        """Return the problem in PDDL."""
+        things = "\n".join(f"    {name} - {type_}" for name, type_ in self.types.items())
+        facts = "\n".join(f"    ({' '.join(fact)})" for fact in self.facts)
+        # The planner's parser wants the metric behind the goal.
+        return (
+            "(define (problem household)\n  (:domain alfred)\n"
+            f"  (:objects\n{things}\n  )\n"
+            f"  (:init\n    (= (total-cost) 0)\n{facts}\n  )\n"
+            f"  {self.goal}\n  (:metric minimize (total-cost))\n)\n"
+        )
+
+    def reduced(self) -> Problem:
+        """Return the part of the problem that is enough to plan by.
+
+        A plan needs the things that the goal names, what holds them, where they are treated and
+        put, and the ways between. All of a room takes the planner minutes, this part a moment; a
+        plan for it is one for the whole.
+        """
+        facts = _Index(self.facts)
+        wanted = {name.lower() for name in _TYPED.findall(self.goal)}
+        goal = self.goal.lower()
+        treated = [type_ for what, type_ in _TREATED_AT.items() if f"({what} " in goal]
+        things = {fact[1] for fact in facts.of("objecttype") if fact[2].lower() in wanted}
+        held = {fact[2] for fact in facts.of("holds")}
+        things |= held
+        receptacles = {fact[2] for fact in facts.of("inreceptacle") if fact[1] in things}
+        for type_ in sorted(wanted.union(treated)):
+            receptacles |= facts.first_of_type(type_)
+        for thing in sorted(held):  # where it can be put down
+            receptacles |= facts.first_that_holds(thing)
+        places = {fact[2] for fact in facts.of("receptacleatlocation") if fact[1] in receptacles}
+        places |= {fact[2] for fact in facts.of("atlocation")}
+        kept = things | receptacles | places
+        named = {fact[2] for fact in facts.of("objecttype") if fact[1] in kept}
+        named |= {fact[2] for fact in facts.of("receptacletype") if fact[1] in kept}
+        kept |= named | {name for name, type_ in self.types.items() if type_ == "agent"}
+        # The domain and the goal name types that must be there, whatever the room has.
+        must = wanted | _NAMED_BY_DOMAIN
+        kept |= {name for name, type_ in self.types.items() if _is_type(type_, name, must)}
+        return Problem(
+            {name: type_ for name, type_ in self.types.items() if name in kept},
+            tuple(fact for fact in self.facts if all(name in kept for name in fact[1:])),
+            self.goal,
+        )
+
+
+def _is_type(type_: str, name: str, must: set[str]) -> bool:
+    return type_ in {"otype", "rtype"} and name.lower() in must
+
+
+class _Index:
+    """Facts by predicate."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._facts: dict[str, list[Fact]] = {}
+        for fact in facts:
+            self._facts.setdefault(fact[0].lower(), []).append(fact)
+
+    def of(self, predicate: str) -> list[Fact]:
+        return self._facts.get(predicate, [])
+
+    def first_of_type(self, type_: str) -> set[str]:
+        """Return the first receptacle of a type, if there is one."""
+        names = sorted(fact[1] for fact in self.of("receptacletype") if fact[2].lower() == type_)
+        return set(names[:1])
+
+    def first_that_holds(self, thing: str) -> set[str]:
+        """Return the first receptacle into which a thing can be put."""
+        own = {fact[2] for fact in self.of("objecttype") if fact[1] == thing}
+        fitting = sorted(fact[1].lower() for fact in self.of("cancontain") if fact[2] in own)
+        return self.first_of_type(fitting[0]) if fitting else set()
+
+
+def extract_goal(text: str) -> str:
+    """Return the ``(:goal ...)`` of a text in PDDL, up to the parenthesis that closes it."""
+    start = text.lower().index("(:goal")
+    depth = 0
+    for place, character in enumerate(text[start:], start):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return " ".join(text[start : place + 1].split())
+    raise ValueError("the goal has no end")

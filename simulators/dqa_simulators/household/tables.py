@@ -1,0 +1,197 @@
+"""What alfworld ships: its domain, its grammar, goals, what holds what, and how rooms are laid out.
+
+Its files are read where they lie. Importing the package itself would make a folder in the user's
+home, and change the process's environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from dqa.core.distribution import install_command
+from dqa.core.errors import DataError, MissingKeyError
+
+_SLICED: Final = "Sliced"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A room's layout.
+
+    Attributes
+    ----------
+    name
+        What alfworld calls it: ``FloorPlan12``.
+    kind
+        ``Kitchen``, ``LivingRoom``, ``Bedroom`` or ``Bathroom``.
+    receptacles
+        The type of each receptacle, and the place from which it is reached: receptacles of one
+        place are reached together.
+    things
+        The types of movable things that belong there, in alphabetical order.
+    """
+
+    name: str
+    kind: str
+    receptacles: tuple[tuple[str, int], ...]
+    things: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """alfworld's own tables, sorted, so that nothing hangs on the order of a set.
+
+    Attributes
+    ----------
+    version
+        alfworld's.
+    domain, grammar
+        The rules in PDDL, and what is said, as its games hold them.
+    goals
+        By its name of a task type, the goal in PDDL, with ``{obj}``, ``{recep}`` and ``{toggle}``.
+    sentences
+        By its name of a task type, how a goal can be said, with the same parts.
+    rooms_of
+        By its name of a task type, the kinds of rooms that it is set in.
+    holds
+        By type of receptacle, the types of things that can be put there.
+    allowed
+        By ``Cleanable``, ``Heatable``, ``Coolable`` and ``Sliceable``, the types of things.
+    openable
+        The types of receptacles that are closed at first.
+    rooms
+        Every layout, by number.
+    """
+
+    version: str
+    domain: str
+    grammar: str
+    goals: Mapping[str, str]
+    sentences: Mapping[str, tuple[str, ...]]
+    rooms_of: Mapping[str, tuple[str, ...]]
+    holds: Mapping[str, tuple[str, ...]]
+    allowed: Mapping[str, tuple[str, ...]]
+    openable: tuple[str, ...]
+    rooms: tuple[Room, ...]
+
+
+def require_alfworld() -> Path:
+    """Return the folder of alfworld's package.
+
+    Raises
+    ------
+    MissingKeyError
+        It, TextWorld or the planner is not installed.
+    """
+    for name in ("alfworld", "textworld", "fast_downward"):
+        spec = _spec_of(name)
+        if spec is None or not spec.submodule_search_locations:
+            raise MissingKeyError(
+                f"Households are played by alfworld and TextWorld, and '{name}' is not installed: "
+                f"{install_command('household')}."
+            )
+        if name == "alfworld":
+            folder = Path(spec.submodule_search_locations[0])
+    return folder
+
+
+@lru_cache(maxsize=1)
+def load_tables() -> Tables:
+    """Return alfworld's tables.
+
+    Raises
+    ------
+    MissingKeyError
+        It is not installed.
+    DataError
+        Its files are not those that this was written for.
+    """
+    folder = require_alfworld()
+    try:
+        return _read(folder)
+    except (OSError, AttributeError, KeyError, ValueError) as error:
+        raise DataError(
+            f"alfworld's files in {folder} are not those of version 0.4 "
+            f"({type(error).__name__}: {error}): {install_command('household')}."
+        ) from error
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    try:
+        return find_spec(name)
+    except (ImportError, ValueError):  # a module of that name that is no package, or half of one
+        return None
+
+
+def _read(folder: Path) -> Tables:
+    constants = _module(folder / "gen" / "constants.py")
+    library = _module(folder / "gen" / "goal_library.py").gdict
+    info = (folder / "info.py").read_text(encoding="utf-8")
+    holds = {
+        receptacle: _sorted(things)
+        for receptacle, things in sorted(constants.VAL_RECEPTACLE_OBJECTS.items())
+        if receptacle not in constants.MOVABLE_RECEPTACLES_SET
+    }
+    kinds = {number: kind for kind, range_ in constants.SCENE_TYPE.items() for number in range_}
+    movable = {thing for things in holds.values() for thing in things}
+    return Tables(
+        version=info.partition("__version__ = '")[2].partition("'")[0],
+        domain=(folder / "data" / "alfred.pddl").read_text(encoding="utf-8"),
+        grammar=(folder / "data" / "alfred.twl2").read_text(encoding="utf-8"),
+        goals={name: str(goal["pddl"]) for name, goal in library.items()},
+        sentences={name: tuple(goal["templates"]) for name, goal in library.items()},
+        rooms_of={name: _sorted(kinds) for name, kinds in constants.GOALS_VALID.items()},
+        holds=holds,
+        allowed={name: _sorted(kinds) for name, kinds in constants.VAL_ACTION_OBJECTS.items()},
+        openable=_sorted(set(constants.OPENABLE_CLASS_LIST) & set(holds)),
+        rooms=tuple(
+            _room(folder / "gen" / "layouts", number, kinds[number], holds, movable)
+            for number in sorted(kinds)
+        ),
+    )
+
+
+def _sorted(types: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in types if not name.endswith(_SLICED)))
+
+
+def _module(file: Path) -> ModuleType:
+    """Run a file of tables by itself: what imports nothing needs no package around it."""
+    spec = spec_from_file_location(f"_household_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise DataError(f"{file} is no Python file.")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _room(
+    folder: Path, number: int, kind: str, holds: Mapping[str, tuple[str, ...]], movable: set[str]
+) -> Room:
+    name = f"FloorPlan{number}"
+    points = json.loads((folder / f"{name}-openable.json").read_text(encoding="utf-8"))
+    types = json.loads((folder / f"{name}-objects.json").read_text(encoding="utf-8"))
+    places: dict[tuple[float, ...], int] = {}
+    receptacles = []
+    for identity, point in sorted(points.items()):
+        parts = identity.split("|")
+        type_ = parts[4] if len(parts) > 4 else parts[0]  # a basin is a part of its sink
+        if type_ in holds:
+            receptacles.append((type_, places.setdefault(tuple(point), len(places))))
+    # The layouts tell where what can be opened or filled is reached; of the rest that it is there.
+    there = {type_ for type_, _ in receptacles}
+    for place, type_ in enumerate(sorted(set(types) & set(holds) - there), len(places)):
+        receptacles += [(type_, place)] * _COUNTS.get(type_, 1)
+    return Room(name, kind, tuple(receptacles), tuple(sorted(set(types) & movable)))
+
+
+_COUNTS: Final = {"StoveBurner": 4}
+"""How many there are of a type of which layouts tell no more than that it is there."""

@@ -1,0 +1,51 @@
+"""The six types of tasks (LDM2, Table 2), by our names and by alfworld's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+TaskName: TypeAlias = Literal["pick", "clean", "heat", "cool", "look", "pick2"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskType:
+    """A type of tasks.
+
+    Attributes
+    ----------
+    name
+        What the paper's table calls it.
+    official
+        What alfworld calls it.
+    treatment
+        What has to be done to the thing before it is put somewhere; nothing for most.
+    allowed
+        By which of alfworld's tables a thing can be treated so.
+    station
+        The type of the receptacle that treats it.
+    count
+        How many things are wanted.
+    """
+
+    name: TaskName
+    official: str
+    treatment: str = ""
+    allowed: str = ""
+    station: str = ""
+    count: int = 1
+
+
+TASKS: Final = {
+    task.name: task
+    for task in (
+        TaskType("pick", "pick_and_place_simple"),
+        TaskType("clean", "pick_clean_then_place_in_recep", "clean", "Cleanable", "SinkBasin"),
+        TaskType("heat", "pick_heat_then_place_in_recep", "heat", "Heatable", "Microwave"),
+        TaskType("cool", "pick_cool_then_place_in_recep", "cool", "Coolable", "Fridge"),
+        TaskType("look", "look_at_obj_in_light"),
+        TaskType("pick2", "pick_two_obj_and_place", count=2),
+    )
+}
+"""By name, in the order in which seeds go through them."""
+BY_OFFICIAL: Final = {task.official: task for task in TASKS.values()}

@@ -1,0 +1,275 @@
+"""The household as a world (entry point `dqa.worlds`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dqa.core.errors import UsageError, WorldUnavailableError
+from dqa.core.world import CHANCE, GameEvent, World
+from dqa.worlds.base import PolicyFactory, WorldFactory
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa.worlds.players import RANDOM
+from dqa_simulators.games.episode import GameEpisode
+from dqa_simulators.household.engine import Seen, begin_game
+from dqa_simulators.household.games import (
+    HouseholdGame,
+    find_generated,
+    find_official,
+    read_game,
+    task_of_seed,
+)
+from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy
+from dqa_simulators.household.tasks import TaskName
+
+if TYPE_CHECKING:
+    from dqa.core.database import Database
+    from dqa.core.question import Candidate, Question
+    from dqa.core.world import Position
+    from dqa.worlds.history import History
+
+NAME: Final = "household"
+LOOK: Final = "look"
+"""What counts where no command is named: it changes nothing."""
+_STAGE: Final = "household"
+_TASK: Final = re.compile(r"\s*Your task is to: (?P<goal>.*?)\.?\s*\Z", re.DOTALL)
+_WELCOME: Final = re.compile(r"\A-= .*? =-\s*")
+
+
+class HouseholdSettings(BaseModel):
+    """What can be set.
+
+    Attributes
+    ----------
+    task
+        The type of all tasks, or ``"all"``: then seeds go through the six in turn.
+    games
+        A folder of official games, which seeds go through in turn; None to generate games.
+    steps
+        After how many commands an episode ends.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    task: Literal["all", "pick", "clean", "heat", "cool", "look", "pick2"] = Field(
+        default="all", description="the type of all tasks; 'all' goes through the six in turn"
+    )
+    games: Path | None = Field(
+        default=None, description="a folder of ALFWorld's own games; generated ones if not set"
+    )
+    steps: int = Field(default=50, ge=1, le=10_000, description="the most commands of an episode")
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdState:
+    """What an informed player is shown.
+
+    Attributes
+    ----------
+    walkthrough
+        Commands that win from the beginning, if anybody planned any.
+    plan
+        Has the planner find commands that win from here; none where there is no way.
+    """
+
+    walkthrough: tuple[str, ...]
+    plan: Callable[[], tuple[str, ...]]
+
+
+class HouseholdEpisode(GameEpisode):
+    """One game.
+
+    Parameters
+    ----------
+    game
+        Which.
+    steps
+        After how many commands it ends.
+    seed, mirrored, history
+        As `GameEpisode` takes them.
+
+    Raises
+    ------
+    WorldUnavailableError
+        TextWorld cannot begin it.
+    """
+
+    def __init__(
+        self,
+        game: HouseholdGame,
+        steps: int,
+        *,
+        seed: int,
+        mirrored: bool,
+        history: History | None,
+    ) -> None:
+        self._played, self._steps = game, steps
+        self._engine, self._seen = begin_game(game.data)
+        try:
+            room, self._goal = _read_beginning(self._seen)
+            self._events: tuple[GameEvent, ...] = (GameEvent(1, _STAGE, CHANCE, BEGINNING, room),)
+            super().__init__(
+                NAME,
+                seed=seed,
+                mirrored=mirrored,
+                settings={GOAL: self._goal, "steps": steps},
+                hidden={},
+                history=history,
+            )
+            if history is not None:
+                history.add(self.game, self._events)
+        except BaseException:
+            self._engine.close()
+            raise
+
+    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+        """Return whether the goal was reached, what it was, and how many commands it took."""
+        self._require_end("whether the goal was reached")
+        return {
+            "success": self._seen.won,
+            "task": self._played.task.name,
+            "goal": self._goal,
+            "steps": len(self._events) - 1,
+        }
+
+    def close(self) -> None:
+        """End TextWorld's process, and close the databases of moves."""
+        super().close()
+        self._engine.close()
+
+    def _mover(self) -> str | None:
+        is_over = self._seen.won or len(self._events) > self._steps
+        return None if is_over else AGENT
+
+    def _position(self, viewer: str) -> ObservedPosition:
+        return ObservedPosition(
+            NAME, self._goal, self._seen.commands, self._events, cautious=LOOK, viewer=viewer
+        )
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        left = self._steps - (len(self._events) - 1)
+        text = (
+            f"{position.describe()}\n"
+            f"What do you do next? You can still give {left} command{'s' * (left != 1)}."
+        )
+        return text, _read_rules()
+
+    def _target(self, player: str) -> Mapping[str, str]:
+        del player
+        return {GOAL: self._goal}
+
+    def _apply(self, action: str) -> Iterable[GameEvent]:
+        self._seen = self._engine.step(action)
+        number = len(self._events) + 1
+        done = GameEvent(number, _STAGE, AGENT, action, self._seen.text.strip())
+        self._events = (*self._events, done)
+        return (done,)
+
+    def _reveal(self) -> HouseholdState:
+        return HouseholdState(
+            self._played.walkthrough, lambda: self._engine.plan_on(self._played.goal)
+        )
+
+    def _returns(self) -> Mapping[str, float]:
+        return {AGENT: 1.0 if self._seen.won else 0.0}
+
+
+class Household(World):
+    """Households: rooms in which one player finds, treats and places things (ALFWorld).
+
+    Parameters
+    ----------
+    settings
+        How it is set.
+    history
+        Where episodes are written; None for nowhere.
+    """
+
+    name = NAME
+    players = (AGENT,)
+
+    def __init__(self, settings: HouseholdSettings, history: History | None) -> None:
+        self._settings = settings
+        self._history = history
+
+    def start(self, seed: int, *, mirrored: bool = False) -> HouseholdEpisode:
+        """Begin the game of a seed; a player who is alone has nothing to mirror.
+
+        Raises
+        ------
+        MissingKeyError
+            alfworld is not installed.
+        UsageError, DataError
+            The seed is below 0, there are no official games where the settings say, or one of
+            them is damaged.
+        WorldUnavailableError
+            TextWorld failed.
+        """
+        return HouseholdEpisode(
+            self.find_game(seed),
+            self._settings.steps,
+            seed=seed,
+            mirrored=mirrored,
+            history=self._history,
+        )
+
+    def find_game(self, seed: int) -> HouseholdGame:
+        """Return the game of a seed; raises as `start`."""
+        if seed < 0:
+            raise UsageError(f"A game's seed must be 0 or more, not {seed}.")
+        if self._settings.games is not None:
+            return read_game(self._official[seed % len(self._official)])
+        return find_generated(self._task or task_of_seed(seed), seed)
+
+    def position(self, question: Question, database: Database) -> ObservedPosition:
+        """Return the state that a question is about, read from its database by queries."""
+        return replace(read_observed(question, database), cautious=LOOK)
+
+    @property
+    def _task(self) -> TaskName | None:
+        return None if self._settings.task == "all" else self._settings.task
+
+    @cached_property
+    def _official(self) -> tuple[Path, ...]:
+        return find_official(self._settings.games or Path(), self._task)
+
+
+def _read_beginning(seen: Seen) -> tuple[str, str]:
+    """Return what is seen first, with the task below it, and the goal by itself."""
+    text = _WELCOME.sub("", seen.text)
+    found = _TASK.search(text)
+    if found is None:
+        raise WorldUnavailableError(
+            f"A game begins without telling the task ({seen.text[:200]!r}): its grammar is not "
+            "alfworld's."
+        )
+    goal = " ".join(found["goal"].split())
+    return f"{text[: found.start()]}\nYour task is to: {goal}.", goal
+
+
+@lru_cache
+def _read_rules() -> str:
+    return (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
+
+
+WORLD = WorldFactory(
+    name=NAME,
+    description="finding, treating and placing things in a room (ALFWorld), by commands",
+    make=Household,
+    settings=HouseholdSettings,
+    policies={
+        factory.name: factory
+        for factory in (
+            PolicyFactory("expert", "the planner's way, knowing where things are", ExpertPolicy.of),
+            PolicyFactory("explorer", "searches likely places first, by rules", ExplorerPolicy.of),
+            RANDOM,
+        )
+    },
+    foreseen=False,
+)

@@ -1,0 +1,414 @@
+"""Households: games from a seed, one process an episode, positions, refusals, failures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.core.decision import Ending
+from dqa.core.errors import (
+    DataError,
+    MissingKeyError,
+    UsageError,
+    WorldUnavailableError,
+)
+from dqa.core.question import Question
+from dqa.core.world import Position
+from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.play import play_episode
+from dqa.worlds.base import PolicyDecider
+from dqa.worlds.experts import expert_trajectories
+from dqa.worlds.history import History
+from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_events
+from dqa_simulators.household import engine, tables
+from dqa_simulators.household.engine import begin_game
+from dqa_simulators.household.games import (
+    GAME_FILE,
+    TASK_FILE,
+    HouseholdGame,
+    find_generated,
+    find_official,
+    generate_game,
+    read_game,
+    task_of_seed,
+)
+from dqa_simulators.household.tasks import TASKS
+from dqa_simulators.household.world import Household, HouseholdEpisode, HouseholdSettings
+from tests.worlds.playing import make_world, open_history
+
+pytest.importorskip("alfworld")
+
+SEED = 7
+"""Of a game in a small room."""
+FACTORY = plugins.world("household")
+
+
+def decider(name: str) -> PolicyDecider:
+    """Return a program of the world."""
+    return PolicyDecider(name, FACTORY.policies[name].make(0), 0)
+
+
+@pytest.fixture(scope="module")
+def game() -> HouseholdGame:
+    """A game in which something has to be cleaned."""
+    return find_generated("clean", SEED)
+
+
+@pytest.fixture
+def episode() -> Iterator[HouseholdEpisode]:
+    """The same game, as an episode of five commands."""
+    started = Household(HouseholdSettings(task="clean", steps=5), None).start(SEED)
+    yield started
+    started.close()
+
+
+def test_seeds_go_through_the_six_types() -> None:
+    """So sixty seeds in a row have ten of each."""
+    assert Counter(task_of_seed(seed) for seed in range(60)) == dict.fromkeys(TASKS, 10)
+    assert Counter(task_of_seed(seed) for seed in range(101, 161)) == dict.fromkeys(TASKS, 10)
+
+
+def test_a_seed_gives_the_same_files(game: HouseholdGame, tmp_path: Path) -> None:
+    """Byte for byte, drawn and planned again; another seed gives another game."""
+    again = generate_game("clean", SEED)
+    for name, one in (("first", game), ("again", again)):
+        one.write(tmp_path / name)
+    for file in (GAME_FILE, TASK_FILE):
+        first, second = (tmp_path / name / file for name in ("first", "again"))
+        assert first.read_bytes() == second.read_bytes()
+    assert generate_game("clean", SEED + 1).data["pddl_problem"] != again.data["pddl_problem"]
+
+
+def test_a_damaged_file_of_the_cache_is_written_again(
+    game: HouseholdGame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept counts only where it is what the seed gives."""
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
+    assert find_generated("clean", SEED) == game
+    (file,) = tmp_path.rglob(GAME_FILE)
+    whole = file.read_bytes()
+    for damaged in (whole[:-200], whole.replace(b"isClean", b"isDirty"), b"[]"):
+        file.write_bytes(damaged)
+        assert find_generated("clean", SEED) == game
+        assert file.read_bytes() == whole
+
+
+def test_a_cache_that_cannot_be_written_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what names another one."""
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path / "file"))
+    with pytest.raises(UsageError, match="DQA_CACHE"):
+        find_generated("clean", SEED)
+
+
+def test_the_walkthrough_wins_and_everything_is_told(
+    game: HouseholdGame, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In the papers' words; nothing is printed, and the arguments of the program stay."""
+    arguments = list(sys.argv)
+    history = open_history(tmp_path)
+    played = play_episode(
+        make_world("household", history, task="clean"), {AGENT: decider("expert")}, SEED
+    )
+    assert played.returns == {AGENT: 1.0}
+    assert tuple(move.choice for move in played.moves) == game.walkthrough
+    assert played.facts == {
+        "success": True,
+        "task": "clean",
+        "goal": played.facts["goal"],
+        "steps": len(game.walkthrough),
+    }
+    database = history.open_for(2 * SEED, AGENT)
+    events = read_events(database, "the game")
+    assert [event.number for event in events] == list(range(1, len(game.walkthrough) + 2))
+    assert events[0].action == BEGINNING
+    assert events[0].detail.startswith(
+        "You are in the middle of a room. Looking quickly around you, you see a "
+    )
+    assert events[0].detail.endswith(f"\nYour task is to: {played.facts['goal']}.")
+    told = "\n".join(f"> {event.action}\n{event.detail}" for event in events)
+    assert "You arrive at loc " in told
+    assert "You pick up the " in told
+    assert "You clean the " in told
+    put = [event for event in events if event.action.startswith("put ")]
+    assert put
+    assert all(" in/on " in event.action and " in/on the " in event.detail for event in put)
+    ((settings,),) = database.query("SELECT settings FROM games").rows
+    assert json.loads(str(settings)) == {"goal": played.facts["goal"], "steps": 50}
+    database.close()
+    history.close()
+    assert sys.argv == arguments
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_position_that_is_read_is_the_one_that_was_handed_over(tmp_path: Path) -> None:
+    """At every move, and later on for an earlier one."""
+    history = open_history(tmp_path)
+    world = make_world("household", history, task="clean", steps=6)
+    started = world.start(SEED)
+    policy = FACTORY.policies["explorer"].make(0)
+    earlier: list[tuple[Question, Position]] = []
+    try:
+        while (move := started.next_move()) is not None:
+            assert move.question.key.startswith("household/14-")
+            assert isinstance(move.position, ObservedPosition)
+            assert world.position(move.question, move.database) == move.position
+            assert move.position.fallback == "look"
+            assert move.position.actions == move.question.candidates
+            assert list(move.position.actions) == sorted(map(str, move.position.actions))
+            assert move.position.observation in move.question.text
+            assert move.question.target["goal"] == move.position.goal
+            for question, position in earlier:
+                assert world.position(question, move.database) == position
+            earlier.append((move.question, move.position))
+            started.choose(PolicyDecider("", policy, 0).decide_at(*_of(move)).choice or "")
+    finally:
+        started.close()
+        history.close()
+    assert len(earlier) >= 4
+
+
+def _of(move: Any) -> tuple[Question, Position]:
+    return move.question, move.position
+
+
+def test_what_is_not_admissible_is_refused(episode: HouseholdEpisode) -> None:
+    """Nothing follows from it, and no command of the grammar counts where it is not listed."""
+    before = episode.next_move()
+    assert before is not None
+    for refused in ("fly to the moon", "take apple 1 from fridge 1", "Look", "", "go to"):
+        with pytest.raises(UsageError, match="is no candidate of household"):
+            episode.choose(refused)
+    assert episode.next_move() == before
+    episode.choose("look")
+    with pytest.raises(UsageError, match="has not ended"):
+        episode.returns()
+
+
+def test_an_episode_ends_when_no_commands_are_left(episode: HouseholdEpisode) -> None:
+    """And has failed then."""
+    told = []
+    while (move := episode.next_move()) is not None:
+        told.append(move.question.text.rpartition("?")[2].strip())
+        episode.choose("inventory")
+    assert told[0] == "You can still give 5 commands."
+    assert told[-1] == "You can still give 1 command."
+    assert episode.returns() == {AGENT: 0.0}
+    assert (episode.facts()["success"], episode.facts()["steps"]) == (False, 5)
+    with pytest.raises(UsageError, match="has ended"):
+        episode.choose("look")
+
+
+def test_the_expert_finds_back_to_the_way() -> None:
+    """Whatever was done before: it plans again, also with something else in its hands."""
+    started = Household(HouseholdSettings(task="clean"), None).start(SEED)
+    expert = decider("expert")
+    try:
+        for wrong in ("go to", "take", "look", "go to"):
+            move = started.next_move()
+            assert move is not None
+            commands = [str(one) for one in move.position.actions if str(one).startswith(wrong)]
+            started.choose(commands[0] if commands else "look")
+        while (move := started.next_move()) is not None:
+            choice = expert.decide_at(move.question, move.position, (), move.reveal).choice
+            started.choose(choice or "")
+        assert started.returns() == {AGENT: 1.0}
+    finally:
+        started.close()
+
+
+def test_threads_play_what_one_thread_plays() -> None:
+    """Several episodes at once, two of them of one game, tell what each tells by itself."""
+
+    def play(seed: int) -> list[str]:
+        started = Household(HouseholdSettings(task="clean", steps=4), None).start(seed)
+        seen = []
+        try:
+            while (move := started.next_move()) is not None:
+                seen.append(move.question.text)
+                started.choose(move.position.actions[len(seen)])
+        finally:
+            started.close()
+        return seen
+
+    seeds = [SEED, SEED, SEED + 6, SEED]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(play, seeds))
+    assert together == [play(seed) for seed in seeds]
+
+
+def test_a_failure_of_the_engine_is_no_wrong_answer(episode: HouseholdEpisode) -> None:
+    """What TextWorld refuses, and a process that is gone, end the game as an outage."""
+    own = episode._engine
+    with pytest.raises(WorldUnavailableError, match="TextWorld failed at 'step'") as caught:
+        own.step("fly")
+    assert "not admissible" in str(caught.value)
+    own._connection.shutdown(2)
+    with pytest.raises(WorldUnavailableError, match="counts for nobody") as ended:
+        episode.choose("look")
+    assert ended_by(ended.value).ending is Ending.INFRASTRUCTURE
+
+
+def test_a_game_is_begun_again_where_its_process_was_ended(game: HouseholdGame) -> None:
+    """A game that is held in a process is begun anew, and other games are not touched."""
+    first, seen = begin_game(game.data)
+    (held,) = [one for one in engine._held.values() if one.seen == seen]
+    held.engine._connection.shutdown(2)
+    again, seen_again = begin_game(game.data)
+    assert seen_again == seen
+    assert first.step("look") == again.step("look")
+    for one in (first, again):
+        one.close()
+
+
+def test_what_textworld_cannot_play_is_told(game: HouseholdGame) -> None:
+    """As an outage, with TextWorld's own words."""
+    broken = {**game.data, "pddl_problem": "(define (problem none) (:domain alfred))"}
+    with pytest.raises(WorldUnavailableError, match="TextWorld failed at 'begin'"):
+        begin_game(broken)
+
+
+def test_official_games_are_played(game: HouseholdGame, tmp_path: Path) -> None:
+    """In the order of their folders, and again from the first; what is not played is left out."""
+    folder = tmp_path / "valid_unseen"
+    official = {
+        **game.data,
+        "grammar": tables.load_tables().grammar.replace("UNKNOWN GOAL", "wash up"),
+        "walkthrough": [
+            command.replace("put ", "move ").replace(" in/on ", " to ")
+            for command in game.walkthrough
+        ],
+    }
+    names = ("b/trial", "a/trial", "a-Sliced/trial", "c/trial")
+    for name in names:
+        data = {**official, "solvable": name != "c/trial"}
+        HouseholdGame(game.task, data, game.about, name).write(folder / name)
+    assert [one.parent.name for one in find_official(folder)] == ["a", "b"]
+    world = make_world("household", games=str(folder))
+    assert isinstance(world, Household)
+    assert world.find_game(0) == world.find_game(2)
+    assert world.find_game(0).walkthrough == game.walkthrough
+    played = play_episode(world, {AGENT: decider("expert")}, 1)
+    assert played.returns == {AGENT: 1.0}
+    assert played.facts["goal"] == "wash up"
+    with pytest.raises(UsageError, match=r"of the type 'heat'.*; 3 of other types"):
+        make_world("household", games=str(folder), task="heat").start(0)
+
+
+def test_an_expert_without_a_walkthrough_plans(game: HouseholdGame, tmp_path: Path) -> None:
+    """As for official games whose file has none."""
+    data = {key: value for key, value in game.data.items() if key != "walkthrough"}
+    HouseholdGame(game.task, data, game.about, "").write(tmp_path / "one")
+    played = play_episode(
+        make_world("household", games=str(tmp_path)), {AGENT: decider("expert")}, 0
+    )
+    assert played.returns == {AGENT: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "problem"),
+    [
+        (GAME_FILE, b"{", "is no JSON"),
+        (GAME_FILE, b"[]", "holds no JSON object"),
+        (GAME_FILE, b'{"solvable": true}', "it has no text 'pddl_domain'"),
+        (TASK_FILE, None, "cannot be read"),
+        (TASK_FILE, b'{"task_type": "juggle"}', "has no household game"),
+    ],
+)
+def test_damaged_official_games_are_named(
+    game: HouseholdGame, tmp_path: Path, file: str, content: bytes | None, problem: str
+) -> None:
+    """With the file, and with what is wrong."""
+    game.write(tmp_path / "one")
+    damaged = tmp_path / "one" / file
+    damaged.unlink()
+    if content is not None:
+        damaged.write_bytes(content)
+    with pytest.raises((DataError, UsageError), match=problem):
+        make_world("household", games=str(tmp_path)).start(0)
+
+
+def test_a_goal_that_is_missing_is_told(game: HouseholdGame, tmp_path: Path) -> None:
+    """It could not be planned for."""
+    data = {**game.data, "pddl_problem": "(define (problem p))"}
+    HouseholdGame(game.task, data, game.about, "").write(tmp_path)
+    with pytest.raises(DataError, match="its problem has no goal"):
+        read_game(tmp_path)
+
+
+def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
+    """Missing or empty, with what would do."""
+    with pytest.raises(UsageError, match=r"There is no folder .*alfworld-download"):
+        make_world("household", games=str(tmp_path / "none")).start(0)
+    with pytest.raises(UsageError, match=r"has no household game: .*game\.tw-pddl"):
+        make_world("household", games=str(tmp_path)).start(0)
+
+
+def test_a_seed_below_zero_is_refused() -> None:
+    """Before anything is drawn."""
+    with pytest.raises(UsageError, match="must be 0 or more, not -1"):
+        make_world("household").start(-1)
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
+    found = tables._spec_of
+    monkeypatch.setattr(
+        tables, "_spec_of", lambda name: None if name == "textworld" else found(name)
+    )
+    with pytest.raises(MissingKeyError, match=r"'textworld' is not installed: pip .*\[household\]"):
+        tables.require_alfworld()
+
+
+def test_trajectories_of_experts(game: HouseholdGame) -> None:
+    """What was seen before each command, up to what was seen last."""
+    settings = HouseholdSettings(task="clean")
+    (one,) = expert_trajectories(FACTORY, [SEED], settings)
+    assert tuple(step.action for step in one.steps) == game.walkthrough
+    assert one.source == "household 7"
+    assert one.reward == 1.0
+    assert one.steps[0].observation.startswith("You are in the middle of a room.")
+    assert one.steps[1].observation.startswith("You arrive at loc ")
+    assert one.end.startswith("You put the ")
+    assert one.goal in one.steps[0].observation
+
+
+def test_trajectories_need_an_expert_who_is_alone() -> None:
+    """Others are refused, by name."""
+    with pytest.raises(UsageError, match="'kuhn' has no program called 'expert'"):
+        expert_trajectories(plugins.world("kuhn"), [0])
+
+
+def test_the_position_refuses_what_only_acting_shows(
+    episode: HouseholdEpisode,
+) -> None:
+    """Nobody can look ahead here, and the world says so."""
+    assert not FACTORY.foreseen
+    move = episode.next_move()
+    assert move is not None
+    with pytest.raises(UsageError, match="seen only once it is done"):
+        move.position.after("look")
+
+
+def test_a_history_that_ends_too_early_is_told(tmp_path: Path) -> None:
+    """An earlier state is not taken for the one that is asked for."""
+    history = History(str(tmp_path / "games.sqlite"), isolation="none")
+    world = make_world("household", history, task="clean")
+    started = world.start(SEED)
+    move = started.next_move()
+    assert move is not None
+    later = Question("household", "14-5", "", "", target=move.question.target, candidates=("look",))
+    with pytest.raises(DataError, match="ends with event 1, and the move that is asked for"):
+        world.position(later, move.database)
+    started.close()
+    history.close()

@@ -166,7 +166,7 @@ def _carried_out(
     """Carry a decision out, or the fallback where it names nothing that is legal."""
     actions = move.position.actions
     choice = decision.choice if decision.ending is Ending.ANSWERED else None
-    is_fallback = choice is None or choice not in actions
+    is_fallback = choice is None or not move.position.accepts(choice)
     if is_fallback:
         is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
         choice = move.position.fallback if is_move else None

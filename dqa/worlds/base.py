@@ -169,7 +169,7 @@ class PolicyDecider(Decider):
             choice = self._policy.choose_informed(position, reveal(), random)
         else:
             choice = self._policy.choose(position, random)
-        if choice not in position.actions:
+        if not position.accepts(choice):
             raise ValueError(f"{self.name} chose {choice!r}, which is not legal in {question.key}.")
         return Decision(Ending.ANSWERED, answer=str(choice), choice=choice)
 

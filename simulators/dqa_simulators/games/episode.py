@@ -76,6 +76,11 @@ class GameEpisode(Episode):
         del player
         return {}
 
+    def _free_form(self, position: Position) -> str:
+        """Return what may be written beside the candidates; see `Question.free_form`."""
+        del position
+        return ""
+
     @abstractmethod
     def _apply(self, action: str) -> Iterable[GameEvent]:
         """Carry out a legal action; return what happened until a player decides again."""
@@ -100,6 +105,7 @@ class GameEpisode(Episode):
                 rules,
                 target={**self._target(player), "game": str(self.game), "player": player},
                 candidates=position.actions,
+                free_form=self._free_form(position),
             )
             opened = partial(self._open, player)
             self._move = Move(player, question, position, opened, self._reveal)

@@ -81,7 +81,8 @@ class _ArrayReader:
                 value, end = self._decoder.raw_decode(self._text, self._place)
             except (ValueError, RecursionError) as error:
                 if len(self._text) - self._place > _LONGEST or not self._more():
-                    raise self._fail(str(error), getattr(error, "pos", self._place)) from error
+                    problem = getattr(error, "msg", str(error))
+                    raise self._fail(problem, getattr(error, "pos", self._place)) from error
                 continue
             self._place = end
             return value
@@ -101,7 +102,7 @@ class _ArrayReader:
         self._line += self._text.count("\n", 0, self._place)
         self._text = self._text[self._place :] + text
         self._place = 0
-        return bool(text)
+        return bool(text) or not self._has_ended
 
     def _fail(self, problem: str, place: int | None = None) -> ParseError:
         line = self._line + self._text.count("\n", 0, self._place if place is None else place)

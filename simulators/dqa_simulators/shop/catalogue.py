@@ -136,6 +136,11 @@ def open_catalogue(source: Source, location: str = "") -> Catalogue:
         return _opened(source, source.key, location, cache_folder() / "shop")
 
 
+def forget_opened() -> None:
+    """Open catalogues anew from now on, as another process would."""
+    _opened.cache_clear()
+
+
 @lru_cache(maxsize=4)
 def _opened(source: Source, key: str, location: str, cache: Path) -> Catalogue:
     key = blake2b(f"{FORMAT} {key}".encode(), digest_size=10).hexdigest()

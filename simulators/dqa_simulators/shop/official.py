@@ -1,8 +1,8 @@
 """WebShop's own product files, where a user has them: three JSON files in one folder.
 
-``items_shuffle*.json`` is a list of products, ``items_ins_v2*.json`` tells the attributes of each by
-its id, and ``items_human_ins.json`` what people asked for. The list may be larger than memory, so it
-is read product by product.
+``items_shuffle*.json`` is a list of products, ``items_ins_v2*.json`` tells the attributes of each
+by its id, and ``items_human_ins.json`` what people asked for. The list may be larger than memory,
+so it is read product by product.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _kind(value: object) -> str:
 def _product(asin: str, item: _Item, attributes: tuple[str, ...]) -> Product:
     low, high = _prices(item)
     draw = _draws(asin, "price")[0]
-    path = item.text("product_category").split(BETWEEN_CATEGORIES.strip())
+    path = item.text("product_category").split(BETWEEN_CATEGORIES)
     return Product(
         asin,
         item.text("name"),

@@ -21,13 +21,18 @@ BUY: Final = "Buy Now"
 A_PAGE: Final = 10
 """How many products a page of results lists."""
 NO_REVIEWS: Final = "There are no reviews."
-_PARTS: Final = (DESCRIPTION, FEATURES, REVIEWS)
 _LONGEST_SEARCH: Final = 400
 """Characters of a search; a history's column of actions has room for 500."""
 
 PageName: TypeAlias = Literal[
     "search", "results", "product", "description", "features", "reviews", "end"
 ]
+
+_PARTS_BY_LABEL: Final[dict[str, PageName]] = {
+    DESCRIPTION: "description",
+    FEATURES: "features",
+    REVIEWS: "reviews",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +167,11 @@ def _show_product(view: View, product: Product) -> Page:
     choices = product.choices
     values = tuple(value for of_name in choices.values() for value in of_name)
     told = [string for name, of_name in choices.items() for string in (name, *of_name)]
-    shown = (product.title, f"Price: {product.tag}", "Rating: N.A.", *_PARTS, BUY)
+    shown = (product.title, f"Price: {product.tag}", "Rating: N.A.", *_PARTS_BY_LABEL, BUY)
     chosen = (f"You have clicked {value}." for _, value in view.chosen)
-    return _page((BACK, PREVIOUS, *values, *_PARTS, BUY), (BACK, PREVIOUS, *told, *shown, *chosen))
+    return _page(
+        (BACK, PREVIOUS, *values, *_PARTS_BY_LABEL, BUY), (BACK, PREVIOUS, *told, *shown, *chosen)
+    )
 
 
 def follow(view: View, action: str, catalogue: Catalogue) -> View:
@@ -177,28 +184,26 @@ def follow(view: View, action: str, catalogue: Catalogue) -> View:
         return View()
     if view.page == "results":
         return _turn(view, label)
-    if view.page != "product":
-        return replace(view, page="product")
-    if label == PREVIOUS:
-        return replace(view, page="results", asin="", chosen=())
-    if label == BUY:
-        return replace(view, page="end")
-    if label in _PARTS_BY_LABEL:
-        return replace(view, page=_PARTS_BY_LABEL[label])
-    return replace(view, chosen=_choose(view, label, catalogue.product(view.asin)))
-
-
-_PARTS_BY_LABEL: Final[dict[str, PageName]] = {
-    DESCRIPTION: "description",
-    FEATURES: "features",
-    REVIEWS: "reviews",
-}
+    if view.page == "product":
+        return _look(view, label, catalogue.product(view.asin))
+    return replace(view, page="product")
 
 
 def _turn(view: View, label: str) -> View:
     if label in {NEXT, PREVIOUS}:
         return replace(view, number=view.number + (1 if label == NEXT else -1))
     return replace(view, page="product", asin=label)
+
+
+def _look(view: View, label: str, product: Product) -> View:
+    """Return where a click on a product's page leads."""
+    if label == PREVIOUS:
+        return replace(view, page="results", asin="", chosen=())
+    if label == BUY:
+        return replace(view, page="end")
+    if label in _PARTS_BY_LABEL:
+        return replace(view, page=_PARTS_BY_LABEL[label])
+    return replace(view, chosen=_choose(view, label, product))
 
 
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:

@@ -7,8 +7,8 @@ from typing import Final
 
 NO_BOUND: Final = 1_000_000.0
 """The price bound of a goal that names none."""
-BETWEEN_CATEGORIES: Final = " › "
-"""What stands between categories where a path of them is written in one line."""
+BETWEEN_CATEGORIES: Final = "\u203a"
+"""What stands between categories where WebShop's files write a path of them: an angle quote."""
 
 
 @dataclass(frozen=True, slots=True)

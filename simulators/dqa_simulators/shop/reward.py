@@ -143,7 +143,7 @@ def is_chosen(value: str, chosen: Mapping[str, str], ratio: OptionRatio = "ratio
 
 def _has_attribute(product: Product, attribute: str) -> bool:
     fuzz = _measures()["token_set_ratio"]
-    if any(round(fuzz(_plain(one), _plain(attribute))) > _ABOVE for one in product.attributes):
+    if any(round(fuzz(one, attribute)) > _ABOVE for one in product.attributes):
         return True
     sought = attribute.lower()
     texts = (product.title, " ".join(product.bullets), product.description)
@@ -171,4 +171,8 @@ def _measures() -> Mapping[OptionRatio, Callable[[str, str], float]]:
             "What a purchase is worth is counted with rapidfuzz, which is not installed: "
             f"{install_command('shop')}."
         ) from error
-    return {"ratio": fuzz.ratio, "token_set_ratio": fuzz.token_set_ratio}
+
+    def by_sets(one: str, other: str) -> float:
+        return float(fuzz.token_set_ratio(_plain(one), _plain(other)))
+
+    return {"ratio": fuzz.ratio, "token_set_ratio": by_sets}

@@ -63,10 +63,10 @@ class Index:
 
         Equally good ones are in the order of their ids; products with no word of it are none.
         """
-        ids = [self._ids[term] for term in _terms(text) if term in self._ids]
-        if not ids:
+        numbers = self.numbers_of(text)
+        if not numbers:
             return ()
-        scores: NDArray[np.float32] = self._scorer.get_scores_from_ids(ids)
+        scores = self.scores_of(numbers)
         found = np.flatnonzero(scores > 0.0)
         if len(found) > most:
             # Whatever is as good as the last one stays, so that its id decides, not its place.
@@ -74,6 +74,15 @@ class Index:
             found = found[scores[found] >= last]
         best = found[np.argsort(-scores[found], kind="stable")][:most]
         return tuple(str(asin) for asin in self._asins[best])
+
+    def numbers_of(self, text: str) -> list[int]:
+        """Return the index's numbers of a text's words, without those that no product has."""
+        return [self._ids[term] for term in _terms(text) if term in self._ids]
+
+    def scores_of(self, numbers: list[int]) -> NDArray[np.float32]:
+        """Return what bm25s gives each product, in the order of ids, for some words."""
+        scores: NDArray[np.float32] = self._scorer.get_scores_from_ids(numbers)
+        return scores
 
 
 def build_index(folder: Path, documents: Iterable[tuple[str, str]]) -> None:

@@ -9,18 +9,24 @@ from typing import Final
 from dqa_simulators.shop.words import STOP_WORDS, words_of
 
 _BOUND: Final = re.compile(
-    r",? (?:and |with )?(?:a )?price (?:lower|less) than \$?(?P<dollars>\d+(?:\.\d+)?)(?: dollars)?",
+    r",? (?:and |with )?(?:a )?price (?:lower|less) than "
+    r"\$?(?P<dollars>\d+(?:\.\d+)?)(?: dollars)?",
     re.IGNORECASE,
 )
 _HEAD_ENDS: Final = re.compile(
     r"[,.;:](?=\s|$)|\b(?:that|which|with|in|and|made|so)\b", re.IGNORECASE
 )
-_FILLERS: Final = frozenset(
-    "i i'm am im me my need want looking look find get buy order choose help please can could would "
-    "you should like some also who which one ones pair friend asked purchase help us have has "
-    "something really very comes come".split()
+# fmt: off
+_FILLERS: Final = frozenset((
+    "i", "i'm", "am", "im", "me", "my", "need", "want", "looking", "look", "find", "get", "buy",
+    "order", "choose", "help", "please", "can", "could", "would", "you", "should", "like", "some",
+    "also", "who", "which", "one", "ones", "pair", "friend", "asked", "purchase", "us", "have",
+    "has", "something", "really", "very", "comes", "come",
+))
+# fmt: on
+_NAMES: Final = frozenset(
+    ("color", "colour", "size", "flavor", "flavour", "scent", "light", "style")
 )
-_NAMES: Final = frozenset("color colour size flavor flavour scent light style".split())
 """What options are called, which no product's text has."""
 
 

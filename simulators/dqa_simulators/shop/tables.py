@@ -13,10 +13,10 @@ from sqlalchemy import (
     Integer,
     MetaData,
     RowMapping,
-    Select,
     String,
     Table,
     Text,
+    bindparam,
     insert,
     select,
 )
@@ -176,20 +176,19 @@ def _add_goal(rows: dict[Table, list[tuple[Any, ...]]], goal: Goal) -> None:
 
 def read_product(connection: Connection, asin: str) -> Product | None:
     """Return a product; None where there is none of that id."""
-    row = connection.execute(select(PRODUCTS).where(PRODUCTS.c.asin == asin)).mappings().first()
+    row = connection.execute(_PRODUCT, {"asin": asin}).mappings().first()
     if row is None:
         return None
-    number = row["product"]
-    lists = [connection.execute(_list_of(table, number)).all() for table in (BULLETS, ATTRIBUTES)]
-    bullets, attributes = (tuple(str(row[2]) for row in rows) for rows in lists)
-    options = connection.execute(_list_of(OPTIONS, number)).all()
-    path = connection.execute(_list_of(CATEGORIES, number)).all()
+    bullets, attributes, path, options = (
+        connection.execute(_LISTS[table], {"owner": row["product"]}).all()
+        for table in (BULLETS, ATTRIBUTES, CATEGORIES, OPTIONS)
+    )
     return Product(
         row["asin"],
         row["title"],
         row["description"],
-        bullets,
-        attributes,
+        tuple(text for _, _, text in bullets),
+        tuple(attribute for _, _, attribute in attributes),
         tuple(Option(name, value, price) for _, _, name, value, price in options),
         row["low"],
         row["high"],
@@ -200,17 +199,15 @@ def read_product(connection: Connection, asin: str) -> Product | None:
     )
 
 
-def _list_of(table: Table, number: int) -> Select[Any]:
-    return select(table).where(table.columns[0] == number).order_by(table.c.place)
-
-
 def read_goal(connection: Connection, number: int) -> Goal | None:
     """Return a goal; None where there is none of that number."""
-    row = connection.execute(select(GOALS).where(GOALS.c.goal == number)).mappings().first()
+    row = connection.execute(_GOAL, {"goal": number}).mappings().first()
     if row is None:
         return None
-    attributes = connection.execute(_list_of(GOAL_ATTRIBUTES, number)).all()
-    options = connection.execute(_list_of(GOAL_OPTIONS, number)).all()
+    attributes, options = (
+        connection.execute(_LISTS[table], {"owner": number}).all()
+        for table in (GOAL_ATTRIBUTES, GOAL_OPTIONS)
+    )
     return Goal(
         number,
         row["asin"],
@@ -219,6 +216,15 @@ def read_goal(connection: Connection, number: int) -> Goal | None:
         tuple((name, value) for _, _, name, value in options),
         row["bound"],
     )
+
+
+# Made once: making a statement takes longer than running it.
+_PRODUCT: Final = select(PRODUCTS).where(PRODUCTS.c.asin == bindparam("asin"))
+_GOAL: Final = select(GOALS).where(GOALS.c.goal == bindparam("goal"))
+_LISTS: Final = {
+    table: select(table).where(table.columns[0] == bindparam("owner")).order_by(table.c.place)
+    for table in (BULLETS, ATTRIBUTES, CATEGORIES, OPTIONS, GOAL_ATTRIBUTES, GOAL_OPTIONS)
+}
 
 
 def read_summaries(connection: Connection, asins: Sequence[str]) -> Mapping[str, RowMapping]:

@@ -6,10 +6,13 @@ import re
 from functools import lru_cache
 from typing import Final
 
-STOP_WORDS: Final = frozenset(
-    "a an and are as at be but by for if in into is it no not of on or such that the their then "
-    "there these they this to was will with".split()
-)
+# fmt: off
+STOP_WORDS: Final = frozenset((
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
+    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
+    "they", "this", "to", "was", "will", "with",
+))
+# fmt: on
 """What Lucene's English analysis leaves out."""
 
 COLOURS: Final = (

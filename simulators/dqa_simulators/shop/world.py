@@ -113,7 +113,7 @@ class ShopEpisode(GameEpisode):
         As `GameEpisode` takes them. Nothing changes where it is mirrored.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,
         catalogue: Catalogue,
         goal: Goal,
@@ -172,6 +172,7 @@ class ShopEpisode(GameEpisode):
         )
 
     def _ask(self, position: Position) -> tuple[str, str]:
+        del position
         done = [event.action for event in self._events[1:]]
         left = self._settings.steps - len(done)
         told = f"So far: {'; '.join(done)}." if done else "Nothing has been done so far."

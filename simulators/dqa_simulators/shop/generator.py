@@ -1,0 +1,239 @@
+"""A catalogue from a seed: products of our own vocabulary, and what customers say they want.
+
+Every product is made of the random numbers of its own row, so a larger catalogue of the same seed
+begins with the same products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from dqa.core.files import parse_toml
+from dqa_simulators.shop.records import (
+    Goal,
+    Option,
+    Product,
+    bound_price,
+    spell_option,
+    state_bound,
+)
+
+T = TypeVar("T")
+
+VOCABULARY: Final = Path(__file__).parent / "vocabulary.toml"
+GENERATED_BY: Final = 1
+"""The version of this generator: another one makes other products of a seed."""
+
+_DRAWS: Final = 72
+"""Random numbers of a product; what a product uses is fewer."""
+_BLOCK: Final = 4096
+_ASINS: Final = 36**8
+_STEP: Final = 1_513_861_727_111  # has no divisor in common with 36, so no two products share an id
+_DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SHARE_WITH_GOAL: Final = 0.5
+_SHARE_WITH_RANGE: Final = 0.3
+
+
+class _Draws:
+    """The random numbers of one product, each used once."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self._numbers = iter(numbers)
+
+    def number(self) -> float:
+        """Return the next one, from 0 to below 1."""
+        return next(self._numbers)
+
+    def pick(self, of: Sequence[T]) -> T:
+        """Return one of some things."""
+        return of[int(next(self._numbers) * len(of))]
+
+    def sample(self, of: Sequence[T], count: int) -> list[T]:
+        """Return so many different ones, in the order in which they were drawn."""
+        left = list(of)
+        return [left.pop(int(next(self._numbers) * len(left))) for _ in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of product, as the vocabulary has it."""
+
+    query: str
+    nouns: tuple[str, ...]
+    category: str
+    path: tuple[str, ...]
+    price: tuple[float, float]
+    attributes: tuple[str, ...]
+    words: tuple[str, ...]
+    options: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    kinds: tuple[_Kind, ...]
+    titles: Mapping[str, Sequence[str]]
+    sentences: Mapping[str, Sequence[str]]
+    instructions: Mapping[str, Sequence[str]]
+
+
+def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
+    """Yield products, about half of them with what a customer wants who would buy it.
+
+    Parameters
+    ----------
+    count
+        How many products.
+    seed
+        What everything follows from.
+    """
+    vocabulary = _vocabulary()
+    random = np.random.default_rng(seed)
+    first = int(random.random() * _ASINS)
+    goals = 0
+    for began in range(0, count, _BLOCK):
+        rows = random.random((min(_BLOCK, count - began), _DRAWS)).tolist()
+        for place, row in enumerate(rows, began):
+            draws = _Draws(row)
+            product, nouns = _product(_asin(first, place), draws, vocabulary)
+            goal = None
+            if draws.number() < _SHARE_WITH_GOAL:
+                goal = _goal(goals, product, draws.pick(nouns), draws, vocabulary)
+                goals += 1
+            yield product, goal
+
+
+def _asin(first: int, place: int) -> str:
+    number = (first + place * _STEP) % _ASINS
+    digits = []
+    for _ in range(8):
+        number, digit = divmod(number, 36)
+        digits.append(_DIGITS[digit])
+    return "B0" + "".join(digits)
+
+
+def _product(asin: str, draws: _Draws, vocabulary: _Vocabulary) -> tuple[Product, Sequence[str]]:
+    """Return a product, and what customers may call it: not always as its title does."""
+    kind = draws.pick(vocabulary.kinds)
+    titles, sentences = vocabulary.titles, vocabulary.sentences
+    brand = _brand(draws, titles)
+    noun = draws.pick(kind.nouns)
+    attributes = draws.sample(kind.attributes, 3 + int(draws.number() * 3))
+    named = attributes[: int(draws.number() * 3)]
+    words = draws.sample(kind.words, 2 + int(draws.number() * 2))
+    title = " ".join([brand, *words, noun.title()])
+    if named:
+        title = f"{title} with {', '.join(one.title() for one in named)}"
+    if draws.number() < 0.4:
+        title = f"{title} - {draws.pick(titles['extras'])}"
+    bullets = [_say(draws.pick(sentences["bullets"]), noun, brand, one) for one in attributes[1:]]
+    bullets.append(draws.pick(sentences["fillers"]))
+    told = _say(draws.pick(sentences["descriptions"]), noun, brand, attributes[0])
+    low, high = _prices(kind, draws)
+    options = _options(kind, low, high, draws)
+    price = round(low + (high - low) * draws.number(), 2)
+    product = Product(
+        *(asin, title, told, tuple(bullets), tuple(attributes), options),
+        *(low, high, price, kind.query, kind.category, kind.path),
+    )
+    return product, kind.nouns
+
+
+def _brand(draws: _Draws, titles: Mapping[str, Sequence[str]]) -> str:
+    parts = [draws.pick(titles["starts"]), draws.pick(titles["middles"])]
+    name = "".join([*parts, draws.pick(titles["ends"])])
+    return name.upper() if draws.number() < 0.2 else name.capitalize()
+
+
+def _prices(kind: _Kind, draws: _Draws) -> tuple[float, float]:
+    """Return the prices that are shown; cheap products are more common than dear ones."""
+    least, most = kind.price
+    low = round(least + (most - least) * draws.number() ** 2, 2)
+    share = draws.number()
+    if share >= _SHARE_WITH_RANGE:
+        return low, low
+    return low, round(low * (1.05 + share), 2)
+
+
+def _options(kind: _Kind, low: float, high: float, draws: _Draws) -> tuple[Option, ...]:
+    """Return what can be chosen; of a range of prices the later values are dearer."""
+    found = []
+    for name, spellings in kind.options:
+        values = draws.pick(spellings)
+        count = min(len(values), 2 + int(draws.number() * 6))
+        first = int(draws.number() * (len(values) - count + 1))
+        found += [(name, value) for value in values[first : first + count]]
+    if low == high:
+        return tuple(Option(name, value, low) for name, value in found)
+    step = (high - low) / len(found)
+    return tuple(
+        Option(name, value, round(low + step * place, 2))
+        for place, (name, value) in enumerate(found)
+    )
+
+
+def _goal(number: int, product: Product, noun: str, draws: _Draws, vocabulary: _Vocabulary) -> Goal:
+    """Return what a customer says who would buy a product."""
+    said = vocabulary.instructions
+    wanted = draws.sample(product.attributes, 1 + int(draws.number() * 3))
+    first, rest = wanted[0], wanted[1:]
+    text = draws.pick(said["openings"]).format(a_first=_with_article(first), noun=noun)
+    if rest:
+        text += draws.pick(said["others"]).format(rest=" and ".join(rest))
+    chosen: list[tuple[str, str]] = []
+    for name, values in product.choices.items():
+        if draws.number() < 0.75:
+            value = draws.pick(values)
+            forms = said["sizes"] if name == "size" else said["colours"]
+            text += draws.pick(forms).format(name=name, value=value)
+            chosen.append((name, value))
+    bound = bound_price(product.price, draws.number(), draws.number())
+    text += state_bound(bound)
+    return Goal(number, product.asin, text, tuple(wanted), tuple(chosen), bound)
+
+
+def _say(sentence: str, noun: str, brand: str, attribute: str) -> str:
+    return sentence.format(
+        noun=noun, brand=brand, attribute=attribute, Attribute=attribute.capitalize()
+    )
+
+
+def _with_article(words: str) -> str:
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
+
+@lru_cache
+def _vocabulary() -> _Vocabulary:
+    text = VOCABULARY.read_text(encoding="utf-8")
+    read = parse_toml(text)
+    spellings: dict[str, tuple[str, ...]] = {
+        name: tuple(map(spell_option, values)) for name, values in read["spellings"].items()
+    }
+    return _Vocabulary(
+        tuple(_kind(one, spellings) for one in read["kinds"]),
+        read["titles"],
+        read["sentences"],
+        read["instructions"],
+    )
+
+
+def _kind(told: Mapping[str, Any], spellings: Mapping[str, tuple[str, ...]]) -> _Kind:
+    low, high = told["price"]
+    return _Kind(
+        told["query"],
+        tuple(told["nouns"]),
+        told["category"],
+        tuple(told["path"]),
+        (float(low), float(high)),
+        tuple(told["attributes"]),
+        tuple(told["words"]),
+        tuple(
+            (name, tuple(spellings[one] for one in lists))
+            for name, lists in told["options"].items()
+        ),
+    )

@@ -1,0 +1,214 @@
+"""What a customer sees and can do: WebShop's pages as text, and how one leads to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from dqa.core.question import fits_form
+from dqa_simulators.shop.catalogue import Catalogue
+from dqa_simulators.shop.records import Product
+from dqa_simulators.shop.searches import propose_searches
+
+SEPARATOR: Final = " [SEP] "
+"""What stands between the visible strings of a page."""
+SEARCH_FORM: Final = "search[...]"
+CLICK_FORM: Final = "click[...]"
+BACK: Final = "Back to Search"
+NEXT, PREVIOUS = "Next >", "< Prev"
+DESCRIPTION, FEATURES, REVIEWS = "Description", "Features", "Reviews"
+BUY: Final = "Buy Now"
+A_PAGE: Final = 10
+"""How many products a page of results lists."""
+NO_REVIEWS: Final = "There are no reviews."
+_LONGEST_SEARCH: Final = 400
+"""Characters of a search; a history's column of actions has room for 500."""
+
+PageName: TypeAlias = Literal[
+    "search", "results", "product", "description", "features", "reviews", "end"
+]
+
+_PARTS_BY_LABEL: Final[dict[str, PageName]] = {
+    DESCRIPTION: "description",
+    FEATURES: "features",
+    REVIEWS: "reviews",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Where a customer is.
+
+    Attributes
+    ----------
+    page
+        Which page.
+    found
+        The ids that the last search found.
+    number
+        The page of results, from 1.
+    asin
+        The product that is looked at.
+    chosen
+        Option names with the chosen values, in the order in which they were last clicked.
+    """
+
+    page: PageName = "search"
+    found: tuple[str, ...] = ()
+    number: int = 1
+    asin: str = ""
+    chosen: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it is shown.
+
+    Attributes
+    ----------
+    strings
+        What is visible, in order.
+    actions
+        What can be done, as candidates.
+    free_form
+        What can be written besides: a search, on the page for it.
+    """
+
+    strings: tuple[str, ...]
+    actions: tuple[str, ...]
+    free_form: str = ""
+
+    @property
+    def text(self) -> str:
+        """The visible strings as one text, without line breaks."""
+        return SEPARATOR.join(" ".join(one.split()) for one in self.strings)
+
+
+def click(label: str) -> str:
+    """Return the action of a click."""
+    return f"click[{label}]"
+
+
+def clicked(action: str) -> str | None:
+    """Return what an action clicks; None where it is no click."""
+    return _inner(action, CLICK_FORM)
+
+
+def searched(action: str) -> str | None:
+    """Return what an action searches for; None where it is no search."""
+    return _inner(action, SEARCH_FORM)
+
+
+def _inner(action: str, form: str) -> str | None:
+    before, _, after = form.partition("...")
+    return action.removeprefix(before).removesuffix(after) if fits_form(action, form) else None
+
+
+def shorten_search(action: str) -> str:
+    """Return a search as it is carried out: on one line, and of bounded length."""
+    text = searched(action)
+    if text is None:
+        return action
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    return f"search[{' '.join(printable.split())[:_LONGEST_SEARCH].strip()}]"
+
+
+def show(view: View, catalogue: Catalogue, instruction: str) -> Page:
+    """Return the page of a view.
+
+    Parameters
+    ----------
+    view
+        Where the customer is.
+    catalogue
+        What is sold.
+    instruction
+        What the customer wants, which the page for searching shows.
+    """
+    if view.page == "search":
+        searches = tuple(f"search[{one}]" for one in propose_searches(instruction))
+        return Page(("Instruction:", instruction, "Search"), searches, SEARCH_FORM)
+    if view.page == "results":
+        return _show_results(view, catalogue)
+    if view.page == "product":
+        return _show_product(view, catalogue.product(view.asin))
+    if view.page == "end":
+        return Page((f"{view.asin} is bought, and the shop closes.",), ())
+    product = catalogue.product(view.asin)
+    told = {
+        "description": (product.description,),
+        "features": product.bullets,
+        "reviews": (NO_REVIEWS,),
+    }[view.page]
+    return _page((BACK, PREVIOUS), (BACK, PREVIOUS, *told))
+
+
+def _page(labels: tuple[str, ...], strings: tuple[str, ...]) -> Page:
+    """Return a page of clicks; of two with the same label there is one."""
+    return Page(strings, tuple(dict.fromkeys(click(label) for label in labels)))
+
+
+def _show_results(view: View, catalogue: Catalogue) -> Page:
+    first = (view.number - 1) * A_PAGE
+    listed = catalogue.list(view.found[first : first + A_PAGE])
+    turning = []
+    if view.number > 1:
+        turning.append(PREVIOUS)
+    if first + A_PAGE < len(view.found):
+        turning.append(NEXT)
+    told = f"Page {view.number} (Total results: {len(view.found)})"
+    products = [string for product in listed for string in product]
+    return _page(
+        (BACK, *turning, *(asin for asin, _, _ in listed)), (BACK, told, *turning, *products)
+    )
+
+
+def _show_product(view: View, product: Product) -> Page:
+    choices = product.choices
+    values = tuple(value for of_name in choices.values() for value in of_name)
+    told = [string for name, of_name in choices.items() for string in (name, *of_name)]
+    shown = (product.title, f"Price: {product.tag}", "Rating: N.A.", *_PARTS_BY_LABEL, BUY)
+    chosen = (f"You have clicked {value}." for _, value in view.chosen)
+    return _page(
+        (BACK, PREVIOUS, *values, *_PARTS_BY_LABEL, BUY), (BACK, PREVIOUS, *told, *shown, *chosen)
+    )
+
+
+def follow(view: View, action: str, catalogue: Catalogue) -> View:
+    """Return the view that a legal action leads to."""
+    text = searched(action)
+    if text is not None:
+        return View("results", catalogue.search(text))
+    label = clicked(action) or ""
+    if label == BACK:
+        return View()
+    if view.page == "results":
+        return _turn(view, label)
+    if view.page == "product":
+        return _look(view, label, catalogue.product(view.asin))
+    return replace(view, page="product")
+
+
+def _turn(view: View, label: str) -> View:
+    if label in {NEXT, PREVIOUS}:
+        return replace(view, number=view.number + (1 if label == NEXT else -1))
+    return replace(view, page="product", asin=label)
+
+
+def _look(view: View, label: str, product: Product) -> View:
+    """Return where a click on a product's page leads."""
+    if label == PREVIOUS:
+        return replace(view, page="results", asin="", chosen=())
+    if label == BUY:
+        return replace(view, page="end")
+    if label in _PARTS_BY_LABEL:
+        return replace(view, page=_PARTS_BY_LABEL[label])
+    return replace(view, chosen=_choose(view, label, product))
+
+
+def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
+    """Choose a value; where options share it, of the first in which it is not chosen yet."""
+    names = [name for name, values in product.choices.items() if value in values]
+    free = [name for name in names if (name, value) not in view.chosen]
+    name = (free or names)[0]
+    return (*(one for one in view.chosen if one[0] != name), (name, value))

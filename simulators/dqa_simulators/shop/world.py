@@ -1,0 +1,276 @@
+"""The shop as a world (entry point `dqa.worlds`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dqa.core.database import Database
+from dqa.core.question import Candidate, Question
+from dqa.core.world import GameEvent, Position, World
+from dqa.worlds.base import WorldFactory
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa_simulators.shop.catalogue import Catalogue, open_catalogue
+from dqa_simulators.shop.pages import View, follow, shorten_search, show
+from dqa_simulators.shop.players import POLICIES
+from dqa_simulators.shop.records import Goal, Product
+from dqa_simulators.shop.reward import OptionRatio, Reward, count_reward
+from dqa_simulators.shop.sources import PRODUCTS, Source
+
+if TYPE_CHECKING:
+    from dqa.worlds.history import History
+
+NAME: Final = "shop"
+_OFFICIAL_ORDER: Final = 233
+"""By which seed WebShop shuffles its goals; the first 500 are those that papers test on."""
+
+
+class ShopSettings(BaseModel):
+    """What can be set.
+
+    Attributes
+    ----------
+    products
+        How many products there are; None for 3,000 generated ones, or all of the files.
+    seed
+        What a generated catalogue follows from.
+    items
+        A folder with WebShop's own files, in place of a generated catalogue.
+    database
+        The URL of a database that keeps the catalogue, in place of a file of the cache.
+    steps
+        After how many actions the shop closes.
+    option_ratio
+        How a chosen option is held against a wanted one.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    products: int | None = Field(
+        default=None,
+        ge=1,
+        le=2_000_000,
+        description=f"how many products; {PRODUCTS} generated ones, or all of the files",
+    )
+    seed: int = Field(default=0, ge=0, description="what a generated catalogue follows from")
+    items: str = Field(
+        default="",
+        description="a folder with WebShop's items_shuffle*.json, items_ins_v2*.json and "
+        "items_human_ins.json, in place of a generated catalogue",
+    )
+    database: str = Field(
+        default="",
+        description="the URL of a database that keeps the catalogue, in place of a file",
+    )
+    steps: int = Field(default=15, ge=1, le=1000, description="actions until the shop closes")
+    option_ratio: OptionRatio = Field(
+        default="ratio",
+        description="how options are compared; WebShop's program takes token_set_ratio",
+    )
+
+    @property
+    def source(self) -> Source:
+        """What the catalogue is made of."""
+        return Source(self.products, self.seed, self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """The true state of an episode, for programs that are informed.
+
+    Attributes
+    ----------
+    goal
+        What is wanted.
+    wanted
+        The product that the goal was written for.
+    view
+        Where the customer is.
+    """
+
+    goal: Goal
+    wanted: Product
+    view: View
+
+
+class ShopEpisode(GameEpisode):
+    """One visit to the shop.
+
+    Parameters
+    ----------
+    catalogue, goal
+        What is sold, and what is wanted.
+    settings
+        How the world is set.
+    seed, mirrored, history
+        As `GameEpisode` takes them. Nothing changes where it is mirrored.
+    """
+
+    def __init__(  # noqa: PLR0913  (each is a question of its own to the caller)
+        self,
+        catalogue: Catalogue,
+        goal: Goal,
+        settings: ShopSettings,
+        *,
+        seed: int,
+        mirrored: bool,
+        history: History | None,
+    ) -> None:
+        self._catalogue, self._goal, self._settings = catalogue, goal, settings
+        self._wanted = catalogue.product(goal.asin)
+        self._view = View()
+        self._page = show(self._view, catalogue, goal.instruction)
+        self._events = [GameEvent(1, "search", NAME, BEGINNING, self._page.text)]
+        self._reward: Reward | None = None
+        super().__init__(
+            NAME,
+            seed=seed,
+            mirrored=mirrored,
+            settings={"products": catalogue.products, "steps": settings.steps},
+            hidden={NAME: {"wanted": goal.asin}},
+            history=history,
+        )
+        if history is not None:
+            history.add(self.game, self._events)
+
+    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+        """Return what was bought, with which options, and how its reward comes about."""
+        self._require_end("what was bought")
+        counted = self._reward
+        facts: dict[str, Candidate | float | bool | None] = {
+            "success": self._returns()[AGENT] == 1.0,
+            "task": self._wanted.query or NAME,
+            "bought": None if counted is None else self._view.asin,
+            "options": None if counted is None else _tell_options(self._view),
+            "steps": len(self._events) - 1,
+        }
+        if counted is not None:
+            facts["attribute hits"] = counted.attribute_hits / max(counted.attributes, 1)
+            facts["within bound"] = counted.is_within_bound
+            facts["r_type"] = counted.r_type
+        return facts
+
+    def _mover(self) -> str | None:
+        is_over = self._view.page == "end" or len(self._events) > self._settings.steps
+        return None if is_over else AGENT
+
+    def _position(self, viewer: str) -> ObservedPosition:
+        return ObservedPosition(
+            NAME,
+            self._goal.instruction,
+            self._page.actions,
+            tuple(self._events),
+            self._page.free_form,
+            viewer=viewer,
+        )
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        del position
+        done = [event.action for event in self._events[1:]]
+        left = self._settings.steps - len(done)
+        told = f"So far: {'; '.join(done)}." if done else "Nothing has been done so far."
+        text = (
+            f"Buy what this instruction asks for: {self._goal.instruction}\n{told}\n"
+            f"You see: {self._page.text}\nActions left: {left}. What do you do next?"
+        )
+        return text, _read_rules()
+
+    def _target(self, player: str) -> Mapping[str, str]:
+        del player
+        return {GOAL: self._goal.instruction}
+
+    def _apply(self, action: str) -> list[GameEvent]:
+        done = shorten_search(action)
+        self._view = follow(self._view, done, self._catalogue)
+        self._page = show(self._view, self._catalogue, self._goal.instruction)
+        if self._view.page == "end":
+            self._reward = count_reward(
+                self._catalogue.product(self._view.asin),
+                self._goal,
+                self._wanted,
+                dict(self._view.chosen),
+                self._settings.option_ratio,
+            )
+        number = len(self._events) + 1
+        self._events.append(GameEvent(number, self._view.page, AGENT, done, self._page.text))
+        return self._events[-1:]
+
+    def _reveal(self) -> Revealed:
+        return Revealed(self._goal, self._wanted, self._view)
+
+    def _returns(self) -> Mapping[str, float]:
+        return {AGENT: 0.0 if self._reward is None else self._reward.value}
+
+
+def _tell_options(view: View) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in view.chosen) or "none"
+
+
+class Shop(World):
+    """Visits to a shop, each with an instruction of its own.
+
+    Parameters
+    ----------
+    settings
+        How it is set.
+    history
+        Where visits are written; None for nowhere.
+    """
+
+    players = (AGENT,)
+
+    def __init__(self, settings: ShopSettings, history: History | None) -> None:
+        self.name = NAME
+        self._settings = settings
+        self._history = history
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is sold. It is opened when it is first needed, and built where it is not kept."""
+        return open_catalogue(self._settings.source, self._settings.database)
+
+    def start(self, seed: int, *, mirrored: bool = False) -> ShopEpisode:
+        """Start a visit with the seed's goal; seeds that follow one another have different ones."""
+        random_of(seed)
+        catalogue = self.catalogue
+        goal = catalogue.goal(_order(catalogue.goals)[seed % catalogue.goals])
+        return ShopEpisode(
+            *(catalogue, goal, self._settings),
+            seed=seed,
+            mirrored=mirrored,
+            history=self._history,
+        )
+
+    def position(self, question: Question, database: Database) -> ObservedPosition:
+        """Return the state that a question is about, read from its database by queries."""
+        return read_observed(question, database)
+
+
+@lru_cache(maxsize=4)
+def _order(count: int) -> tuple[int, ...]:
+    """Return the goals in the order of seeds, which is WebShop's for as many."""
+    order = list(range(count))
+    Random(_OFFICIAL_ORDER).shuffle(order)  # noqa: S311  (no secret hangs on it)
+    return tuple(order)
+
+
+@lru_cache
+def _read_rules() -> str:
+    return (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
+
+
+WORLD = WorldFactory(
+    name=NAME,
+    description="buying what an instruction asks for, by searching a catalogue and clicking",
+    make=Shop,
+    settings=ShopSettings,
+    policies=POLICIES,
+    foreseen=False,
+)

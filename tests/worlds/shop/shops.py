@@ -1,0 +1,78 @@
+"""Shops and customers for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dqa import plugins
+from dqa.core.question import Candidate
+from dqa.core.world import Episode, Move, Position
+from dqa.worlds.base import InformedPolicy, Policy
+from dqa.worlds.history import History
+from dqa.worlds.scripted import Shown
+from dqa_simulators.shop.scripted import SCRIPT
+from dqa_simulators.shop.world import Shop, ShopSettings
+
+PRODUCTS = 400
+
+
+def make_shop(
+    history: History | None = None, *, products: int | None = PRODUCTS, **settings: object
+) -> Shop:
+    """A small shop."""
+    factory = plugins.world("shop")
+    given = ShopSettings.model_validate({"products": products, **settings})
+    world = factory.make(given, history)
+    assert isinstance(world, Shop)
+    return world
+
+
+class Scripted(Policy):
+    """Takes what the script for models holds for the best."""
+
+    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
+        """Go by what a prompt would show."""
+        shown = Shown(
+            *("agent", "agent", position.describe(), position.events),
+            tuple(map(str, position.actions)),
+        )
+        worth = SCRIPT.estimate(shown)
+        return max(worth, key=lambda action: worth[action])
+
+
+def policy(name: str) -> Policy:
+    """A program of the world, by name."""
+    return plugins.world("shop").policies[name].make(0)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A visit that was played."""
+
+    moves: tuple[Move, ...]
+    actions: tuple[str, ...]
+    reward: float
+    facts: Mapping[str, object]
+
+
+def visit(episode: Episode, player: Policy, seed: int = 0) -> Visit:
+    """Play a visit to its end."""
+    random = np.random.default_rng(seed)
+    moves: list[Move] = []
+    actions: list[str] = []
+    while (move := episode.next_move()) is not None:
+        if isinstance(player, InformedPolicy):
+            assert move.reveal is not None
+            action = player.choose_informed(move.position, move.reveal(), random)
+        else:
+            action = player.choose(move.position, random)
+        moves.append(move)
+        actions.append(str(action))
+        episode.choose(action)
+    reward = episode.returns()["agent"]
+    facts = dict(episode.facts())
+    episode.close()
+    return Visit(tuple(moves), tuple(actions), reward, facts)

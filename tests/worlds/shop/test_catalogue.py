@@ -1,0 +1,274 @@
+"""Catalogues: what a seed gives, how they are kept, and what a search finds."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from contextlib import closing
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from dqa.core.errors import DataError, MissingKeyError, UsageError
+from dqa_simulators.shop.catalogue import Catalogue, forget_opened, open_catalogue
+from dqa_simulators.shop.generator import generate
+from dqa_simulators.shop.records import NO_BOUND, bound_price, state_bound
+from dqa_simulators.shop.reward import count_reward
+from dqa_simulators.shop.search import Index, build_index
+from dqa_simulators.shop.searches import find_bound, key_words, propose_searches, without_bound
+from dqa_simulators.shop.sources import Source
+from dqa_simulators.shop.words import STOP_WORDS, words_of
+from tests.worlds.shop.shops import PRODUCTS
+
+
+@pytest.fixture(name="catalogue")
+def _catalogue() -> Catalogue:
+    return open_catalogue(Source(PRODUCTS))
+
+
+def test_a_larger_catalogue_of_a_seed_begins_with_the_smaller_one() -> None:
+    """And another seed gives other products."""
+    small = list(generate(30, 3))
+    assert list(generate(60, 3))[:30] == small
+    assert [product.asin for product, _ in generate(30, 4)] != [one.asin for one, _ in small]
+
+
+def test_what_a_seed_gives_stays_the_same() -> None:
+    """Where this fails on purpose, `GENERATED_BY` is counted up, so that no cache has the old."""
+    told = "\n".join(f"{product} {goal}" for product, goal in generate(50, 0))
+    assert blake2b(told.encode(), digest_size=8).hexdigest() == "1119d69d32ebfc5a"
+
+
+def test_products_differ_and_goals_can_be_met() -> None:
+    """Ids are unique; what a goal asks for is what its product has, so its reward is 1."""
+    made = list(generate(2000, 1))
+    assert len({product.asin for product, _ in made}) == 2000
+    assert all(len(product.asin) == 10 for product, _ in made)
+    goals = [(product, goal) for product, goal in made if goal is not None]
+    assert 0.4 < len(goals) / len(made) < 0.6
+    for product, goal in goals:
+        chosen = dict(goal.options)
+        assert all(value in product.choices[name] for name, value in goal.options)
+        assert count_reward(product, goal, product, chosen).value == 1.0
+        assert product.low <= product.price <= product.high
+        assert find_bound(goal.instruction) == (None if goal.bound == NO_BOUND else goal.bound)
+        for value in goal.values:
+            assert value in goal.instruction
+    assert len(Counter(product.category for product, _ in made)) >= 5
+
+
+def test_bounds_are_round_and_above_the_price() -> None:
+    """One of the next four tens, never the first of two; nothing above 990."""
+    assert {bound_price(12.5, a / 10, b / 10) for a in range(10) for b in range(10)} == {
+        30.0,
+        40.0,
+        50.0,
+    }
+    assert bound_price(985.0, 0.5, 0.5) == NO_BOUND
+    assert state_bound(NO_BOUND) == ""
+    assert without_bound("red shoes" + state_bound(40.0)) == "red shoes"
+
+
+def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
+    """Products and goals come out of the database as they went in."""
+    made = list(generate(PRODUCTS, 0))
+    goals = [goal for _, goal in made if goal is not None]
+    assert (catalogue.products, catalogue.goals) == (len(made), len(goals))
+    for product, _ in made[::37]:
+        assert catalogue.product(product.asin) == product
+    for goal in goals[::23]:
+        assert catalogue.goal(goal.number) == goal
+    first = [product.asin for product, _ in made[:3]]
+    assert catalogue.list(first) == tuple((p.asin, p.title, p.tag) for p, _ in made[:3])
+    with pytest.raises(DataError, match="no product B000"):
+        catalogue.product("B000")
+    with pytest.raises(DataError, match="no goal 99999"):
+        catalogue.goal(99999)
+
+
+@pytest.mark.slow
+def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
+    """At once; both find it whole, and nothing is left beside it."""
+    code = (
+        "from dqa_simulators.shop.catalogue import open_catalogue\n"
+        "from dqa_simulators.shop.sources import Source\n"
+        "catalogue = open_catalogue(Source(300, 9))\n"
+        "print(catalogue.products, catalogue.search('lounge pants')[:3])\n"
+    )
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={"DQA_CACHE": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    told = [one.communicate(timeout=120)[0] for one in both]
+    assert told[0] == told[1]
+    assert told[0].startswith("300 ('B0")
+    left = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "shop").iterdir())
+    assert left == ["seed-9-300", "seed-9-300"]
+
+
+def test_a_killed_builder_leaves_nothing_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it left is taken away by the next one."""
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
+    kept = open_catalogue(Source(20, 5)).products
+    (folder,) = [path for path in (tmp_path / "shop").iterdir() if path.is_dir()]
+    folder.rename(folder.with_name(f".{folder.name}.dead.part"))
+    monkeypatch.setenv("DQA_CACHE", f"{tmp_path}/.")
+    (tmp_path / "shop" / f"{folder.name}.lock").unlink()
+    forget_opened()
+    assert open_catalogue(Source(20, 5)).products == kept
+    assert [path.name for path in (tmp_path / "shop").iterdir() if path.is_dir()] == [folder.name]
+
+
+def test_a_damaged_cache_says_what_to_remove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the database and of the index."""
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
+    open_catalogue(Source(20, 6))
+    (file,) = (tmp_path / "shop").glob("*/catalogue.sqlite")
+    content = file.read_bytes()
+    file.write_bytes(b"no database" * 100)
+    forget_opened()
+    with pytest.raises(DataError, match="remove it, and it is made again"):
+        open_catalogue(Source(20, 6))
+    file.write_bytes(content)
+    (file.parent / "index" / "vocabulary.json").write_text("{")
+    with pytest.raises(DataError, match="no index of a shop's search"):
+        open_catalogue(Source(20, 6))
+
+
+def test_a_catalogue_can_be_kept_in_a_database_by_its_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Built once; a database that holds another one is refused."""
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path / "cache"))
+    url = f"sqlite:///{tmp_path / 'own.sqlite'}"
+    catalogue = open_catalogue(Source(40), url)
+    same = open_catalogue(Source(40))
+    assert catalogue.search("lounge pants") == same.search("lounge pants")
+    assert catalogue.goal(3) == same.goal(3)
+    with closing(sqlite3.connect(tmp_path / "own.sqlite")) as opened:
+        assert opened.execute("SELECT COUNT(*) FROM products").fetchone() == (40,)
+        statement = (
+            "SELECT COUNT(*) FROM goals g JOIN products p USING (asin) WHERE p.price <= g.bound"
+        )
+        assert opened.execute(statement).fetchone() == (catalogue.goals,)
+    with pytest.raises(UsageError, match="holds another catalogue"):
+        open_catalogue(Source(41), url)
+    with pytest.raises(UsageError, match="names no database"):
+        open_catalogue(Source(40), "nothing")
+    catalogue.close()
+
+
+def test_a_catalogue_without_a_goal_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody could start a visit in it."""
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
+    seed = next(seed for seed in range(50) if all(goal is None for _, goal in generate(1, seed)))
+    with pytest.raises(DataError, match="larger number"):
+        open_catalogue(Source(1, seed))
+    assert not [path for path in (tmp_path / "shop").iterdir() if path.is_dir()]
+
+
+# --- search ---
+
+
+def bm25(texts: dict[str, str], query: str) -> list[str]:
+    """Lucene's BM25 in the plain: k1 0.9, b 0.4, without an index."""
+    stemmer = import_module("Stemmer").Stemmer("porter")
+
+    def terms(text: str) -> list[str]:
+        return [stemmer.stemWord(one) for one in words_of(text) if one not in STOP_WORDS]
+
+    documents = {asin: Counter(terms(text)) for asin, text in texts.items()}
+    lengths = {asin: sum(one.values()) for asin, one in documents.items()}
+    mean = sum(lengths.values()) / len(lengths)
+    scores = dict.fromkeys(texts, 0.0)
+    for term in terms(query):
+        holding = [asin for asin, one in documents.items() if term in one]
+        weight = np.log(1 + (len(texts) - len(holding) + 0.5) / (len(holding) + 0.5))
+        for asin in holding:
+            count = documents[asin][term]
+            norm = 0.9 * (1 - 0.4 + 0.4 * lengths[asin] / mean)
+            scores[asin] += weight * count / (count + norm)
+    found = [asin for asin in sorted(texts) if scores[asin] > 0.0]
+    return sorted(found, key=lambda asin: -round(scores[asin], 4))[:50]
+
+
+def test_search_ranks_as_the_formula_does(tmp_path: Path) -> None:
+    """Held against a second way to the same, on products and instructions that are generated."""
+    made = list(generate(150, 2))
+    texts = {
+        product.asin: " ".join([product.title, product.description, *product.bullets])
+        for product, _ in made
+    }
+    folder = tmp_path / "index"
+    folder.mkdir()
+    build_index(folder, sorted(texts.items()))
+    index = Index(folder)
+    for _, goal in made[:40]:
+        if goal is not None:
+            wish = without_bound(goal.instruction)
+            ours, theirs = index.search(wish), bm25(texts, wish)
+            assert len(ours) == len(theirs) <= 50
+            assert len(set(ours) & set(theirs)) >= len(ours) - 1
+            assert ours[:5] == tuple(theirs[:5])
+
+
+def test_equal_products_are_found_in_the_order_of_their_ids(tmp_path: Path) -> None:
+    """Also at the end of what a search gives."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    build_index(folder, [(f"B{number:03}", "red wool scarf") for number in range(80)])
+    index = Index(folder)
+    assert index.search("scarfs") == tuple(f"B{number:03}" for number in range(50))
+    assert index.search("the of and") == ()
+    assert index.search("zebra") == ()
+    assert index.search("") == ()
+
+
+def test_a_search_is_quick(catalogue: Catalogue) -> None:
+    """A bound for a small catalogue; the benchmark measures a large one."""
+    taken = []
+    for number in range(50):
+        wish = without_bound(catalogue.goal(number).instruction)
+        began = perf_counter()
+        assert catalogue.search(wish)
+        taken.append(perf_counter() - began)
+    assert median(taken) < 0.02
+
+
+def test_a_missing_package_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By its extra."""
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(MissingKeyError, match=r"decision-qa\[shop\]"):
+        build_index(tmp_path, [])
+
+
+def test_searches_follow_from_the_instruction() -> None:
+    """Every word that says something, then the product's name alone."""
+    wish = "i need a soft flannel lounge pants in the color navy, size: x-large" + state_bound(40.0)
+    assert propose_searches(wish) == (
+        "soft flannel lounge pants navy x large",
+        "soft flannel lounge pants",
+        "soft flannel lounge pants x large",
+    )
+    assert propose_searches("please") == ("products",)
+    assert key_words("Men's shoes, and MEN shoes") == ("men", "shoes")

@@ -1,0 +1,260 @@
+"""WebShop's own files: read as its program reads them, and what is said of broken ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.core.errors import DataError, DqaError, ParseError, UsageError
+from dqa_simulators.shop import arrays
+from dqa_simulators.shop.arrays import iterate_array
+from dqa_simulators.shop.catalogue import open_catalogue
+from dqa_simulators.shop.generator import generate
+from dqa_simulators.shop.official import find_files, read_items
+from dqa_simulators.shop.records import NO_BOUND
+from dqa_simulators.shop.sources import Source
+from tests.worlds.shop.shops import make_shop, policy, visit
+
+ITEM: dict[str, Any] = {
+    "asin": "B000000001",
+    "name": "Cotton Socks",
+    "full_description": "Socks\nfor every day.",
+    "small_description": ["Soft cotton", "Machine wash"],
+    "pricing": "$4.50$9.99",
+    "category": "fashion",
+    "query": "Mens Socks ",
+    "product_category": "Clothing \u203a Men \u203a Socks",
+    "customization_options": {
+        "Color": [{"value": "Navy/White", "price": 4.5}, {"value": " Red "}],
+        "Size": None,
+    },
+    "images": [],
+}
+INSTRUCTION = {
+    "asin": "B000000001",
+    "instruction": "I need cotton socks.",
+    "instruction_attributes": ["soft cotton"],
+    "instruction_options": ["red"],
+}
+
+
+def write(
+    folder: Path,
+    items: Any = None,
+    attributes: Any = None,
+    instructions: Any = None,
+    suffix: str = "",
+) -> Path:
+    """Write the three files; what is a text is written as it is."""
+    given = {
+        f"items_shuffle{suffix}.json": [ITEM] if items is None else items,
+        f"items_ins_v2{suffix}.json": {"B000000001": {"attributes": ["soft", "machine wash"]}}
+        if attributes is None
+        else attributes,
+        "items_human_ins.json": {"B000000001": [INSTRUCTION]}
+        if instructions is None
+        else instructions,
+    }
+    for name, value in given.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_product_is_read_as_webshop_reads_it(tmp_path: Path) -> None:
+    """Spellings, prices, categories, options; and the goal with its bound."""
+    ((product, (goal,)),) = read_items(find_files(write(tmp_path)), None)
+    assert product.title == "Cotton Socks"
+    assert product.query == "mens socks"
+    assert product.path == ("Clothing", "Men", "Socks")
+    assert product.choices == {"color": ("navy | white", "red")}
+    assert [option.price for option in product.options] == [4.5, None]
+    assert (product.low, product.high, product.tag) == (4.5, 9.99, "$4.5 to $9.99")
+    assert 4.5 <= product.price <= 9.99
+    assert product.attributes == ("soft", "machine wash")
+    assert goal.bound in {20.0, 30.0, 40.0}
+    assert goal.instruction == f"I need cotton socks, and price lower than {goal.bound:.2f} dollars"
+    assert goal.values == ("red",)
+
+
+def test_what_webshop_leaves_out_is_left_out(tmp_path: Path) -> None:
+    """Ids that are none, too long, or there already; instructions without attributes."""
+    items = [
+        {**ITEM, "asin": "nan"},
+        {**ITEM, "asin": "B00000000012"},
+        ITEM,
+        {**ITEM, "name": "The same id"},
+        {**ITEM, "asin": "B000000002", "pricing": "", "small_description": "One text"},
+        {**ITEM, "asin": "B000000003", "pricing": "$1,099.00", "customization_options": ""},
+    ]
+    instructions = {
+        "B000000001": [{**INSTRUCTION, "instruction_attributes": []}, INSTRUCTION],
+        "B000000003": [{**INSTRUCTION, "instruction_options": {"size": "9"}}],
+    }
+    found = list(read_items(find_files(write(tmp_path, items, None, instructions)), None))
+    assert [product.asin for product, _ in found] == ["B000000001", "B000000002", "B000000003"]
+    assert [len(goals) for _, goals in found] == [1, 0, 1]
+    first, second, third = (product for product, _ in found)
+    assert first.title == "Cotton Socks"
+    assert (second.price, second.bullets) == (100.0, ("One text",))
+    assert second.attributes == ("DUMMY_ATTR",)
+    assert (third.price, third.options) == (1099.0, ())
+    assert found[2][1][0].options == (("size", "9"),)
+    assert found[2][1][0].bound == NO_BOUND
+    assert [goals[0].number for _, goals in found if goals] == [0, 1]
+    assert len(list(read_items(find_files(tmp_path), 3))) == 1
+
+
+def as_official(folder: Path, count: int) -> Path:
+    """Write a generated catalogue as WebShop's three files."""
+    items, attributes, instructions = [], {}, {}
+    for product, goal in generate(count, 0):
+        options: dict[str, list[dict[str, Any]]] = {}
+        for option in product.options:
+            options.setdefault(option.name, []).append(
+                {"value": option.value, "price": option.price}
+            )
+        items.append(
+            {
+                "asin": product.asin,
+                "name": product.title,
+                "full_description": product.description,
+                "small_description": list(product.bullets),
+                "pricing": f"${product.price}",
+                "category": product.category,
+                "query": product.query,
+                "product_category": " \u203a ".join(product.path),
+                "customization_options": options,
+            }
+        )
+        attributes[product.asin] = {"attributes": list(product.attributes)}
+        if goal is not None:
+            instructions[product.asin] = [
+                {
+                    "instruction": goal.instruction.partition(", and price")[0],
+                    "instruction_attributes": list(goal.attributes),
+                    "instruction_options": list(goal.values),
+                }
+            ]
+    return write(folder, items, attributes, instructions, suffix="_1000")
+
+
+def test_a_shop_of_official_files_is_played(tmp_path: Path) -> None:
+    """The expert is right there, too, and a file that changes is read anew."""
+    folder = as_official(tmp_path, 120)
+    shop = make_shop(None, products=None, items=str(folder))
+    assert shop.catalogue.products == 120
+    played = [visit(shop.start(seed), policy("expert")) for seed in range(20)]
+    assert [one.reward for one in played] == [1.0] * 20
+    as_official(tmp_path, 121)
+    assert shop.catalogue.products == 121
+
+
+def test_the_file_with_all_products_goes_first(tmp_path: Path) -> None:
+    """And the attributes that belong to it."""
+    write(tmp_path, suffix="_1000")
+    found = find_files(tmp_path)
+    assert found.attributes.name == "items_ins_v2_1000.json"
+    write(tmp_path)
+    found = find_files(tmp_path)
+    assert (found.products.name, found.attributes.name) == (
+        "items_shuffle.json",
+        "items_ins_v2.json",
+    )
+
+
+def test_a_missing_folder_or_file_is_named(tmp_path: Path) -> None:
+    """With what is needed."""
+    with pytest.raises(UsageError, match=r"There is no folder .*items_human_ins\.json"):
+        find_files(tmp_path / "nowhere")
+    write(tmp_path)
+    for name in ("items_human_ins.json", "items_ins_v2.json", "items_shuffle.json"):
+        (tmp_path / name).unlink()
+        with pytest.raises(UsageError, match=r"shop\.items"):
+            find_files(tmp_path)
+
+
+def _without(field: str) -> list[dict[str, Any]]:
+    return [ITEM, {key: value for key, value in {**ITEM, "asin": "B2"}.items() if key != field}]
+
+
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "no list": ({"items": "{}"}, r"items_shuffle\.json:1: expected '\['"),
+    "cut off": ({"items": '[\n{"asin":\n "B'}, r"items_shuffle\.json:3: "),
+    "no comma": ({"items": "[{}\n{}]"}, r"items_shuffle\.json:2: expected ',' or '\]'|product 1"),
+    "no object": ({"items": "[1]"}, "product 1: expected an object, found a number"),
+    "a field is missing": ({"items": _without("name")}, "product 2: 'name' is missing"),
+    "a text is none": ({"items": [{**ITEM, "query": 3}]}, "'query' has to be a text, not a number"),
+    "no price": ({"items": [{**ITEM, "pricing": "soon"}]}, "'pricing' is 'soon'"),
+    "two points": ({"items": [{**ITEM, "pricing": "$1.2.3"}]}, "no price such as"),
+    "price as number": ({"items": [{**ITEM, "pricing": 4}]}, "'pricing' has to be a text"),
+    "options": ({"items": [{**ITEM, "customization_options": [1]}]}, "has to be an object"),
+    "an option": (
+        {"items": [{**ITEM, "customization_options": {"size": [{"price": 1}]}}]},
+        "an option 'size' has no 'value'",
+    ),
+    "bullets": ({"items": [{**ITEM, "small_description": [1]}]}, "has to be a list of texts"),
+    "attributes cut off": ({"attributes": '{\n"B000000001": '}, r"items_ins_v2\.json:2: "),
+    "attributes as list": ({"attributes": []}, "expected an object by product id, found a list"),
+    "attributes of one": ({"attributes": {"B000000001": 3}}, "B000000001: expected an object"),
+    "instructions as object": (
+        {"instructions": {"B000000001": {}}},
+        "B000000001: expected a list of instructions",
+    ),
+    "an instruction": (
+        {"instructions": {"B000000001": [{"instruction_attributes": ["x"]}]}},
+        "instruction 1 of B000000001: 'instruction' is missing",
+    ),
+    "wanted options": (
+        {"instructions": {"B000000001": [{**INSTRUCTION, "instruction_options": [3]}]}},
+        "has a value that is no text",
+    ),
+    "no goal": ({"instructions": {}}, "has no instruction for any of its products"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_broken_is_named_with_its_place(tmp_path: Path, name: str) -> None:
+    """The file, the line or product, and what to do; no half of a catalogue is kept."""
+    given, told = BROKEN[name]
+    folder = write(tmp_path, **given)
+    with pytest.raises(DataError, match=told) as raised:
+        open_catalogue(Source(None, 0, str(folder)))
+    assert str(tmp_path) in str(raised.value)
+    assert any(word in str(raised.value) for word in ("Mend", "mend", "again", "set shop"))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    """With the line."""
+    file = tmp_path / "items.json"
+    file.write_bytes(b'[{"a": 1},\n"\xff\xfe"]')
+    with pytest.raises(ParseError, match=r"items\.json:1: it is not UTF-8"):
+        list(iterate_array(file))
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 7, 1000])
+def test_an_array_is_read_in_pieces_of_any_size(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a piece ends within a character."""
+    monkeypatch.setattr(arrays, "_PIECE", piece)
+    values = [{"name": "caf\u00e9 \u203a \U0001f45f", "n": [1, {"x": None}]}, {}, {"y": "]"}]
+    file = tmp_path / "items.json"
+    file.write_text(json.dumps(values, ensure_ascii=False, indent=2), encoding="utf-8")
+    assert list(iterate_array(file)) == values
+    file.write_text(" [ ] ", encoding="utf-8")
+    assert list(iterate_array(file)) == []
+
+
+def test_errors_are_ours_whatever_is_cut_off(tmp_path: Path) -> None:
+    """A file that ends anywhere."""
+    whole = json.dumps([ITEM, ITEM])
+    reading: Callable[[], Any] = lambda: list(iterate_array(tmp_path / "x.json"))  # noqa: E731
+    for end in range(0, len(whole) - 1, 11):
+        (tmp_path / "x.json").write_text(whole[:end])
+        with pytest.raises(DqaError):
+            reading()

@@ -24,14 +24,14 @@ def errand(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch)
 
 
-@pytest.mark.parametrize("name", ["bidder", "bidder-t1", "bidder-t2", "bidder-t3"])
+@pytest.mark.parametrize("name", ["bidder", "bidder-t3"])
 def test_who_looks_ahead_is_refused_before_anything_is_played(name: str) -> None:
     """It says who plays instead."""
     with pytest.raises(UsageError, match=f"'{name}' looks ahead.*'errand'.*take direct, cot"):
         dqa.play("errand", name, games=1)
 
 
-@pytest.mark.parametrize("name", ["zero-shot", "self-consistency", "dellma-pairs", "dellma-top1"])
+@pytest.mark.parametrize("name", ["zero-shot", "dellma-pairs"])
 def test_who_needs_a_context_is_refused_as_well(name: str) -> None:
     """Nothing says which rows bear on a move."""
     with pytest.raises(UsageError, match="Nothing says what DeLLMa is to read about a move"):

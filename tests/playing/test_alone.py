@@ -61,7 +61,7 @@ def says(choice: str) -> Decision:
 
 def test_a_run_has_scores_success_and_tasks_with_intervals() -> None:
     """Wilson's for shares, Student's for the mean; nobody is said to be against nobody."""
-    made = dqa.play("errand", ("searching", "random"), games=40, options=HERE)
+    made = dqa.play("errand", ("searching", "random"), games=25, options=HERE)
     figures = made.games
     assert figures is not None
     assert figures.alone
@@ -73,22 +73,22 @@ def test_a_run_has_scores_success_and_tasks_with_intervals() -> None:
     assert (searching.payoff.value, searching.success and searching.success.value) == (1.0, 1.0)
     won = [r for r in made.results if r.decider == "random" and r.game and r.game.facts["success"]]
     assert random.success is not None
-    assert 0 < len(won) < 40
-    assert (random.success.low, random.success.high) == pytest.approx(wilson(len(won), 40))
+    assert 0 < len(won) < 25
+    assert (random.success.low, random.success.high) == pytest.approx(wilson(len(won), 25))
     assert random.payoff is not None
     assert random.payoff.low is not None
     assert 0.0 <= random.payoff.low < random.payoff.value < (random.payoff.high or 0.0)
     assert "success" not in random.facts
     assert 0.0 < random.facts["rung"].value <= 1.0
     assert list(random.tasks) == ["clean", "heat", "pick"]
-    assert sum(task.games for task in random.tasks.values()) == 40
+    assert sum(task.games for task in random.tasks.values()) == 25
     for name, task in random.tasks.items():
         of = [r for r in won if r.game and r.game.facts["task"] == name]
         assert task.success is not None
         assert task.success.value == len(of) / task.games
         assert (task.success.low, task.success.high) == pytest.approx(wilson(len(of), task.games))
     assert random.length is not None
-    assert random.length.value == random.moves / 40
+    assert random.length.value == random.moves / 25
     assert random.attempts is not None
     assert random.attempts.value == 1.0
 

@@ -247,7 +247,7 @@ class _Starter:
         rules = {"domain": tables.domain, "grammar": as_in_the_papers(tables.grammar)}
         _require_open_goal(rules["grammar"])
         self._lock = Lock()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  (our own file)
                 [sys.executable, "-P", "-W", "ignore", _PROGRAM, str(theirs.fileno())],

@@ -60,7 +60,7 @@ class HouseholdSettings(BaseModel):
     task: Literal["all", "pick", "clean", "heat", "cool", "look", "pick2"] = Field(
         default="all", description="the type of all tasks; 'all' goes through the six in turn"
     )
-    games: Path | None = Field(
+    games: str | None = Field(
         default=None, description="a folder of ALFWorld's own games; generated ones if not set"
     )
     steps: int = Field(default=50, ge=1, le=10_000, description="the most commands of an episode")
@@ -237,7 +237,7 @@ class Household(World):
 
     @cached_property
     def _official(self) -> tuple[Path, ...]:
-        return find_official(self._settings.games or Path(), self._task)
+        return find_official(Path(self._settings.games or "."), self._task)
 
 
 def _read_beginning(seen: Seen) -> tuple[str, str]:

@@ -24,11 +24,11 @@ import numpy as np
 
 from dqa.worlds.base import InformedPolicy, Policy
 from dqa.worlds.training import CACHE_VARIABLE
-from dqa_simulators.shop import catalogue as catalogues
-from dqa_simulators.shop.catalogue import Catalogue, open_catalogue
 from dqa_simulators.shop.players import POLICIES
 from dqa_simulators.shop.searches import propose_searches, without_bound
 from dqa_simulators.shop.sources import Source
+from dqa_simulators.shop.storage import catalogue as catalogues
+from dqa_simulators.shop.storage.catalogue import Catalogue, open_catalogue
 from dqa_simulators.shop.world import Shop, ShopSettings
 
 MOST_SECONDS = 60.0

@@ -32,7 +32,7 @@ from dqa_simulators.shop.storage.catalogue import Catalogue, open_catalogue
 from dqa_simulators.shop.world import Shop, ShopSettings
 
 MOST_SECONDS = 60.0
-"""What building 100,000 products and opening them may take, of a processor that does nothing else."""
+"""What building 100,000 products and opening them may take, of a processor."""
 MOST_MILLISECONDS = 20.0
 """What a search may take, as the median."""
 

@@ -19,10 +19,18 @@ def test_the_documented_game_is_played(
 ) -> None:
     """To its end, into a file."""
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    code, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(compile(code, "worlds.md", "exec"), {})  # noqa: S102
     assert "'category of player'" in capsys.readouterr().out
     assert (tmp_path / "games.sqlite").is_file()
+
+
+def test_the_documented_visit_to_the_shop_is_played(capsys: pytest.CaptureFixture[str]) -> None:
+    """By the expert, who gets all."""
+    section = PAGE.partition("## The shop")[2]
+    code, *_ = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    exec(compile(code, "worlds.md", "exec"), {})  # noqa: S102
+    assert "{'agent': 1.0} {'success': True" in capsys.readouterr().out
 
 
 def test_the_documented_statement_answers(tmp_path: Path) -> None:
@@ -43,7 +51,7 @@ def test_the_documented_statement_answers(tmp_path: Path) -> None:
 
 def test_every_world_is_documented() -> None:
     """With each of its settings."""
-    for name in (*WORLDS, "household"):
+    for name in (*WORLDS, "household", "shop"):
         (line,) = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.MULTILINE)
         for setting in plugins.world(name).settings.model_fields:
             assert f"`{setting}`" in line

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from dqa.core.question import fits_form
-from dqa_simulators.shop.catalogue import Catalogue
 from dqa_simulators.shop.records import Product
 from dqa_simulators.shop.searches import propose_searches
+from dqa_simulators.shop.storage.catalogue import Catalogue
 
 SEPARATOR: Final = " [SEP] "
 """What stands between the visible strings of a page."""
@@ -150,7 +150,7 @@ def _page(labels: tuple[str, ...], strings: tuple[str, ...]) -> Page:
 
 def _show_results(view: View, catalogue: Catalogue) -> Page:
     first = (view.number - 1) * A_PAGE
-    listed = catalogue.list(view.found[first : first + A_PAGE])
+    listed = catalogue.summarise(view.found[first : first + A_PAGE])
     turning = []
     if view.number > 1:
         turning.append(PREVIOUS)

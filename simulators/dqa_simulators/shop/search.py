@@ -26,6 +26,8 @@ K1, B = 0.9, 0.4
 
 _ASINS: Final = "asins.npy"
 _VOCABULARY: Final = "vocabulary.json"
+_REMEMBERED: Final = 50_000
+"""Texts whose words are remembered while an index is made: many products share a bullet."""
 
 
 class Index:
@@ -34,7 +36,7 @@ class Index:
     Parameters
     ----------
     folder
-        Where `build_index` wrote it.
+        Where an `IndexBuilder` wrote it.
 
     Raises
     ------
@@ -85,35 +87,49 @@ class Index:
         return scores
 
 
-def build_index(folder: Path, documents: Iterable[tuple[str, str]]) -> None:
-    """Make an index of products' texts.
-
-    Parameters
-    ----------
-    folder
-        Where it is written; it is there, and empty.
-    documents
-        Product ids with their texts, in the order of ids.
+class IndexBuilder:
+    """Makes an index of products' texts, in whatever order they come.
 
     Raises
     ------
     MissingKeyError
         bm25s or PyStemmer is not installed.
     """
-    bm25s = _load_bm25s()
-    terms = _Terms()
-    asins, corpus = [], []
-    for asin, text in documents:
-        asins.append(asin)
-        found = [terms[word] for word in words_of(text)]
-        corpus.append([number for number in found if number >= 0])
-    ids = terms.ids or {"": 0}
-    scorer = bm25s.BM25(k1=K1, b=B, method="lucene")
-    tokenized = bm25s.tokenization.Tokenized(ids=corpus, vocab=ids)
-    scorer.index(tokenized, create_empty_token=False, show_progress=False)
-    scorer.save(folder, show_progress=False)
-    np.save(folder / _ASINS, np.array(asins, dtype=np.str_))
-    write_private(folder / _VOCABULARY, json.dumps(ids, ensure_ascii=False))
+
+    def __init__(self) -> None:
+        self._bm25s = _load_bm25s()
+        self._terms = _Terms()
+        self._numbers: dict[str, list[int]] = {}
+        self._documents: dict[str, list[int]] = {}
+
+    def add(self, asin: str, texts: Iterable[str]) -> None:
+        """Add a product with all of its texts."""
+        found: list[int] = []
+        known = self._numbers
+        for text in texts:
+            numbers = known.get(text)
+            if numbers is None:
+                numbers = self._read(text)
+                if len(known) < _REMEMBERED:
+                    known[text] = numbers
+            found += numbers
+        self._documents[asin] = found
+
+    def _read(self, text: str) -> list[int]:
+        numbers = [self._terms[word] for word in words_of(text)]
+        return [number for number in numbers if number >= 0]
+
+    def write(self, folder: Path) -> None:
+        """Write the index into a folder that is there, and empty."""
+        asins = sorted(self._documents)
+        corpus = [self._documents[asin] for asin in asins]
+        ids = self._terms.ids or {"": 0}
+        scorer = self._bm25s.BM25(k1=K1, b=B, method="lucene")
+        tokenized = self._bm25s.tokenization.Tokenized(ids=corpus, vocab=ids)
+        scorer.index(tokenized, create_empty_token=False, show_progress=False)
+        scorer.save(folder, show_progress=False)
+        np.save(folder / _ASINS, np.array(asins, dtype=np.str_))
+        write_private(folder / _VOCABULARY, json.dumps(ids, ensure_ascii=False))
 
 
 class _Terms(dict[str, int]):

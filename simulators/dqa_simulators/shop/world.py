@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
@@ -17,17 +18,18 @@ from dqa.core.world import GameEvent, Position, World
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
 from dqa_simulators.games.episode import GameEpisode, random_of
-from dqa_simulators.shop.catalogue import Catalogue, open_catalogue
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
 from dqa_simulators.shop.players import POLICIES
 from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.reward import OptionRatio, Reward, count_reward
 from dqa_simulators.shop.sources import PRODUCTS, Source
+from dqa_simulators.shop.storage.catalogue import Catalogue, open_catalogue
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
 
 NAME: Final = "shop"
+_PASSWORD: Final = re.compile(r"://[^/@]*:[^/@]*@")
 _OFFICIAL_ORDER: Final = 233
 """By which seed WebShop shuffles its goals; the first 500 are those that papers test on."""
 
@@ -44,7 +46,8 @@ class ShopSettings(BaseModel):
     items
         A folder with WebShop's own files, in place of a generated catalogue.
     database
-        The URL of a database that keeps the catalogue, in place of a file of the cache.
+        The URL of a database that keeps the catalogue, in place of a file of the cache; or ``$``
+        and the name of the environment's variable that has the URL.
     steps
         After how many actions the shop closes.
     option_ratio
@@ -67,13 +70,24 @@ class ShopSettings(BaseModel):
     )
     database: str = Field(
         default="",
-        description="the URL of a database that keeps the catalogue, in place of a file",
+        description="the URL of a database that keeps the catalogue, in place of a file; with a "
+        "password, $NAME of the environment's variable that has it",
     )
     steps: int = Field(default=15, ge=1, le=1000, description="actions until the shop closes")
     option_ratio: OptionRatio = Field(
         default="ratio",
         description="how options are compared; WebShop's program takes token_set_ratio",
     )
+
+    @field_validator("database")
+    @classmethod
+    def _refuse_password(cls, value: str) -> str:
+        if _PASSWORD.search(value):
+            raise ValueError(
+                "the URL holds a password, which would be kept with every run: put it into a "
+                "variable of the environment, and name that here, as $SHOP_DATABASE"
+            )
+        return value
 
     @property
     def source(self) -> Source:

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from hashlib import blake2b
 from importlib import import_module
@@ -17,14 +18,15 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError, MissingKeyError, UsageError
-from dqa_simulators.shop.catalogue import Catalogue, forget_opened, open_catalogue
 from dqa_simulators.shop.generator import generate
 from dqa_simulators.shop.records import NO_BOUND, bound_price, state_bound
 from dqa_simulators.shop.reward import count_reward
-from dqa_simulators.shop.search import Index, build_index
+from dqa_simulators.shop.search import Index, IndexBuilder
 from dqa_simulators.shop.searches import find_bound, key_words, propose_searches, without_bound
 from dqa_simulators.shop.sources import Source
+from dqa_simulators.shop.storage.catalogue import Catalogue, forget_opened, open_catalogue
 from dqa_simulators.shop.words import STOP_WORDS, words_of
+from dqa_simulators.shop.world import ShopSettings
 from tests.worlds.shop.shops import PRODUCTS
 
 
@@ -86,7 +88,7 @@ def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
     for goal in goals[::23]:
         assert catalogue.goal(goal.number) == goal
     first = [product.asin for product, _ in made[:3]]
-    assert catalogue.list(first) == tuple((p.asin, p.title, p.tag) for p, _ in made[:3])
+    assert catalogue.summarise(first) == tuple((p.asin, p.title, p.tag) for p, _ in made[:3])
     with pytest.raises(DataError, match="no product B000"):
         catalogue.product("B000")
     with pytest.raises(DataError, match="no goal 99999"):
@@ -97,7 +99,7 @@ def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
 def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
     """At once; both find it whole, and nothing is left beside it."""
     code = (
-        "from dqa_simulators.shop.catalogue import open_catalogue\n"
+        "from dqa_simulators.shop.storage.catalogue import open_catalogue\n"
         "from dqa_simulators.shop.sources import Source\n"
         "catalogue = open_catalogue(Source(300, 9))\n"
         "print(catalogue.products, catalogue.search('lounge pants')[:3])\n"
@@ -171,7 +173,20 @@ def test_a_catalogue_can_be_kept_in_a_database_by_its_url(
         open_catalogue(Source(41), url)
     with pytest.raises(UsageError, match="names no database"):
         open_catalogue(Source(40), "nothing")
+    with pytest.raises(UsageError, match="OWN_SHOP is not set"):
+        open_catalogue(Source(40), "$OWN_SHOP")
+    monkeypatch.setenv("OWN_SHOP", url)
+    assert open_catalogue(Source(40), "$OWN_SHOP").products == 40
     catalogue.close()
+
+
+def test_a_password_is_no_setting() -> None:
+    """Settings are kept with a run, so a URL with one comes from the environment."""
+    with pytest.raises(ValueError, match="holds a password") as raised:
+        ShopSettings(database="postgresql://me:secret@host/shop")
+    assert "environment" in str(raised.value)
+    assert ShopSettings(database="$OWN_SHOP").database == "$OWN_SHOP"
+    assert ShopSettings(database="postgresql://me@host/shop").database
 
 
 def test_a_catalogue_without_a_goal_is_refused(
@@ -186,6 +201,16 @@ def test_a_catalogue_without_a_goal_is_refused(
 
 
 # --- search ---
+
+
+def make_index(folder: Path, texts: Mapping[str, str]) -> Index:
+    """An index of products with one text each, added in the wrong order."""
+    builder = IndexBuilder()
+    for asin in sorted(texts, reverse=True):
+        builder.add(asin, texts[asin].split(". "))
+    folder.mkdir()
+    builder.write(folder)
+    return Index(folder)
 
 
 def bm25(texts: dict[str, str], query: str) -> list[str]:
@@ -217,10 +242,7 @@ def test_search_ranks_as_the_formula_does(tmp_path: Path) -> None:
         product.asin: " ".join([product.title, product.description, *product.bullets])
         for product, _ in made
     }
-    folder = tmp_path / "index"
-    folder.mkdir()
-    build_index(folder, sorted(texts.items()))
-    index = Index(folder)
+    index = make_index(tmp_path / "index", texts)
     for _, goal in made[:40]:
         if goal is not None:
             wish = without_bound(goal.instruction)
@@ -232,10 +254,8 @@ def test_search_ranks_as_the_formula_does(tmp_path: Path) -> None:
 
 def test_equal_products_are_found_in_the_order_of_their_ids(tmp_path: Path) -> None:
     """Also at the end of what a search gives."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    build_index(folder, [(f"B{number:03}", "red wool scarf") for number in range(80)])
-    index = Index(folder)
+    scarves = dict.fromkeys((f"B{number:03}" for number in range(80)), "red wool scarf")
+    index = make_index(tmp_path / "index", scarves)
     assert index.search("scarfs") == tuple(f"B{number:03}" for number in range(50))
     assert index.search("the of and") == ()
     assert index.search("zebra") == ()
@@ -254,12 +274,12 @@ def test_a_search_is_quick(catalogue: Catalogue) -> None:
 
 
 def test_a_missing_package_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By its extra."""
     monkeypatch.setitem(sys.modules, "bm25s", None)
     with pytest.raises(MissingKeyError, match=r"decision-qa\[shop\]"):
-        build_index(tmp_path, [])
+        IndexBuilder()
 
 
 def test_searches_follow_from_the_instruction() -> None:

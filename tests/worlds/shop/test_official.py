@@ -12,11 +12,11 @@ import pytest
 from dqa.core.errors import DataError, DqaError, ParseError, UsageError
 from dqa_simulators.shop import arrays
 from dqa_simulators.shop.arrays import iterate_array
-from dqa_simulators.shop.catalogue import open_catalogue
 from dqa_simulators.shop.generator import generate
 from dqa_simulators.shop.official import find_files, read_items
 from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.sources import Source
+from dqa_simulators.shop.storage.catalogue import open_catalogue
 from tests.worlds.shop.shops import make_shop, policy, visit
 
 ITEM: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -12,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, NoSuchM
 from dqa.core.distribution import install_command
 from dqa.core.errors import DatabaseUnavailableError, DataError, MissingKeyError, UsageError
 from dqa_simulators.shop.records import Goal, Product
-from dqa_simulators.shop.tables import CATALOGUE, METADATA, write_catalogue
+from dqa_simulators.shop.storage.tables import CATALOGUE, METADATA, write_catalogue
 
 _DRIVERS: Final = {
     "postgres": "postgresql+psycopg",
@@ -26,13 +27,25 @@ _DRIVERS: Final = {
 def connect(url: str) -> Engine:
     """Return what connects to the database of a URL.
 
+    Parameters
+    ----------
+    url
+        The URL, or ``$`` and the name of the environment's variable that has it.
+
     Raises
     ------
     UsageError
-        It is no URL of a database.
+        It is no URL of a database, or the variable is not set.
     MissingKeyError
         The driver is not installed.
     """
+    if url.startswith("$"):
+        name, url = url[1:], os.environ.get(url[1:], "")
+        if not url:
+            raise UsageError(
+                f"The environment's variable {name} is not set: shop.database names it for the URL "
+                "of the database that keeps the catalogue."
+            )
     try:
         given = make_url(url)
         driver = _DRIVERS.get(given.drivername)

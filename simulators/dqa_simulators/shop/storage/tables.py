@@ -234,25 +234,30 @@ def read_summaries(connection: Connection, asins: Sequence[str]) -> Mapping[str,
     return {row["asin"]: row for row in connection.execute(wanted).mappings()}
 
 
-def read_documents(connection: Connection) -> Iterator[tuple[str, str]]:
-    """Yield the id and the text that is searched of every product, in the order of ids."""
+def texts_of(product: Product) -> tuple[str, ...]:
+    """Return the texts of a product that are searched."""
+    values = (option.value for option in product.options)
+    return product.title, product.description, *product.bullets, *values
+
+
+def read_documents(connection: Connection) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the id of every product with its `texts_of`."""
     lists = [
         _texts_by_product(connection, table, column)
         for table, column in ((BULLETS, "text"), (OPTIONS, "value"))
     ]
     one = PRODUCTS.c
     told = select(one.product, one.asin, one.title, one.description)
-    # Sorted here: databases order text by collations of their own.
-    rows = sorted(connection.execute(told), key=lambda row: str(row[1]))
-    for number, asin, title, description in rows:
-        yield asin, " ".join([title, description, *(texts.get(number, "") for texts in lists)])
+    for number, asin, title, description in connection.execute(told):
+        texts = (text for of_list in lists for text in of_list.get(number, ()))
+        yield asin, (title, description, *texts)
 
 
-def _texts_by_product(connection: Connection, table: Table, column: str) -> dict[int, str]:
-    """Return by product the texts of a list, as one."""
+def _texts_by_product(connection: Connection, table: Table, column: str) -> dict[int, list[str]]:
+    """Return by product the texts of a list."""
     told = select(table.c.product, table.columns[column]).order_by(table.c.product, table.c.place)
     found: dict[int, list[str]] = {}
     for rows in connection.execute(told).partitions(_FETCHED):
         for number, text in rows:
             found.setdefault(number, []).append(text)
-    return {number: " ".join(texts) for number, texts in found.items()}
+    return found

@@ -26,16 +26,17 @@ from dqa.core.errors import DataError
 from dqa.core.files import make_private_folder, open_private
 from dqa.worlds.training import cache_folder
 from dqa_simulators.shop.records import Goal, Product, price_tag
-from dqa_simulators.shop.search import Index, build_index
-from dqa_simulators.shop.servers import build_on_server, connect, told_errors
+from dqa_simulators.shop.search import Index, IndexBuilder
 from dqa_simulators.shop.sources import Source
-from dqa_simulators.shop.tables import (
+from dqa_simulators.shop.storage.servers import build_on_server, connect, told_errors
+from dqa_simulators.shop.storage.tables import (
     CATALOGUE,
     METADATA,
     read_documents,
     read_goal,
     read_product,
     read_summaries,
+    texts_of,
     write_catalogue,
 )
 
@@ -88,7 +89,7 @@ class Catalogue:
         """Return the ids of at most 50 products that a text finds, the best first."""
         return self._index.search(text)
 
-    def list(self, asins: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+    def summarise(self, asins: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
         """Return id, title and price of products, as a page of results shows them."""
         with self._reading() as connection:
             found = read_summaries(connection, asins)
@@ -168,18 +169,34 @@ def _build_file(folder: Path, key: str, items: Iterable[tuple[Product, Sequence[
         cursor.execute("PRAGMA journal_mode = OFF")
         cursor.execute("PRAGMA synchronous = OFF")
 
-    with told_errors(engine):
-        with engine.begin() as connection:
-            METADATA.create_all(connection)
-            write_catalogue(connection, key, items)
-        _build_index(engine, folder)
+    index = IndexBuilder()
+    with told_errors(engine), engine.begin() as connection:
+        METADATA.create_all(connection)
+        write_catalogue(connection, key, _read_into(index, items))
+    _write_index(index, folder)
+
+
+def _read_into(
+    index: IndexBuilder, items: Iterable[tuple[Product, Sequence[Goal]]]
+) -> Iterator[tuple[Product, Sequence[Goal]]]:
+    """Yield what a catalogue is made of, and let an index read it on the way."""
+    for product, goals in items:
+        index.add(product.asin, texts_of(product))
+        yield product, goals
 
 
 def _build_index(engine: Engine, folder: Path) -> None:
-    index = folder / _INDEX
-    make_private_folder(index)
+    """Make the index of a catalogue that somebody else has written."""
+    index = IndexBuilder()
     with told_errors(engine), engine.connect() as connection:
-        build_index(index, read_documents(connection))
+        for asin, texts in read_documents(connection):
+            index.add(asin, texts)
+    _write_index(index, folder)
+
+
+def _write_index(index: IndexBuilder, folder: Path) -> None:
+    make_private_folder(folder / _INDEX)
+    index.write(folder / _INDEX)
 
 
 def _open_file(file: Path) -> Engine:

@@ -323,6 +323,7 @@ class GraphMemory(RetrievingMemory):
             names = ("revision", "next_tuple", "next_type", "next_batch")
             yield transaction, Numbers(*(row["m"][name] for name in names))
             transaction.commit()
+        self._look_again()
 
     def _newest(self, transaction: neo4j.Transaction) -> int:
         (row,) = transaction.run(

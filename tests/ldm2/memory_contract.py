@@ -234,6 +234,7 @@ class MemoryContract:
             with pytest.raises(UsageError, match="no source"):
                 memory.add([wrong], FORMED)
 
+    @pytest.mark.slow
     def test_several_writers_lose_nothing_and_add_nothing_twice(self, location: str) -> None:
         """Processes form the same memory at once, and threads of one refine it."""
         open_memory(location, create=True).close()

@@ -143,7 +143,7 @@ def test_a_subtrajectory_that_cannot_be_added_is_refused(memory: Memory) -> None
         (whole, {"histories": ["a"]}, UsageError, "2 steps and 1 histories"),
     ):
         with pytest.raises(error, match=says):
-            add_subtrajectory(memory, 1, given, RuleIndexer(), origin, **options)  # type: ignore[arg-type]
+            add_subtrajectory(memory, 1, given, RuleIndexer(), origin, **options)
     with pytest.raises(UsageError, match="no batch 4"):
         add_subtrajectory(memory, 4, whole, RuleIndexer(), origin)
     assert len(memory.versions()) == 1

@@ -265,7 +265,7 @@ class GraphMemory(RetrievingMemory):
 
     def _documents(self, scope: Scope) -> Iterator[tuple[int, str, str]]:
         rows = self._rows(
-            f"{statements.PLACED} {statements.WITHIN} RETURN t.id AS id, t.source AS source, "
+            f"{statements.PLACED} WHERE {_within(scope)} RETURN t.id AS id, t.source AS source, "
             "t.goal AS goal, t.history AS history, t.observation AS observation ORDER BY id",
             **_given(scope),
         )
@@ -276,14 +276,15 @@ class GraphMemory(RetrievingMemory):
     def _texts(
         self, batch: int, goal_type: str | None, excluded: Collection[str]
     ) -> Iterator[tuple[str, str, int]]:
+        scope = (batch, goal_type, None)
         named, said = ("g", "t.goal") if goal_type is None else ("o", "t.observation")
         rows = self._rows(
-            f"{statements.PLACED} {statements.WITHIN} AND NOT t.source IN $excluded "
+            f"{statements.PLACED} WHERE {_within(scope)} AND NOT t.source IN $excluded "
             f"WITH {named}.id AS type, {named}.name AS name, {said} AS text, "
             "count(*) AS size, min(t.id) AS first "
             "RETURN name, text, size ORDER BY type, first",
             excluded=sorted(excluded),
-            **_given((batch, goal_type, None)),
+            **_given(scope),
         )
         for row in rows:
             yield row["name"], row["text"], row["size"]
@@ -351,6 +352,13 @@ def _without_namespace(location: str) -> str:
     parts = urlsplit(location)
     kept = [(k, v) for k, v in parse_qsl(parts.query) if k not in {"namespace", "place"}]
     return parts._replace(query=urlencode(kept)).geturl()
+
+
+def _within(scope: Scope) -> str:
+    """Return the condition of a scope: no more than what it names, so that an index serves it."""
+    named = ("b.number = $batch", "g.name = $goal_type", "o.name = $observation_type")
+    wanted = (text for text, given in zip(named, scope, strict=True) if given is not None)
+    return " AND ".join(["t.live", *wanted])
 
 
 def _given(scope: Scope) -> Mapping[str, Any]:

@@ -36,11 +36,6 @@ PLACED: Final = """
 MATCH (b:MemoryBatch {memory: $memory})-[:HAS]->(g:GoalType)-[:HAS]->(o:ObservationType)
   -[:HOLDS]->(t:StateAction)
 """
-WITHIN: Final = """
-WHERE t.live AND ($batch IS NULL OR b.number = $batch)
-  AND ($goal_type IS NULL OR g.name = $goal_type)
-  AND ($observation_type IS NULL OR o.name = $observation_type)
-"""
 READ: Final = """
 MATCH (b:MemoryBatch)-[:HAS]->(g:GoalType)-[:HAS]->(o:ObservationType)
   -[:HOLDS]->(t:StateAction)

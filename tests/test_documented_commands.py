@@ -37,6 +37,7 @@ NEEDS = {
     "head:6379": "a cluster of the reader's",
     "dqa view": "a reader who ends it",
     "dqa tournament": "players that are trained",
+    "memory.db": "a memory that models or the reader's Python forms",
     "runs/far": "a run of the reader's cluster",
 }
 """What a command has that cannot be run here, and why."""

@@ -25,6 +25,7 @@ from dqa.core.distribution import own_version
 from dqa.core.errors import UsageError
 from dqa.databases.neo4j.server import Address, Server
 from dqa.guard import GuardedDatabase, Policy
+from dqa_ldm2.memory import graph_statements as statements
 from dqa_ldm2.memory.base import Difference, Making, Origin, Placed, Remembered, Version
 from dqa_ldm2.memory.graph_writing import GraphWriting, hand_over
 from dqa_ldm2.memory.keeping import (
@@ -49,46 +50,6 @@ from dqa_ldm2.memory.writing import Numbers
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _USUAL: Final = "memory"
 _PAGE: Final = 2_000
-_LABELS: Final = ("MemoryBatch", "GoalType", "ObservationType", "StateAction")
-_MAKE: Final = (
-    "CREATE CONSTRAINT dqa_memory_name IF NOT EXISTS FOR (n:dqa_memory) REQUIRE n.name IS UNIQUE",
-    *(
-        f"CREATE CONSTRAINT dqa_{label}_{key} IF NOT EXISTS "
-        f"FOR (n:{label}) REQUIRE (n.memory, n.{key}) IS UNIQUE"
-        for label, key in (
-            ("MemoryBatch", "number"),
-            ("MemoryVersion", "number"),
-            ("GoalType", "id"),
-            ("ObservationType", "id"),
-            ("StateAction", "id"),
-        )
-    ),
-    "CREATE INDEX dqa_StateAction_batch IF NOT EXISTS FOR (n:StateAction) ON (n.memory, n.batch)",
-)
-_BEGIN: Final = "MERGE (m:dqa_memory {name: $memory}) ON CREATE SET m += $first"
-_LOCK: Final = "MATCH (m:dqa_memory {name: $memory}) SET m.locked = true RETURN properties(m) AS m"
-_VERSIONS: Final = """
-MATCH (v:MemoryVersion {memory: $memory}) RETURN properties(v) AS v ORDER BY v.number
-"""
-_PLACED: Final = """
-MATCH (b:MemoryBatch {memory: $memory})-[:HAS]->(g:GoalType)-[:HAS]->(o:ObservationType)
-  -[:HOLDS]->(t:StateAction)
-"""
-_WITHIN: Final = """
-WHERE t.live AND ($batch IS NULL OR b.number = $batch)
-  AND ($goal_type IS NULL OR g.name = $goal_type)
-  AND ($observation_type IS NULL OR o.name = $observation_type)
-"""
-_READ: Final = """
-MATCH (b:MemoryBatch)-[:HAS]->(g:GoalType)-[:HAS]->(o:ObservationType)-[:HOLDS]->(t:StateAction)
-WHERE t.memory = '{memory}' AND t.id IN [{ids}] AND t.live
-RETURN t.id AS id, b.number AS batch, t.version AS version, g.name AS goal_type,
-  o.name AS observation_type, t.goal AS goal, t.history AS history, t.observation AS observation,
-  t.action AS action, t.source AS source, t.step AS step, t.reward AS reward
-ORDER BY id
-""".strip()
-_COLUMNS: Final = _READ[_READ.index("RETURN") :]
-_STATE: Final = "(t.version <= {0} AND (v.undone_after IS NULL OR v.undone_after > {0}))"
 _FAILURES: Final = (Neo4jError, DriverError, OSError)
 
 
@@ -134,9 +95,11 @@ class GraphMemory(RetrievingMemory):
         first = {"schema_version": SCHEMA_VERSION, "written_by": own_version(), "revision": 0}
         numbers = {"next_tuple": 1, "next_type": 1, "next_batch": 1}
         with self._told(), self._server.writing() as session:
-            for statement in _MAKE:
+            for statement in statements.MAKE:
                 session.run(statement).consume()
-            session.run(_BEGIN, {"memory": self._memory, "first": first | numbers}).consume()
+            session.run(
+                statements.BEGIN, {"memory": self._memory, "first": first | numbers}
+            ).consume()
 
     def _require(self) -> None:
         rows = self._rows("MATCH (m:dqa_memory) WHERE m.name = $memory RETURN properties(m) AS m")
@@ -187,7 +150,7 @@ class GraphMemory(RetrievingMemory):
 
     def versions(self) -> tuple[Version, ...]:
         """Return every addition, in order."""
-        return tuple(_version(row["v"]) for row in self._rows(_VERSIONS))
+        return tuple(_version(row["v"]) for row in self._rows(statements.VERSIONS))
 
     def undo(self, version: int) -> Version:
         """Take an addition back; see `Memory.undo`."""
@@ -221,16 +184,20 @@ class GraphMemory(RetrievingMemory):
         which = "t.live"
         if version is not None:
             self._require_version(version)
-            which = _STATE.format("$one")
+            which = statements.STATE.format("$one")
         return self._each(which, None if sources is None else frozenset(sources), one=version)
 
     def _each(
-        self, which: str, sources: frozenset[str] | None = None, **given: object
+        self,
+        which: str,
+        sources: frozenset[str] | None = None,
+        **given: Any,  # noqa: ANN401
     ) -> Iterator[Remembered]:
         last = 0
         statement = (
-            f"{_PLACED} WHERE t.id > $last MATCH (v:MemoryVersion {{memory: $memory, "
-            f"number: t.version}}) WITH b, g, o, t, v WHERE {which} {_COLUMNS} LIMIT {_PAGE}"
+            f"{statements.PLACED} WHERE t.id > $last "
+            "MATCH (v:MemoryVersion {memory: $memory, number: t.version}) "
+            f"WITH b, g, o, t, v WHERE {which} {statements.COLUMNS} LIMIT {_PAGE}"
         )
         while True:
             rows = self._rows(statement, last=last, **given)
@@ -250,18 +217,12 @@ class GraphMemory(RetrievingMemory):
         self, making: Making | None, transaction: neo4j.Transaction | None = None
     ) -> frozenset[str]:
         found: set[str] = set()
-        for statement in (
-            "MATCH (t:StateAction {memory: $memory}) WHERE t.live "
-            "MATCH (v:MemoryVersion {memory: $memory, number: t.version}) "
-            "WHERE $making IS NULL OR v.making = $making RETURN DISTINCT t.source AS source",
-            "MATCH (v:MemoryVersion {memory: $memory})-[r:REPEATED]->() "
-            "WHERE v.undone_after IS NULL AND ($making IS NULL OR v.making = $making) "
-            "RETURN DISTINCT r.source AS source",
-        ):
+        for statement in statements.SOURCES:
             if transaction is None:
                 rows = self._rows(statement, making=making)
             else:
-                rows = transaction.run(statement, {"memory": self._memory, "making": making}).data()
+                given = {"memory": self._memory, "making": making}
+                rows = transaction.run(statement, given).data()
             found.update(row["source"] for row in rows)
         return frozenset(found)
 
@@ -269,10 +230,12 @@ class GraphMemory(RetrievingMemory):
         """Return what differs between the states after two versions; version 0 is empty."""
         for each in (before, after):
             self._require_version(each)
-        was, now = _STATE.format("$before"), _STATE.format("$after")
-        given = {"before": before, "after": after}
-        added = tuple(self._each(f"{now} AND NOT {was}", **given))
-        return Difference(added, tuple(self._each(f"{was} AND NOT {now}", **given)))
+        was, now = statements.STATE.format("$before"), statements.STATE.format("$after")
+        added, removed = (
+            tuple(self._each(which, before=before, after=after))
+            for which in (f"{now} AND NOT {was}", f"{was} AND NOT {now}")
+        )
+        return Difference(added, removed)
 
     def close(self) -> None:
         """Close its connections."""
@@ -302,8 +265,8 @@ class GraphMemory(RetrievingMemory):
 
     def _documents(self, scope: Scope) -> Iterator[tuple[int, str, str]]:
         rows = self._rows(
-            f"{_PLACED} {_WITHIN} RETURN t.id AS id, t.source AS source, t.goal AS goal, "
-            "t.history AS history, t.observation AS observation ORDER BY id",
+            f"{statements.PLACED} WHERE {_within(scope)} RETURN t.id AS id, t.source AS source, "
+            "t.goal AS goal, t.history AS history, t.observation AS observation ORDER BY id",
             **_given(scope),
         )
         for row in rows:
@@ -313,28 +276,33 @@ class GraphMemory(RetrievingMemory):
     def _texts(
         self, batch: int, goal_type: str | None, excluded: Collection[str]
     ) -> Iterator[tuple[str, str, int]]:
+        scope = (batch, goal_type, None)
         named, said = ("g", "t.goal") if goal_type is None else ("o", "t.observation")
         rows = self._rows(
-            f"{_PLACED} {_WITHIN} AND NOT t.source IN $excluded "
+            f"{statements.PLACED} WHERE {_within(scope)} AND NOT t.source IN $excluded "
             f"WITH {named}.id AS type, {named}.name AS name, {said} AS text, "
             "count(*) AS size, min(t.id) AS first "
             "RETURN name, text, size ORDER BY type, first",
             excluded=sorted(excluded),
-            **_given((batch, goal_type, None)),
+            **_given(scope),
         )
         for row in rows:
             yield row["name"], row["text"], row["size"]
 
     def _statement(self, ids: Sequence[int]) -> str:
-        return _READ.format(memory=self._memory, ids=", ".join(f"{each:d}" for each in ids))
+        return statements.READ.format(
+            memory=self._memory, ids=", ".join(f"{each:d}" for each in ids)
+        )
 
     def _open_reader(self) -> GuardedDatabase:
-        policy = Policy(labels=frozenset(_LABELS), relationship_types=frozenset({"HAS", "HOLDS"}))
+        policy = Policy(
+            labels=frozenset(statements.LABELS), relationship_types=frozenset({"HAS", "HOLDS"})
+        )
         return plugins.backend("neo4j").open(self._whole, policy=policy, isolation="none")
 
     # Transactions, and what is looked up in one.
 
-    def _rows(self, statement: str, **given: object) -> list[dict[str, Any]]:
+    def _rows(self, statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
         return self._server.rows(statement, memory=self._memory, **given)
 
     @contextmanager
@@ -347,20 +315,16 @@ class GraphMemory(RetrievingMemory):
     @contextmanager
     def _writing(self) -> Iterator[tuple[neo4j.Transaction, Numbers]]:
         """Give a transaction in which nobody else writes to this memory."""
-        with self._told(), self._server.writing() as session:
-            with session.begin_transaction() as transaction:
-                (row,) = transaction.run(_LOCK, {"memory": self._memory}).data()
-                found = row["m"]
-                yield (
-                    transaction,
-                    Numbers(
-                        found["revision"],
-                        found["next_tuple"],
-                        found["next_type"],
-                        found["next_batch"],
-                    ),
-                )
-                transaction.commit()
+        with (
+            self._told(),
+            self._server.writing() as session,
+            session.begin_transaction() as transaction,
+        ):
+            (row,) = transaction.run(statements.LOCK, {"memory": self._memory}).data()
+            names = ("revision", "next_tuple", "next_type", "next_batch")
+            yield transaction, Numbers(*(row["m"][name] for name in names))
+            transaction.commit()
+        self._look_again()
 
     def _newest(self, transaction: neo4j.Transaction) -> int:
         (row,) = transaction.run(
@@ -388,6 +352,13 @@ def _without_namespace(location: str) -> str:
     parts = urlsplit(location)
     kept = [(k, v) for k, v in parse_qsl(parts.query) if k not in {"namespace", "place"}]
     return parts._replace(query=urlencode(kept)).geturl()
+
+
+def _within(scope: Scope) -> str:
+    """Return the condition of a scope: no more than what it names, so that an index serves it."""
+    named = ("b.number = $batch", "g.name = $goal_type", "o.name = $observation_type")
+    wanted = (text for text, given in zip(named, scope, strict=True) if given is not None)
+    return " AND ".join(["t.live", *wanted])
 
 
 def _given(scope: Scope) -> Mapping[str, Any]:

@@ -303,6 +303,7 @@ class RelationalMemory(RetrievingMemory):
         with told(self._place, under_way=True), write(self._engine) as connection:
             connection.execute(select(MEMORY.c.id).with_for_update())
             yield connection
+        self._look_again()
 
     def _newest(self, connection: Connection) -> int:
         return connection.execute(select(func.max(VERSIONS.c.number))).scalar() or 0

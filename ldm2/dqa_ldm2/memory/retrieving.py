@@ -7,6 +7,8 @@ by the guarded query layer, so that the tuples an action came from are evidence 
 
 from __future__ import annotations
 
+import math
+import time
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
@@ -43,6 +45,9 @@ COLUMNS: Final = (
 
 _KEPT: Final = 500_000
 """Tuples in all the indexes that are kept: about 1 kB each."""
+_RECENT: Final = 0.1
+"""Seconds for which types are taken for those that they were: an agent asks for its batches, for
+types twice and for tuples, and what was added in between is in the tuples."""
 _TYPES_KEPT: Final = 4_096
 _EXAMPLES: Final = 3
 _AT_ONCE: Final = 1_000
@@ -57,6 +62,7 @@ class RetrievingMemory(Memory):
     def __init__(self) -> None:
         self._looking = Lock()
         self._seen = -1
+        self._looked = -math.inf
         self._indexes: OrderedDict[Scope, WordIndex] = OrderedDict()
         self._types: OrderedDict[_Key, tuple[MemoryType, ...]] = OrderedDict()
         self._batches: tuple[int, ...] = ()
@@ -105,7 +111,7 @@ class RetrievingMemory(Memory):
         self, batch: int, excluded: Collection[str] = frozenset()
     ) -> tuple[MemoryType, ...]:
         """Return the goal index of a batch; see `Memory.goal_types`."""
-        self._refresh()
+        self._refresh(_RECENT)
         self._require_batch(batch)
         return self._types_of((batch, None, frozenset(excluded)))
 
@@ -113,7 +119,7 @@ class RetrievingMemory(Memory):
         self, batch: int, goal_type: str, excluded: Collection[str] = frozenset()
     ) -> tuple[MemoryType, ...]:
         """Return the observation index of a goal type; none where the batch has no such type."""
-        self._refresh()
+        self._refresh(_RECENT)
         self._require_batch(batch)
         return self._types_of((batch, goal_type, frozenset(excluded)))
 
@@ -148,9 +154,19 @@ class RetrievingMemory(Memory):
                 self._reader.close()
                 self._reader = None
 
-    def _refresh(self) -> None:
-        """Forget what another process, or this one, has changed meanwhile."""
+    def _refresh(self, recent: float = 0.0) -> None:
+        """Forget what another process, or this one, has changed meanwhile.
+
+        Parameters
+        ----------
+        recent
+            Seconds for which what was found the last time will do.
+        """
+        now = time.monotonic()
+        if now - self._looked < recent:
+            return
         revision = self._revision()
+        self._looked = now
         if revision == self._seen:
             return
         changed = set(self._changed(self._seen))
@@ -163,6 +179,10 @@ class RetrievingMemory(Memory):
             self._batches = batches
             # What is changed behind the revision that was read is changed again at the next one.
             self._seen = revision
+
+    def _look_again(self) -> None:
+        """Let what this process has just changed be seen at once."""
+        self._looked = -math.inf
 
     def _require_batch(self, batch: int) -> None:
         if batch not in self._batches:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Final
 
 from dqa.core.text import counted, shortened
@@ -78,4 +79,5 @@ def _shared(name: Sequence[str], words: Sequence[str], kind: Indexed) -> int:
     """Return how many words of a type a text begins with; 0 for a goal that lacks one of them."""
     if kind == "goals":
         return len(name) if set(name) <= set(words) else 0
-    return next((n for n, (a, b) in enumerate(zip(name, words, strict=False)) if a != b), len(name))
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(name, words, strict=False))
+    return sum(1 for _ in same)

@@ -1,0 +1,89 @@
+"""``dqa memory``: a memory looked at, and put right, by the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dqa_ldm2 import Origin, RuleIndexer, build_memory, open_memory
+from tests.cli.conftest import Command
+from tests.ldm2.memory_contract import placed, trajectories
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """Return a memory of two batches, refined once."""
+    file = tmp_path / "memory.db"
+    with open_memory(file, create=True) as opened:
+        build_memory(opened, trajectories(4), RuleIndexer(), source="homes", batch_size=2)
+        opened.add([placed("a [red]lamp[/red]\x1b[31m", "look")], Origin("refinement", "r", "m"), 1)
+    return file
+
+
+def test_a_memory_is_shown(dqa: Command, memory: Path) -> None:
+    """Versions and batches, the types of one, those of a goal type; as tables and as JSON."""
+    shown = dqa("memory", "show", memory)
+    assert shown.code == 0
+    assert "9 tuples in 2 batches, 3 versions" in shown.out
+    assert "refinement" in shown.out
+    told = json.loads(dqa("memory", "show", memory, "--json").out)
+    assert [each["tuples"] for each in told["batches"]] == [5, 4]
+    assert told["versions"][2]["model"] == "m"
+    types = json.loads(dqa("memory", "show", memory, "--batch", "1", "--json").out)
+    assert sum(each["size"] for each in types) == 5
+    assert "put" in dqa("memory", "show", memory, "--batch", 1).out
+    seen = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "put")
+    assert "[red]lamp[/red]" in seen.out
+    assert "\x1b" not in seen.out
+    assert "no such types" in dqa("memory", "show", memory, "--batch", 1, "--goal-type", "x").out
+    wrong = dqa("memory", "show", memory, "--goal-type", "put")
+    assert (wrong.code, "--batch" in wrong.err) == (2, True)
+    assert dqa("memory", "show", memory, "--batch", 9).code == 2
+
+
+def test_a_memory_is_searched(dqa: Command, memory: Path) -> None:
+    """By words; the most like first."""
+    found = json.loads(dqa("memory", "search", memory, "lamp", "--json").out)
+    assert [each["action"] for each in found] == ["look"]
+    assert found[0]["likeness"] > 0
+    assert "look" in dqa("memory", "search", memory, "a lamp", "--most", 1).out
+    assert "Nothing" in dqa("memory", "search", memory, "zebra").out
+
+
+def test_versions_are_compared_and_undone(dqa: Command, memory: Path) -> None:
+    """What an addition brought can be seen, and taken back once."""
+    told = json.loads(dqa("memory", "diff", memory, 2, "--json").out)
+    assert [each["action"] for each in told["added"]] == ["look"]
+    assert told["removed"] == []
+    text = dqa("memory", "diff", memory, 0, 2, "--most", 3).out
+    assert "8 tuples added from version 0 to version 2" in text
+    assert "and 5 more" in text
+    assert "is undone" in dqa("memory", "undo", memory, 3).out
+    again = dqa("memory", "undo", memory, 3)
+    assert (again.code, "undone already" in again.err) == (2, True)
+    assert "no version 9" in dqa("memory", "diff", memory, 9).err
+    assert "yes" in dqa("memory", "show", memory).out
+
+
+def test_a_memory_is_exported_and_imported(dqa: Command, memory: Path, tmp_path: Path) -> None:
+    """Into a new one; a file that is none makes no memory."""
+    file = tmp_path / "all.jsonl"
+    assert "9 tuples" in dqa("memory", "export", memory, file).out
+    made = dqa("memory", "import", tmp_path / "new.db", file)
+    assert "9 tuples in 2 new batches, as version 1" in made.out
+    assert json.loads(dqa("memory", "show", tmp_path / "new.db", "--json").out)["batches"]
+    part = dqa("memory", "export", memory, tmp_path / "part.jsonl", "--version", 1, "--json")
+    assert json.loads(part.out)["tuples"] == 4
+    (tmp_path / "bad.jsonl").write_text("no export\n")
+    failed = dqa("memory", "import", tmp_path / "none.db", tmp_path / "bad.jsonl")
+    assert failed.code == 1
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_missing_memory_is_said_to_be_built(dqa: Command, tmp_path: Path) -> None:
+    """In one line."""
+    missing = dqa("memory", "show", tmp_path / "none.db")
+    assert missing.code == 2
+    assert "dqa memory build" in missing.err

@@ -1,0 +1,64 @@
+"""How like texts are: the same ranking as a plain BM25, and nothing of what is excluded."""
+
+from __future__ import annotations
+
+from math import log
+from random import Random
+
+import pytest
+
+from dqa.core.relevance import LENGTH, SATURATION, words_in
+from dqa_ldm2.memory import words
+from dqa_ldm2.memory.words import WordIndex
+
+
+def plain(texts: list[str], about: str) -> list[float]:
+    """Return BM25 as its formula is written."""
+    held = [list(words_in(text)) for text in texts]
+    mean = sum(map(len, held)) / len(held)
+    scores = []
+    for own in held:
+        total = 0.0
+        for word in dict.fromkeys(words_in(about)):
+            having = sum(word in each for each in held)
+            rarity = log(1 + (len(held) - having + 0.5) / (having + 0.5))
+            value = own.count(word) / (1 - LENGTH + LENGTH * len(own) / mean)
+            total += rarity * value / (SATURATION + value)
+        scores.append(total)
+    return scores
+
+
+@pytest.fixture(params=[4_096, 1])
+def texts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return texts; once as few, once as if they were many."""
+    monkeypatch.setattr(words, "_MANY", request.param)
+    draw = Random(3)  # noqa: S311
+    vocabulary = ["desks", "desk", "Lamp", "shelf", "mug", "go", "1", "22", "seen", "apples"]
+    return [" ".join(draw.choices(vocabulary, k=draw.randrange(1, 9))) for _ in range(200)]
+
+
+def test_it_ranks_as_the_formula_does(texts: list[str]) -> None:
+    """Ties in the order of ids; numbers and plurals are words."""
+    index = WordIndex((10 + n, f"s{n % 7}", text) for n, text in enumerate(texts))
+    for about in ("a lamp on desk 22", "apple", "mug mug mug", "nothing known", ""):
+        expected = plain(texts, about)
+        ranked = sorted(range(200), key=lambda n: (-round(expected[n], 5), n))
+        found = index.best(about, 20)
+        assert [round(score, 4) for _, score in found] == pytest.approx(
+            [expected[n] for n in ranked[:20]], abs=2e-4
+        )
+        firm = [n for n in ranked[:20] if sum(abs(expected[n] - e) < 1e-6 for e in expected) == 1]
+        assert {10 + n for n in firm} <= {identifier for identifier, _ in found}
+        scores = [score for _, score in found]
+        assert scores == sorted(scores, reverse=True)
+    assert [identifier for identifier, _ in index.best("nothing known", 3)] == [10, 11, 12]
+
+
+def test_what_is_excluded_is_not_found(texts: list[str]) -> None:
+    """However many are asked for; those without a source of that name are all found."""
+    index = WordIndex((n, f"s{n % 7}", text) for n, text in enumerate(texts))
+    left = index.best("desk lamp", 500, {"s0", "s3", "unknown"})
+    assert len(left) == sum(n % 7 not in {0, 3} for n in range(200))
+    assert not {n % 7 for n, _ in left} & {0, 3}
+    assert index.best("desk", 5, {f"s{n}" for n in range(7)}) == []
+    assert WordIndex(()).best("desk", 5) == []

@@ -22,6 +22,8 @@ from dqa_ldm2.scripted.reading import Asked, Example
 _WORD = re.compile(r"[^\W_]+")
 _DONE_AGAIN = 0.25
 """What an action counts for that was done before, each time."""
+_DONE_LONG_AGO = 0.7
+"""The same where something of another kind was done since."""
 _NAMED, _BESIDE = 0.15, 0.1
 """What it adds that an action names all of what the goal names, or stands beside it."""
 _NUMBER_WEIGHT = 0.3
@@ -45,7 +47,7 @@ def rank_actions(asked: Asked, script: str, seed: int) -> dict[str, float]:
     if script == "random":
         drawn = {one: _drawn(asked, one, seed) for one in asked.legal or _written(asked)}
         return dict(sorted(drawn.items(), key=lambda pair: -pair[1]))
-    done = Counter(step.action for step in asked.steps) or _done_in(asked.history)
+    done = [step.action for step in asked.steps] or _done_in(asked.history)
     examples = _moments(asked)
     weighed = [(_weight(one, asked), one) for one in examples]
     if script == "greedy":
@@ -56,7 +58,7 @@ def rank_actions(asked: Asked, script: str, seed: int) -> dict[str, float]:
             (weight * _same(_adapted(one, asked), action) for weight, one in weighed), default=0.0
         )
         fits += _NAMED * _named(action, asked) + _BESIDE * _beside(action, asked)
-        worth[action] = fits * _DONE_AGAIN ** done[action]
+        worth[action] = fits * _repeated(action, done)
     return dict(sorted(worth.items(), key=lambda pair: -pair[1]))
 
 
@@ -177,10 +179,24 @@ def _common_words(goals: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word, times in counted.items() if times > len(distinct) / 2 > 0.5)
 
 
-def _done_in(history: str) -> Counter[str]:
+def _repeated(action: str, done: Sequence[str]) -> float:
+    """Return what is left of an action's worth that was done before.
+
+    It counts for less where nothing of another kind was done since, for then nothing has changed.
+    """
+    kind = words_of(action)[:1]
+    left, is_since = 1.0, True
+    for one in reversed(done):
+        is_since = is_since and words_of(one)[:1] == kind
+        if one == action:
+            left *= _DONE_AGAIN if is_since else _DONE_LONG_AGO
+    return left
+
+
+def _done_in(history: str) -> list[str]:
     """Return what a scripted summary says was done."""
     _, is_there, told = history.partition(DONE)
-    return Counter(one.strip() for one in told.split(";")) if is_there else Counter()
+    return [one.strip() for one in told.split(";")] if is_there else []
 
 
 DONE = "Did: "

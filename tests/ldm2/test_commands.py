@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,9 +22,10 @@ COMMON = ("--world", "rooms", "--memory", "kept.db")
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kept:
     """A memory that commands open, and a world that they know."""
     memory = Kept("kept.db")
+    monkeypatch.chdir(tmp_path)
     parts = {
         "dqa.worlds.experts": SimpleNamespace(expert_trajectories=experts),
         "dqa_ldm2.memory.opening": SimpleNamespace(open_memory=lambda _: memory),
@@ -49,6 +50,9 @@ def test_a_memory_is_built_and_refined(kept: Kept) -> None:
     built = run("build", *COMMON, "--games", "6", "--batch", "4")
     assert "kept.db: 24 tuples of 6 games in 2 batches, by scripted:analyst" in built.stdout
     assert kept.batches() == (1, 2)
+    with pytest.raises(UsageError, match="dqa memory build"):
+        run("refine", *COMMON, "--games", "3")
+    Path("kept.db").touch()
     elsewhere = ("--set", "rooms.usual=0.3", "--set", "rooms.steps=6", "--depth", "7")
     told = run("refine", *COMMON, "--games", "3", *elsewhere, "--json")
     report = json.loads(told.stdout)

@@ -131,6 +131,10 @@ def test_an_indexer_sorts_long_lists_in_parts() -> None:
     assert indexer.requests == 4
     assert 'use them where they fit: ["low"]' in model.requests[1].text
     assert AskedIndexer(GivenReplies([])).cluster("goal", []) == {}
+    mute = AskedIndexer(GivenReplies(["?"] * 6))
+    assert mute.cluster("goal", ["a", "b"]) == {OTHER: (1, 2)}
+    assert mute.summarise("goal", STEPS) == "go to the sink; take the mug"
+    assert (mute.forgotten, mute.unusable, mute.requests) == (2, 1, 6)
     assert AskedIndexer(GivenReplies([])).cluster("goal", ["Put  it."] * 2) == {"Put it.": (1, 2)}
 
 
@@ -196,7 +200,9 @@ def test_confidences_add_up_to_one(
     assert found.said == (None if said is None else pytest.approx(said))
     assert found.missing == missing
     (event,) = (e for e in conversation.recorder.events if isinstance(e, ConfidencesEvent))
-    lines = "\n".join((render(event) or ())[0].lines)
+    shown = render(event)
+    assert shown is not None
+    lines = "\n".join(shown[0].lines)
     assert ("made to add up to 1" in lines) == (said not in (None, 1.0))
     assert ("without a confidence" in lines) == bool(missing)
 

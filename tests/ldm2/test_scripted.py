@@ -39,6 +39,19 @@ def test_names_and_numbers_are_those_of_this_situation() -> None:
     assert asked_to_act(here, known) == "take apple 1 from table 3"
 
 
+def test_what_the_goal_does_not_want_is_left() -> None:
+    """Though it stands where something was taken."""
+    took = ("put mug on shelf", "", "On the sink, you see a mug 1.", "take mug 1 from sink 1")
+    went = ("put mug on shelf", "", "On the bed, you see a book 1.", "go to sink 1")
+    known = [StateAction(*one, "s", 1) for one in (took, went)]
+    here = Situation(
+        "put a clean apple in fridge",
+        "On the sink, you see a book 1.",
+        ("go to bed 1", "take book 1 from sink 1"),
+    )
+    assert asked_to_act(here, *known) == "go to bed 1"
+
+
 def test_a_search_is_written_with_the_words_of_this_goal() -> None:
     """Without those that all goals have."""
     known = [

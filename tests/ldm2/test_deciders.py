@@ -244,3 +244,16 @@ def test_no_other_method_answers_our_prompts(built: Built, history: History) -> 
                 mine = [one for one in plugins.responders() if one.answers([message])]
                 assert [type(one).__name__ for one in mine] == ["Ldm2Responder"]
                 assert responder_for([message]) is mine[0]
+
+
+def test_moves_of_other_worlds_are_decided_as_well(history: History) -> None:
+    """What happened is what was done; nothing has to be found out by acting."""
+    factory = plugins.world("kuhn")
+    episode = factory.make(factory.settings(), history).start(2)
+    memory = decided_before(("kuhn 900", "bet"), ("kuhn 901", "check"))
+    move = episode.next_move()
+    assert move is not None
+    decider = deciding(memory)
+    decider.check(move.question)
+    assert decider.decide(move.question, move.database).choice in move.position.actions
+    episode.close()

@@ -24,7 +24,7 @@ from random import Random
 
 from dqa.core.trajectories import Step, Trajectory
 from dqa_ldm2.memory.base import Memory, Origin, Placed, State, StateAction
-from dqa_ldm2.memory.building import RuleIndexer, build_memory
+from dqa_ldm2.memory.building import RuleIndexer, form_memory
 from dqa_ldm2.memory.opening import open_memory
 
 THINGS = [f"{a}{b}" for a in ("soap", "tea", "salt", "cell", "note") for b in ("bar", "pot", "box")]
@@ -70,10 +70,10 @@ def ask(memory: Memory, number: int, where: State) -> object:
     batches = memory.batches()
     batch = batches[number % len(batches)]
     rules = RuleIndexer()
-    goal_type = rules.classify("goals", where.goal, memory.goal_types(batch))
+    goal_type = rules.classify("goal", where.goal, memory.goal_types(batch))
     kinds = memory.observation_types(batch, goal_type)
     return memory.recall(
-        batch, goal_type, rules.classify("observations", where.observation, kinds), where, 4
+        batch, goal_type, rules.classify("observation", where.observation, kinds), where, 4
     )
 
 
@@ -81,7 +81,7 @@ def form(memory: Memory, tuples: int, *, one: bool) -> None:
     """Fill a memory."""
     made = (trajectory(number) for number in range(tuples // STEPS))
     if not one:
-        build_memory(memory, made, RuleIndexer(), source="benchmark", batch_size=100)
+        form_memory(memory, made, RuleIndexer(), source="benchmark", batch_size=100)
         return
     placed = [
         Placed(

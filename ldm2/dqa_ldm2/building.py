@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -17,17 +16,20 @@ from dqa.deciders.settings import read_settings
 from dqa.models.attempts import attempt_by
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.worlds.base import WorldFactory
-from dqa_ldm2.forming import Formed, form_memory
+from dqa.worlds.experts import expert_trajectories
 from dqa_ldm2.indexer import AskedIndexer
-from dqa_ldm2.memories import OpenedMemory, Opener, open_memory
-from dqa_ldm2.memory.base import Memory, Origin
+from dqa_ldm2.memories import OpenedMemory
+from dqa_ldm2.memory.adding import add_subtrajectory
+from dqa_ldm2.memory.base import Memory
+from dqa_ldm2.memory.building import FormationReport, form_memory
+from dqa_ldm2.memory.opening import open_memory
 from dqa_ldm2.progress import Progress
 from dqa_ldm2.refining.explorable import WorldExplorable
-from dqa_ldm2.refining.refinement import Adder, Refinement, add_subtrajectory
+from dqa_ldm2.refining.refinement import Adder, Refinement
 from dqa_ldm2.refining.report import RefinedGoal, RefinementReport
 from dqa_ldm2.settings import RefiningSettings
 
-Experts: TypeAlias = Callable[[WorldFactory, Iterable[int], Any], Iterable[Trajectory]]
+Experts: TypeAlias = Callable[[WorldFactory, Sequence[int], Any], Iterable[Trajectory]]
 """Plays games of a world by seed as an expert does, with the world's settings."""
 
 SCRIPTED = "scripted:analyst"
@@ -54,7 +56,7 @@ class BuildReport:
 
     memory: str
     model: str
-    formed: Formed
+    formed: FormationReport
     forgotten: int = 0
     unusable: int = 0
     requests: int = 0
@@ -66,11 +68,11 @@ class BuildReport:
         return {
             "memory": self.memory,
             "model": self.model,
-            "versions": [version.number for version in formed.versions],
+            "batches": list(formed.batches),
             "trajectories": formed.trajectories,
+            "there": formed.there,
             "tuples": formed.tuples,
-            "empty": list(formed.empty),
-            "missing_steps": formed.missing,
+            "skipped": [{"source": one.source, "why": one.why} for one in formed.skipped],
             "forgotten": self.forgotten,
             "unusable": self.unusable,
             "requests": self.requests,
@@ -119,7 +121,6 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     batch: int = 50,
     asked: Asked | None = None,
     settings: Mapping[str, Any] | None = None,
-    opener: Opener = open_memory,
     experts: Experts | None = None,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -141,8 +142,6 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
         Who is asked; None for a scripted model.
     settings
         Of the world, by name.
-    opener
-        Opens a memory by its place.
     experts
         Plays the games; None for the world's own expert.
     progress
@@ -157,7 +156,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     InfrastructureError, BudgetSpentError
         The model or the memory fails; whole batches that were added before stay.
     """
-    expert: Experts = experts or import_module("dqa.worlds.experts").expert_trajectories
+    expert: Experts = experts or expert_trajectories
     watching = progress or Progress()
     factory = plugins.world(world) if isinstance(world, str) else world
     own = read_settings(factory.settings, settings or {}, {}, factory.name)
@@ -169,17 +168,17 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     asking = asked or Asked()
     model, name = asking.connected()
     indexer = AskedIndexer(model, asking.max_failures, asking.calls, watching.happened)
-    origin = Origin("formation", f"{factory.name}, seeds {seed} to {seed + games - 1}", name)
     watching.started("Remembering", len(trajectories))
-    there = opener(memory) if isinstance(memory, str) else memory
+    there = open_memory(memory, create=True) if isinstance(memory, str) else memory
     with attempt_by("memory", "build", factory.name), _closing(memory, there) as opened:
         formed = form_memory(
             opened,
             trajectories,
             indexer,
-            origin,
-            batch=batch,
-            told=lambda _: watching.advanced(),
+            source=f"{factory.name}, seeds {seed} to {seed + games - 1}",
+            model=name,
+            batch_size=batch,
+            on_summarised=lambda _: watching.advanced(),
         )
         return BuildReport(
             *(opened.location, name, formed),
@@ -199,7 +198,6 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
     refining: RefiningSettings | None = None,
     asked: Asked | None = None,
     settings: Mapping[str, Any] | None = None,
-    opener: Opener = open_memory,
     adder: Adder = add_subtrajectory,
     progress: Progress | None = None,
     done: Callable[[RefinedGoal], None] | None = None,
@@ -208,7 +206,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
 
     Parameters
     ----------
-    world, memory, games, seed, asked, settings, opener, progress
+    world, memory, games, seed, asked, settings, progress
         As `build_memory` takes them; the memory has to be there.
     refining
         n, the depth, when retrieved actions agree.
@@ -236,7 +234,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
             done(refined)
 
     watching.started("Exploring", games)
-    there = OpenedMemory(memory, opener).get() if isinstance(memory, str) else memory
+    there = OpenedMemory(memory).get() if isinstance(memory, str) else memory
     with attempt_by("memory", "refine", factory.name), _closing(memory, there) as opened:
         refinement = Refinement(
             opened,

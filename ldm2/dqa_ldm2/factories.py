@@ -50,7 +50,8 @@ def remembering_decider(
 
     def make(model: BaseChatModel, settings: Settings) -> Decider:
         from dqa_ldm2.deciders import Ldm2Decider
-        from dqa_ldm2.memories import OpenedMemory, open_memory
+        from dqa_ldm2.memories import OpenedMemory
+        from dqa_ldm2.memory.opening import open_memory
 
         own = settings.own_as(kind)
         memory = OpenedMemory(own.memory, opener or open_memory)
@@ -81,7 +82,8 @@ def example_decider(
 
     def make(model: BaseChatModel, settings: Settings) -> Decider:
         from dqa_ldm2.baselines import ExampleDecider, TrialsDecider
-        from dqa_ldm2.memories import OpenedMemory, open_memory
+        from dqa_ldm2.memories import OpenedMemory
+        from dqa_ldm2.memory.opening import open_memory
 
         own = settings.own_as(kind)
         memory = OpenedMemory(own.memory, opener or open_memory)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
 
@@ -16,37 +15,17 @@ from dqa.models.conversation import Conversation
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa_ldm2.events import ClustersEvent, Kind
 from dqa_ldm2.memory.base import MemoryType
+from dqa_ldm2.memory.keeping import OTHER
 from dqa_ldm2.operations.indexing import cluster, find_type
 from dqa_ldm2.process import Process
 
-OTHER = "other"
-"""The type of what no reply gave one."""
 _AT_ONCE, _CHARACTERS = 40, 24_000
 """Most texts of one request, and most characters of them."""
 _MOST = 40_000
 
 
-class Indexer(Protocol):
-    """Summarises and sorts for a memory."""
-
-    def summarise(self, goal: str, steps_before: Sequence[Step]) -> str:
-        """Return the history of what was seen and done (equation 6); empty for no steps."""
-        ...
-
-    def cluster(self, kind: Kind, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """Return types by name, each with the numbers of its texts, from 1 (equations 7 and 8).
-
-        Every number belongs to exactly one type, and no type is empty.
-        """
-        ...
-
-    def classify(self, kind: Kind, text: str, types: Sequence[MemoryType]) -> str:
-        """Return the name of the type that a new text belongs to; empty where there is none."""
-        ...
-
-
 class AskedIndexer:
-    """Asks a model; see `Indexer`. Used by one thread.
+    """Asks a model; see `dqa_ldm2.memory.indexing.Indexer`. Used by one thread.
 
     Long lists are sorted in several requests, each of which is shown the types that there are by
     then; texts that come again are shown once. What no reply gives a type gets one of its own

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
@@ -13,6 +11,7 @@ from dqa.core.errors import UsageError
 from dqa.core.trajectories import Step, Trajectory
 from dqa_ldm2.events import Recalled, RecallEvent
 from dqa_ldm2.memory.base import Memory, Remembered, State
+from dqa_ldm2.memory.opening import open_memory
 from dqa_ldm2.situation import Situation
 
 Opener: TypeAlias = Callable[[str], Memory]
@@ -22,20 +21,6 @@ _MOST = 4_096
 """Most tuples that are asked for to find those of a version."""
 _SEARCHED = 10
 """How many tuples are looked at for each whole example."""
-
-
-def open_memory(location: str) -> Memory:
-    """Open the memory at a file or a database's URL, which is made where it is not there.
-
-    Raises
-    ------
-    UsageError
-        It cannot be opened as one.
-    DatabaseUnavailableError
-        The server cannot be reached.
-    """
-    opened: Opener = import_module("dqa_ldm2.memory.opening").open_memory
-    return opened(location)
 
 
 class OpenedMemory:
@@ -69,20 +54,15 @@ class OpenedMemory:
             return self._memory
 
     def _opened(self) -> Memory:
-        is_file = "://" not in self.location
-        if is_file and self._opener is open_memory and not Path(self.location).exists():
-            raise self._missing("There is no memory at")
         memory = self._opener(self.location)
         if not memory.batches():
             memory.close()
-            raise self._missing("Nothing is remembered in")
+            raise UsageError(
+                f"Nothing is remembered in '{memory.location}': build it with 'dqa memory build "
+                "--world WORLD --games N --memory FILE', or name another one with --set "
+                "ldm2.memory=FILE."
+            )
         return memory
-
-    def _missing(self, what: str) -> UsageError:
-        return UsageError(
-            f"{what} '{self.location}': build it with 'dqa memory build --world WORLD --games N "
-            "--memory FILE', or name another one with --set ldm2.memory=FILE."
-        )
 
 
 def recall(  # noqa: PLR0913  (each is a question of its own to the memory)
@@ -118,8 +98,9 @@ def recall(  # noqa: PLR0913  (each is a question of its own to the memory)
     own: set[int] = set()
     asked = most
     while True:
-        found = memory.find(batch, *place, state, asked)
-        mine = [one for one in found if situation.is_own(one.placed.content.source)]
+        read = memory.recall(batch, *place, state, asked)
+        found = read.found
+        mine = _own_of(found, memory, situation)
         own |= {one.id for one in mine}
         kept = [one for one in found if one not in mine and (not version or one.version <= version)]
         if mine:
@@ -151,6 +132,25 @@ def recall(  # noqa: PLR0913  (each is a question of its own to the memory)
     return shown, event
 
 
+def _own_of(found: Sequence[Remembered], memory: Memory, situation: Situation) -> list[Remembered]:
+    """Return those that come from the very episode or question that is decided."""
+    named = {one.placed.content.source for one in found}
+    own = {source for source in named if situation.is_own(source)}
+    if situation.is_episode:
+        same = {one.placed.content.source for one in found if _is_towards(one, situation)} - own
+        own |= {
+            one.placed.content.source
+            for one in (memory.tuples(sources=same) if same else ())
+            if one.placed.content.number == 1
+            and one.placed.content.observation == situation.beginning
+        }
+    return [one for one in found if one.placed.content.source in own]
+
+
+def _is_towards(one: Remembered, situation: Situation) -> bool:
+    return one.placed.content.goal == situation.goal
+
+
 def whole_examples(memory: Memory, situation: Situation, most: int) -> tuple[Trajectory, ...]:
     """Return whole processes towards goals that are most like a situation's.
 
@@ -158,11 +158,9 @@ def whole_examples(memory: Memory, situation: Situation, most: int) -> tuple[Tra
     """
     if not most:
         return ()
-    found = [
-        one.placed.content
-        for one in memory.search(situation.goal, _SEARCHED * most)
-        if not situation.is_own(one.placed.content.source)
-    ]
+    searched = memory.search(situation.goal, _SEARCHED * most)
+    own = _own_of(searched, memory, situation)
+    found = [one.placed.content for one in searched if one not in own]
     sources = list(dict.fromkeys(one.source for one in found))
     rewards = {one.source: 1.0 if one.reward is None else one.reward for one in found}
     chosen = sorted(sources, key=lambda source: -rewards[source])[:most]

@@ -52,6 +52,9 @@ class Situation:
         What memories may call this very episode or question; none of its own is recalled.
     key
         What ends the source of a trajectory of this very question, such as ``locating/3``.
+    is_episode
+        Whether it is part of a sequence: what has the same goal and began with the same sight is
+        the same episode, whatever its source is called.
     """
 
     goal: str
@@ -63,6 +66,12 @@ class Situation:
     noun: str = "action"
     sources: frozenset[str] = field(default_factory=frozenset)
     key: str = ""
+    is_episode: bool = False
+
+    @property
+    def beginning(self) -> str:
+        """What was seen first."""
+        return self.steps[0].observation if self.steps else self.observation
 
     def is_own(self, source: str) -> bool:
         """Whether what has this source comes from this very episode or question."""
@@ -137,6 +146,7 @@ def _read_observed(
         read.free_form,
         sources=_sources(question),
         key=question.key,
+        is_episode=True,
     )
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from dqa.core.errors import UsageError
-from dqa.core.trajectories import Trajectory
-from dqa_ldm2.indexer import Indexer
 from dqa_ldm2.likeness import likeness, words_of
 from dqa_ldm2.memory.base import (
     Difference,
+    Making,
     Memory,
     MemoryType,
     Origin,
     Placed,
+    Recall,
     Remembered,
     State,
     StateAction,
@@ -38,27 +38,52 @@ class Kept(Memory):
     def batches(self) -> tuple[int, ...]:
         return tuple(sorted({one.batch for one in self._there()}))
 
-    def goal_types(self, batch: int) -> tuple[MemoryType, ...]:
-        mine = [one.placed for one in self._there() if one.batch == batch]
+    def goal_types(
+        self, batch: int, excluded: Collection[str] = frozenset()
+    ) -> tuple[MemoryType, ...]:
+        mine = self._of(batch, excluded)
         return _types(mine, lambda one: one.goal_type, lambda one: one.content.goal)
 
-    def observation_types(self, batch: int, goal_type: str) -> tuple[MemoryType, ...]:
-        of_batch = (one.placed for one in self._there() if one.batch == batch)
-        mine = [one for one in of_batch if one.goal_type == goal_type]
+    def observation_types(
+        self, batch: int, goal_type: str, excluded: Collection[str] = frozenset()
+    ) -> tuple[MemoryType, ...]:
+        mine = [one for one in self._of(batch, excluded) if one.goal_type == goal_type]
         return _types(mine, lambda one: one.observation_type, lambda one: one.content.observation)
 
-    def find(
+    def _of(self, batch: int, excluded: Collection[str]) -> list[Placed]:
+        return [
+            one.placed
+            for one in self._there()
+            if one.batch == batch and one.placed.content.source not in excluded
+        ]
+
+    def recall(
         self, batch: int, goal_type: str, observation_type: str, state: State, most: int
-    ) -> tuple[Remembered, ...]:
+    ) -> Recall:
         there = [one for one in self._there() if one.batch == batch]
         there = [one for one in there if one.placed.content.source not in state.excluded]
         of_goal = [one for one in there if one.placed.goal_type == goal_type]
         place = [one for one in of_goal if one.placed.observation_type == observation_type]
         words = words_of(f"{state.goal} {state.history} {state.observation}")
-        return _ranked(place or of_goal or there, words)[:most]
+        return Recall(_ranked(place or of_goal or there, words)[:most])
 
-    def search(self, words: str, most: int) -> tuple[Remembered, ...]:
-        return _ranked(self._there(), words_of(words))[:most]
+    def search(
+        self, words: str, most: int, excluded: Collection[str] = frozenset()
+    ) -> tuple[Remembered, ...]:
+        there = [one for one in self._there() if one.placed.content.source not in excluded]
+        return _ranked(there, words_of(words))[:most]
+
+    def sources(self, making: Making | None = None) -> frozenset[str]:
+        made = {
+            version.number
+            for version in self._versions
+            if making is None or version.origin.making == making
+        }
+        there = (one for one in self._there() if one.version in made)
+        return frozenset(one.placed.content.source for one in there)
+
+    def add_batches(self, batches: Sequence[Sequence[Placed]], origin: Origin) -> Version:
+        raise NotImplementedError
 
     def add(self, tuples: Sequence[Placed], origin: Origin, batch: int | None = None) -> Version:
         if batch is not None and batch not in self.batches():
@@ -96,31 +121,6 @@ class Kept(Memory):
 
     def close(self) -> None:
         self.is_closed = True
-
-
-def add_subtrajectory(  # noqa: PLR0917
-    memory: Memory,
-    batch: int,
-    trajectory: Trajectory,
-    first_step: int,
-    indexer: Indexer,
-    origin: Origin,
-) -> Version:
-    """Add the steps from one on, where the indices have them."""
-    goal_type = indexer.classify("goal", trajectory.goal, memory.goal_types(batch))
-    types = memory.observation_types(batch, goal_type)
-    added = []
-    for number, step in enumerate(trajectory.steps, 1):
-        if number >= first_step:
-            history = indexer.summarise(trajectory.goal, trajectory.steps[: number - 1])
-            content = StateAction(
-                *(trajectory.goal, history, step.observation, step.action, trajectory.source),
-                number,
-                trajectory.reward,
-            )
-            seen = indexer.classify("observation", step.observation, types)
-            added.append(Placed(content, goal_type, seen))
-    return memory.add(added, origin, batch)
 
 
 def _state(one: StateAction) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ from dqa_ldm2 import (
     State,
     StateAction,
     add_subtrajectory,
-    build_memory,
     export_memory,
+    form_memory,
     import_memory,
     open_memory,
 )
@@ -75,7 +75,7 @@ from dqa.core.trajectories import Step, Trajectory
 steps = (Step("On the desk", "go"), Step("On the chair", "sit"))
 made = [Trajectory(f"put thing {n}", steps, f"home {n}") for n in range(12)]
 with dqa_ldm2.open_memory(sys.argv[1]) as memory:
-    dqa_ldm2.build_memory(memory, made, dqa_ldm2.RuleIndexer(), source="all", batch_size=4)
+    dqa_ldm2.form_memory(memory, made, dqa_ldm2.RuleIndexer(), source="all", batch_size=4)
 """
 """What several processes run at once."""
 
@@ -272,16 +272,16 @@ class MemoryContract:
 
         made = trajectories(7)
         with pytest.raises(UnparsableReplyError):
-            build_memory(memory, made, Tired(), source="all", batch_size=2)
+            form_memory(memory, made, Tired(), source="all", batch_size=2)
         assert memory.batches() == (1, 2)
-        report = build_memory(memory, made, RuleIndexer(), source="all", batch_size=2, workers=3)
+        report = form_memory(memory, made, RuleIndexer(), source="all", batch_size=2, workers=3)
         assert (report.there, report.trajectories, report.batches) == (4, 3, (3, 4))
         assert memory.sources() == {each.source for each in made}
         assert len(list(memory.tuples())) == 14
 
     def test_a_subtrajectory_goes_into_the_types_that_are_there(self, memory: Memory) -> None:
         """From the key step on, with what happened before as its history (equation 10)."""
-        build_memory(memory, trajectories(3), RuleIndexer(), source="all")
+        form_memory(memory, trajectories(3), RuleIndexer(), source="all")
         better = Trajectory(
             "put a cup away",
             (Step("start", "wait"), Step("On the desk 8, you see", "take"), Step("?", "put")),
@@ -304,7 +304,7 @@ class MemoryContract:
         self, memory: Memory, location: str, tmp_path: object
     ) -> None:
         """As it was, with a version of its own; the same file is not imported twice."""
-        build_memory(memory, trajectories(5), RuleIndexer(), source="all", batch_size=2)
+        form_memory(memory, trajectories(5), RuleIndexer(), source="all", batch_size=2)
         file = f"{tmp_path}/memory.jsonl"
         assert export_memory(memory, file) == 10
         with open_memory(f"{tmp_path}/other.db", create=True) as other:

@@ -9,9 +9,9 @@ import pytest
 
 from dqa.core.errors import DataError, UnparsableReplyError, UsageError
 from dqa.core.trajectories import Step, Trajectory
-from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, build_memory, open_memory
+from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, form_memory, open_memory
 from dqa_ldm2.memory.base import MemoryType
-from dqa_ldm2.memory.building import BuildProgress
+from dqa_ldm2.memory.building import FormationProgress
 from dqa_ldm2.memory.indexing import Corrections, Indexed, assign
 
 
@@ -45,7 +45,7 @@ def test_types_that_are_named_badly_are_mended_and_counted() -> None:
         ["TWO", "no such type", "unreadable"],
     )
     corrections = Corrections()
-    places = assign(scripted, "goals", list("abcdefg"), corrections)
+    places = assign(scripted, "goal", list("abcdefg"), corrections)
     assert places == ["one", "one", "two", "two", "one", "other", "other"]
     assert [text for text, _ in scripted.asked] == ["d", "f", "g"]
     assert scripted.asked[0][1] == ["one", "two"]
@@ -60,7 +60,7 @@ def test_types_that_are_named_badly_are_mended_and_counted() -> None:
 def test_without_any_type_everything_is_other(types: dict[str, list[int]]) -> None:
     """And nothing is lost, nor asked for where there is nothing to choose from."""
     corrections = Corrections()
-    assert assign(Scripted(types), "observations", ["a", "b"], corrections) == ["other"] * 2
+    assert assign(Scripted(types), "observation", ["a", "b"], corrections) == ["other"] * 2
     assert (corrections.left_out, corrections.other) == (2, 2)
 
 
@@ -74,7 +74,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memory) -> None:
     """Each with what is missing; the others are there."""
     step = Step("seen", "done")
-    report = build_memory(
+    report = form_memory(
         memory,
         [
             Trajectory("goal", (step, Step("then", "end")), "whole", reward=0.5),
@@ -105,7 +105,7 @@ def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memor
     lines = report.lines()
     assert lines[0] == "2 tuples of 1 trajectory in 1 new batch"
     assert "  blind: step 2 of 2 has no observation" in lines
-    again = build_memory(memory, [Trajectory("goal", (step,), "whole")], RuleIndexer(), source="x")
+    again = form_memory(memory, [Trajectory("goal", (step,), "whole")], RuleIndexer(), source="x")
     assert again.lines() == ["Nothing new", "1 trajectory was there already"]
 
 
@@ -115,9 +115,9 @@ def test_batches_are_versions_with_their_origin(memory: Memory) -> None:
         Trajectory(f"goal {n % 2}", (Step("seen", f"do {n}"), Step("seen", "end")), f"t {n}")
         for n in range(5)
     ]
-    told: list[BuildProgress] = []
+    told: list[FormationProgress] = []
     indexer = Scripted({"kind": [1, 2]})
-    report = build_memory(
+    report = form_memory(
         memory, made, indexer, source="five", model="m", batch_size=2, on_progress=told.append
     )
     assert [(p.trajectories, p.of, p.batches, p.tuples) for p in told] == [
@@ -128,13 +128,13 @@ def test_batches_are_versions_with_their_origin(memory: Memory) -> None:
     assert {each.origin for each in memory.versions()} == {Origin("formation", "five", "m")}
     assert report.corrections.unknown == 4  # a single observation, and at the end a single goal
     with pytest.raises(UsageError, match="at least one trajectory"):
-        build_memory(memory, made, indexer, source="five", batch_size=0)
+        form_memory(memory, made, indexer, source="five", batch_size=0)
 
 
 def test_a_subtrajectory_that_cannot_be_added_is_refused(memory: Memory) -> None:
     """By what is wrong, and nothing is added."""
     step = Step("seen", "done")
-    build_memory(memory, [Trajectory("goal", (step,), "t")], RuleIndexer(), source="x")
+    form_memory(memory, [Trajectory("goal", (step,), "t")], RuleIndexer(), source="x")
     whole = Trajectory("goal", (step, step), "u")
     origin = Origin("refinement", "r")
     for given, options, error, says in (
@@ -158,19 +158,19 @@ def test_rules_tell_kinds_of_goals_and_places_apart() -> None:
     things = [f"thing{chr(97 + n)}" for n in range(20)]
     goals = [f"put a clean {t} away" for t in things] + [f"put a {t} away" for t in things]
     goals += [f"examine {t} closely" for t in things]
-    types = rules.cluster("goals", goals)
+    types = rules.cluster("goal", goals)
     assert {name: len(numbers) for name, numbers in types.items()} == {
         "put a clean": 20,
         "put a": 20,
         "examine closely": 20,
     }
     kinds = [MemoryType(name, 20, ()) for name in types]
-    assert rules.classify("goals", "put a clean mug on it", kinds) == "put a clean"
-    assert rules.classify("goals", "put a mug on it", kinds) == "put a"
-    assert rules.classify("goals", "buy shoes", kinds) == "other"
-    seen = rules.cluster("observations", ["On the desk 1, a pen", "on the desk 22: x", "open", "!"])
+    assert rules.classify("goal", "put a clean mug on it", kinds) == "put a clean"
+    assert rules.classify("goal", "put a mug on it", kinds) == "put a"
+    assert rules.classify("goal", "buy shoes", kinds) == "other"
+    seen = rules.cluster("observation", ["On the desk 1, a pen", "on the desk 22: x", "open", "!"])
     assert seen == {"on the desk #": [1, 2], "open": [3], "other": [4]}
     places = [MemoryType(name, 1, ()) for name in seen]
-    assert rules.classify("observations", "on the desk 3 lies", places) == "on the desk #"
-    assert rules.classify("observations", "?", places) == "other"
+    assert rules.classify("observation", "on the desk 3 lies", places) == "on the desk #"
+    assert rules.classify("observation", "?", places) == "other"
     assert "no model" in rules.name

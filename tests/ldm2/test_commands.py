@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,30 +11,21 @@ from typer.testing import CliRunner
 
 from dqa import plugins
 from dqa.core.errors import UsageError
-from dqa_ldm2 import building, memories
+from dqa_ldm2 import building
 from dqa_ldm2.commands.building import settings_of
 from dqa_ldm2.commands.main import app
-from tests.ldm2.kept import Kept, add_subtrajectory
+from dqa_ldm2.memory.opening import open_memory
 from tests.ldm2.rooms import ROOMS, experts
 
 COMMON = ("--world", "rooms", "--memory", "kept.db")
 
 
-@pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kept:
-    """A memory that commands open, and a world that they know."""
-    memory = Kept("kept.db")
+@pytest.fixture(autouse=True)
+def _rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let commands know the world of the tests, and run where nothing is."""
     monkeypatch.chdir(tmp_path)
-    parts = {
-        "dqa.worlds.experts": SimpleNamespace(expert_trajectories=experts),
-        "dqa_ldm2.memory.opening": SimpleNamespace(open_memory=lambda _: memory),
-        "dqa_ldm2.memory.adding": SimpleNamespace(add_subtrajectory=add_subtrajectory),
-    }
-    for module in (building, memories):
-        monkeypatch.setattr(module, "import_module", parts.__getitem__)
-    monkeypatch.setattr("dqa_ldm2.refining.refinement.import_module", parts.__getitem__)
+    monkeypatch.setattr(building, "expert_trajectories", experts)
     monkeypatch.setattr(plugins, "world", {"rooms": ROOMS}.__getitem__)
-    return memory
 
 
 def run(*arguments: str) -> Any:
@@ -45,14 +35,15 @@ def run(*arguments: str) -> Any:
     return result
 
 
-def test_a_memory_is_built_and_refined(kept: Kept) -> None:
+def test_a_memory_is_built_and_refined() -> None:
     """What was made is told in one line, by whom; then in JSON."""
-    built = run("build", *COMMON, "--games", "6", "--batch", "4")
-    assert "kept.db: 24 tuples of 6 games in 2 batches, by scripted:analyst" in built.stdout
-    assert kept.batches() == (1, 2)
     with pytest.raises(UsageError, match="dqa memory build"):
         run("refine", *COMMON, "--games", "3")
-    Path("kept.db").touch()
+    built = run("build", *COMMON, "--games", "6", "--batch", "4")
+    assert "kept.db: by scripted:analyst" in built.stdout
+    assert "20 tuples of 6 trajectories in 2 new batches" in built.stdout
+    with open_memory("kept.db") as kept:
+        assert kept.batches() == (1, 2)
     elsewhere = ("--set", "rooms.usual=0.3", "--set", "rooms.steps=6", "--depth", "7")
     told = run("refine", *COMMON, "--games", "3", *elsewhere, "--json")
     report = json.loads(told.stdout)
@@ -62,7 +53,6 @@ def test_a_memory_is_built_and_refined(kept: Kept) -> None:
     assert "of 3 games brought more than before" in lines.stdout
     assert "replies on exploring" in lines.stdout
     assert lines.stderr.count("rooms 10000") == 3
-    assert kept.is_closed
 
 
 def test_a_setting_of_something_else_is_refused() -> None:

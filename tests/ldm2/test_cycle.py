@@ -22,15 +22,14 @@ from dqa_ldm2.events import (
     RecallEvent,
     SummaryEvent,
 )
-from dqa_ldm2.forming import form_memory
 from dqa_ldm2.indexer import AskedIndexer
-from dqa_ldm2.memory.base import Origin
+from dqa_ldm2.memory.building import form_memory
 from dqa_ldm2.progress import Progress
 from dqa_ldm2.refining.explorable import WorldExplorable
 from dqa_ldm2.refining.report import RefinementReport
 from dqa_ldm2.rendering import render
 from dqa_ldm2.settings import RefiningSettings
-from tests.ldm2.kept import Kept, add_subtrajectory
+from tests.ldm2.kept import Kept
 from tests.ldm2.playing import deciding, play
 from tests.ldm2.rooms import ROOMS, Rooms, RoomsSettings, experts
 from tests.worlds.nim import Nim
@@ -51,7 +50,6 @@ def refined(memory: Kept, games: int = 8, broken: str = "", **own: object) -> Re
         refining=RefiningSettings.model_validate({"depth": 8, **own}),
         asked=Asked(scripted_model("analyst"), "scripted:analyst"),
         settings={**ELSEWHERE.model_dump(), "broken": broken},
-        adder=add_subtrajectory,
     )
 
 
@@ -161,7 +159,6 @@ def test_a_goal_that_is_explored_does_not_remember_itself(built: Built) -> None:
             games=1,
             seed=seed,
             asked=Asked(scripted_model("analyst")),
-            adder=add_subtrajectory,
             refining=RefiningSettings(depth=4, retrieved=20),
             progress=told,
         )
@@ -266,21 +263,22 @@ def test_worlds_of_two_players_are_not_explored() -> None:
         WorldExplorable(Nim(), 1)
 
 
-def test_trajectories_with_missing_steps_are_counted() -> None:
-    """A step without its observation or action is no tuple; its number is no other one's."""
+def test_trajectories_with_missing_steps_are_told() -> None:
+    """What a model would have to guess of one is not remembered; the others are."""
     memory = Kept()
     whole = next(iter(experts(ROOMS, [1], RoomsSettings())))
     first, _, _, last = whole.steps
     missing = (Step("", "go to the bed"), Step("You are at the bed.", " "))
     holes = Trajectory(whole.goal, (first, *missing, last), "rooms 99")
-    indexer = AskedIndexer(scripted_model("analyst"))
     formed = form_memory(
-        memory, [holes, Trajectory("Nothing.", (), "rooms 98")], indexer, Origin("formation", "")
+        memory,
+        [holes, whole, Trajectory("Nothing.", (), "rooms 98")],
+        AskedIndexer(scripted_model("analyst")),
+        source="a test",
     )
-    assert (formed.trajectories, formed.tuples, formed.missing) == (1, 2, 2)
-    assert formed.empty == ("rooms 98",)
-    assert [one.placed.content.number for one in memory.tuples()] == [1, 4]
-    assert "go to the bed" in list(memory.tuples())[1].placed.content.history
+    assert (formed.trajectories, formed.tuples) == (1, 4)
+    assert [one.source for one in formed.skipped] == ["rooms 99", "rooms 98"]
+    assert "step 2 of 4 has no observation" in formed.skipped[0].why
 
 
 def test_a_build_is_the_same_each_time(built: Built) -> None:
@@ -327,6 +325,6 @@ def test_what_is_built_says_which_model_answered(built: Built) -> None:
     )
     told = report.to_json()
     assert told["model"] == "scripted:analyst"
-    assert (told["trajectories"], told["versions"], told["tuples"]) == (3, [1, 2], 12)
+    assert (told["trajectories"], told["batches"], told["tuples"]) == (3, [1, 2], 12)
     assert told["requests"] == report.requests > 9
     assert {version.origin.model for version in memory.versions()} == {"scripted:analyst"}

@@ -20,7 +20,7 @@ from dqa_ldm2.scripted.reading import read_prompt
 from dqa_ldm2.scripted.responder import reply_to
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.situation import Situation
-from tests.ldm2.kept import Kept, add_subtrajectory
+from tests.ldm2.kept import Kept
 
 
 class Sums:
@@ -77,14 +77,14 @@ def test_statements_are_explored_and_the_better_ones_remembered() -> None:
     """What is in no form is asked for again, and dropped; paths of little confidence are pruned."""
     model = proposing(
         {
-            "0": {"ADD 4": 0.5, "add 4": 0.0, "ADD 2": 0.3, "ADD 1": 0.2},
+            "0": {"ADD 4": 0.5, "take 4": 0.0, "ADD 2": 0.3, "ADD 1": 0.2},
             "4": {"ADD 9": 0.9, "ADD 1": 0.1},
             "2": {"ADD 3": 0.8, "ADD 2": 0.2},
         }
     )
     memory, sums = remembering(), Sums()
     own = RefiningSettings(paths=2, depth=3)
-    report = Refinement(memory, model, own, add_subtrajectory, "given").refine([sums])
+    report = Refinement(memory, model, own, model_name="given").refine([sums])
     (goal,) = report.goals
     assert sums.is_closed
     assert sums.acted == ["add 4", "add 2", "add 9", "add 3"]
@@ -104,10 +104,10 @@ def test_statements_are_explored_and_the_better_ones_remembered() -> None:
 
 def test_paths_that_come_to_the_same_state_are_one() -> None:
     """It is counted, and asked about once."""
-    model = proposing({"0": {"ADD 4": 0.6, "ADD  4": 0.4}, "4": {"ADD 1": 1.0}})
+    model = proposing({"0": {"ADD 4": 0.6, "ADD 04": 0.4}, "4": {"ADD 1": 1.0}})
     sums = Sums()
     memory = remembering()
-    refinement = Refinement(memory, model, RefiningSettings(depth=3), add_subtrajectory)
+    refinement = Refinement(memory, model, RefiningSettings(depth=3))
     (goal,) = refinement.refine([_Tidy(sums)]).goals
     assert goal.asked == 2
     assert goal.repeated == 1
@@ -115,7 +115,7 @@ def test_paths_that_come_to_the_same_state_are_one() -> None:
 
 
 class _Tidy:
-    """The same, with spaces that do not count."""
+    """The same, with zeros that do not count."""
 
     def __init__(self, inner: Sums) -> None:
         self.source = inner.source
@@ -125,7 +125,7 @@ class _Tidy:
         return self._inner.start()
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        return self._inner.act(state, " ".join(str(action).split()))
+        return self._inner.act(state, str(action).replace(" 0", " "))
 
     def close(self) -> None:
         self._inner.close()
@@ -134,11 +134,7 @@ class _Tidy:
 def test_replies_that_cannot_be_used_end_a_path() -> None:
     """A failing model ends everything, and what is open is closed."""
     sums = Sums()
-    (goal,) = (
-        Refinement(remembering(), GivenReplies(["?"] * 3), adder=add_subtrajectory)
-        .refine([sums])
-        .goals
-    )
+    (goal,) = Refinement(remembering(), GivenReplies(["?"] * 3)).refine([sums]).goals
     assert goal.unusable == 1
     assert goal.calls.exploring == 3
     assert goal.best_reward is None
@@ -148,7 +144,7 @@ def test_replies_that_cannot_be_used_end_a_path() -> None:
 
     again = Sums()
     with pytest.raises(ModelUnavailableError):
-        Refinement(remembering(), GivenReplies(failing), adder=add_subtrajectory).refine([again])
+        Refinement(remembering(), GivenReplies(failing)).refine([again])
     assert again.is_closed
 
 
@@ -156,7 +152,7 @@ def test_a_path_that_comes_to_no_end_counts_as_nothing() -> None:
     """And is counted."""
     model = proposing({str(n): {"ADD 1": 0.6, "ADD 2": 0.4} for n in range(5)})
     own = RefiningSettings(paths=1, depth=2)
-    (goal,) = Refinement(remembering(), model, own, add_subtrajectory).refine([Sums()]).goals
+    (goal,) = Refinement(remembering(), model, own).refine([Sums()]).goals
     assert goal.unfinished == 1
     assert goal.ground_reward is None
     assert not goal.is_improved

@@ -36,7 +36,7 @@ def kept(tmp_path: Path) -> Path:
 
 def test_a_missing_memory_says_how_one_is_made(tmp_path: Path) -> None:
     """And nothing is made by asking."""
-    with pytest.raises(UsageError, match="'dqa memory build' makes one"):
+    with pytest.raises(UsageError, match="'dqa memory build --world"):
         open_memory(tmp_path / "none.db")
     assert not list(tmp_path.iterdir())
 

@@ -13,8 +13,9 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies
 from dqa_ldm2.events import ConfidencesEvent, ImitationEvent, Subgoal
-from dqa_ldm2.indexer import OTHER, AskedIndexer
+from dqa_ldm2.indexer import AskedIndexer
 from dqa_ldm2.memory.base import MemoryType, Placed, Remembered, StateAction
+from dqa_ldm2.memory.keeping import OTHER
 from dqa_ldm2.operations.acting import Known, act, explore
 from dqa_ldm2.operations.indexing import cluster, find_type
 from dqa_ldm2.operations.judging import (
@@ -168,7 +169,7 @@ def test_an_action_is_named_among_the_legal_ones() -> None:
     known = Known(remembered("click[buy now]", "search[blue mug]"))
     assert act(free, known, conversation).action == "search[red mug]"
     assert (
-        'in the form "search[...]", or with exactly one of these: "click[back]"'
+        'exactly one of these: "click[back]", or with "search[...]" with words of your own'
         in told(conversation)[0]
     )
     assert "any action in the form" in model.requests[0].text

@@ -116,17 +116,9 @@ def build(  # noqa: PLR0913  (one parameter an option)
     if as_json:
         echo_json(report.to_json())
         return
-    formed = report.formed
-    batches = counted(len(formed.versions), "batch", "batches")
-    echo(
-        f"{report.memory}: {counted(formed.tuples, 'tuple')} of "
-        f"{counted(formed.trajectories, 'game')} in {batches}, by {report.model} "
-        f"({counted(report.requests, 'reply', 'replies')})"
-    )
-    if formed.empty:
-        echo(f"warning: without any step, so left out: {', '.join(formed.empty)}", err=True)
-    if formed.missing:
-        echo(f"warning: steps without observation or action: {formed.missing}", err=True)
+    echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
+    for line in report.formed.lines():
+        echo(line)
     if report.unusable:
         told = f"histories that no reply told, so they list what was done: {report.unusable}"
         echo(f"warning: {told}", err=True)

@@ -75,13 +75,13 @@ def add_subtrajectory(  # noqa: PLR0913  (each says something else)
             "give one for each step."
         )
     mended = Corrections()
-    goal_type = classify(indexer, "goals", trajectory.goal, memory.goal_types(batch), mended)
+    goal_type = classify(indexer, "goal", trajectory.goal, memory.goal_types(batch), mended)
     on_type(goal_type)
     known: dict[str, str] = {}
     types: Sequence[MemoryType] = memory.observation_types(batch, goal_type)
     for step in trajectory.steps[first - 1 :]:
         if step.observation not in known:
-            found = classify(indexer, "observations", step.observation, types, mended)
+            found = classify(indexer, "observation", step.observation, types, mended)
             known[step.observation] = found
             on_type(found)
     if histories is None:

@@ -22,7 +22,14 @@ from dqa_ldm2.memory.indexing import Corrections, Indexer, assign
 from dqa_ldm2.memory.keeping import kept_text
 from dqa_ldm2.memory.rules import RuleIndexer
 
-__all__ = ["BuildProgress", "BuildReport", "Indexer", "RuleIndexer", "Skipped", "build_memory"]
+__all__ = [
+    "FormationProgress",
+    "FormationReport",
+    "Indexer",
+    "RuleIndexer",
+    "Skipped",
+    "form_memory",
+]
 
 BATCH_SIZE = 50
 """Trajectories of a batch in ALFWorld (section 4); the paper takes 100 for WebShop."""
@@ -37,7 +44,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildProgress:
+class FormationProgress:
     """How far a memory is formed: trajectories that are in it, of how many; batches and tuples."""
 
     trajectories: int
@@ -47,7 +54,7 @@ class BuildProgress:
 
 
 @dataclass(slots=True)
-class BuildReport:
+class FormationReport:
     """What forming a memory did.
 
     Attributes
@@ -89,7 +96,7 @@ class BuildReport:
         return lines
 
 
-def build_memory(  # noqa: PLR0913  (each says something else)
+def form_memory(  # noqa: PLR0913  (each says something else)
     memory: Memory,
     trajectories: Iterable[Trajectory],
     indexer: Indexer,
@@ -98,8 +105,9 @@ def build_memory(  # noqa: PLR0913  (each says something else)
     model: str = "",
     batch_size: int = BATCH_SIZE,
     workers: int = 1,
-    on_progress: Callable[[BuildProgress], None] = lambda _: None,
-) -> BuildReport:
+    on_progress: Callable[[FormationProgress], None] = lambda _: None,
+    on_summarised: Callable[[Trajectory], object] = id,
+) -> FormationReport:
     """Form a memory from trajectories, or go on with it.
 
     Parameters
@@ -119,10 +127,12 @@ def build_memory(  # noqa: PLR0913  (each says something else)
         indexer says the same.
     on_progress
         Called after every batch.
+    on_summarised
+        Called with each trajectory whose histories are there.
 
     Returns
     -------
-    BuildReport
+    FormationReport
         What was added, left out and mended.
 
     Raises
@@ -137,7 +147,7 @@ def build_memory(  # noqa: PLR0913  (each says something else)
             f"A batch has at least one trajectory, and one worker summarises: not {batch_size} "
             f"and {workers}."
         )
-    report = BuildReport()
+    report = FormationReport()
     known = memory.sources("formation")
     whole = list(_whole(trajectories, known, report))
     of = report.there + len(whole)
@@ -145,12 +155,14 @@ def build_memory(  # noqa: PLR0913  (each says something else)
     with _pool(workers) as pool:
         for start in range(0, len(whole), batch_size):
             part = whole[start : start + batch_size]
-            version = memory.add(_form(part, indexer, pool, report.corrections), origin)
+            version = memory.add(
+                _form(part, indexer, pool, report.corrections, on_summarised), origin
+            )
             report.trajectories += len(part)
             report.tuples += version.added
             report.batches += version.batches
             done = report.there + report.trajectories
-            on_progress(BuildProgress(done, of, len(report.batches), report.tuples))
+            on_progress(FormationProgress(done, of, len(report.batches), report.tuples))
     return report
 
 
@@ -167,7 +179,7 @@ def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def _whole(
-    trajectories: Iterable[Trajectory], known: frozenset[str], report: BuildReport
+    trajectories: Iterable[Trajectory], known: frozenset[str], report: FormationReport
 ) -> Iterator[Trajectory]:
     """Yield the trajectories to add, and report the others."""
     seen: set[str] = set()
@@ -208,6 +220,7 @@ def _form(
     indexer: Indexer,
     pool: ThreadPoolExecutor,
     corrections: Corrections,
+    on_summarised: Callable[[Trajectory], object],
 ) -> list[Placed]:
     """Return the tuples of a batch in their places."""
     mended = Corrections()
@@ -218,15 +231,19 @@ def _form(
         ]
         for each in trajectories
     ]
+    told: list[list[str]] = []
+    for each, before in zip(trajectories, histories, strict=True):
+        told.append([one.result() for one in before])
+        on_summarised(each)
     goals = list(dict.fromkeys(each.goal for each in trajectories))
-    goal_types = dict(zip(goals, assign(indexer, "goals", goals, mended), strict=True))
+    goal_types = dict(zip(goals, assign(indexer, "goal", goals, mended), strict=True))
     seen: dict[str, dict[str, None]] = {}
     for each in trajectories:
         own = seen.setdefault(goal_types[each.goal], {})
         own.update(dict.fromkeys(step.observation for step in each.steps))
     types = {
         goal_type: dict(
-            zip(texts, assign(indexer, "observations", list(texts), mended), strict=True)
+            zip(texts, assign(indexer, "observation", list(texts), mended), strict=True)
         )
         for goal_type, texts in seen.items()
     }
@@ -235,11 +252,11 @@ def _form(
         chain.from_iterable(
             tuples_of(
                 each,
-                [told.result() for told in before],
+                before,
                 goal_types[each.goal],
                 [types[goal_types[each.goal]][step.observation] for step in each.steps],
             )
-            for each, before in zip(trajectories, histories, strict=True)
+            for each, before in zip(trajectories, told, strict=True)
         )
     )
 

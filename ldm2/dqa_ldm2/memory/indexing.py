@@ -12,7 +12,7 @@ from dqa.core.trajectories import Step
 from dqa_ldm2.memory.base import MemoryType
 from dqa_ldm2.memory.keeping import OTHER, kept_name
 
-Indexed: TypeAlias = Literal["goals", "observations"]
+Indexed: TypeAlias = Literal["goal", "observation"]
 """What is told apart by types."""
 
 _EXAMPLES = 3

@@ -76,7 +76,10 @@ def _open_file(file: Path, *, create: bool) -> Memory:
     may_write = True
     if not file.exists():
         if not create:
-            raise UsageError(f"There is no memory {file}: 'dqa memory build' makes one.")
+            raise UsageError(
+                f"There is no memory {file}: 'dqa memory build --world WORLD --games N --memory "
+                "FILE' makes one, or name another (--set ldm2.memory=FILE)."
+            )
         require_room(file)
     else:
         may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)

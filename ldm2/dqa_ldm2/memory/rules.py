@@ -19,7 +19,7 @@ from dqa_ldm2.memory.indexing import Indexed
 from dqa_ldm2.memory.keeping import OTHER
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
-_LEADING: Final = {"goals": 3, "observations": 4}
+_LEADING: Final = {"goal": 3, "observation": 4}
 """How many words of a text its type goes by."""
 _SHARE: Final = 0.12
 """Of a batch's goals have a word that tells kinds of goals apart; rarer ones tell things apart."""
@@ -50,7 +50,7 @@ class RuleIndexer:
     def cluster(self, kind: Indexed, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """Return texts by their leading words."""
         leading = [_leading(kind, text) for text in texts]
-        if kind == "goals":
+        if kind == "goal":
             held = Counter(word for words in leading for word in set(words))
             least = min(2.0, len(texts)) if len(texts) * _SHARE < 2 else len(texts) * _SHARE
             leading = [[word for word in words if held[word] >= least] for words in leading]
@@ -77,7 +77,7 @@ def _leading(kind: Indexed, text: str) -> list[str]:
 
 def _shared(name: Sequence[str], words: Sequence[str], kind: Indexed) -> int:
     """Return how many words of a type a text begins with; 0 for a goal that lacks one of them."""
-    if kind == "goals":
+    if kind == "goal":
         return len(name) if set(name) <= set(words) else 0
     same = takewhile(lambda pair: pair[0] == pair[1], zip(name, words, strict=False))
     return sum(1 for _ in same)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -15,8 +14,10 @@ from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Trajectory
 from dqa.models.conversation import Conversation
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
-from dqa_ldm2.indexer import AskedIndexer, Indexer
-from dqa_ldm2.memory.base import Memory, Origin, Version
+from dqa_ldm2.indexer import AskedIndexer
+from dqa_ldm2.memory.adding import Added, add_subtrajectory
+from dqa_ldm2.memory.base import Memory, Origin
+from dqa_ldm2.memory.indexing import Indexer
 from dqa_ldm2.operations.judging import compare
 from dqa_ldm2.refining.explorable import Explorable
 from dqa_ldm2.refining.exploration import Exploration, Found
@@ -25,35 +26,20 @@ from dqa_ldm2.settings import RefiningSettings
 
 
 class Adder(Protocol):
-    """Adds a valuable subtrajectory to a batch memory."""
+    """Adds a valuable subtrajectory to a batch memory; see `add_subtrajectory`."""
 
-    def __call__(  # noqa: PLR0913, PLR0917  (each is a question of its own to who adds)
+    def __call__(  # noqa: PLR0913  (each is a question of its own to who adds)
         self,
         memory: Memory,
         batch: int,
         trajectory: Trajectory,
-        first_step: int,
         indexer: Indexer,
         origin: Origin,
-    ) -> Version:
-        """Add the steps of a trajectory from `first_step`, from 1, on, as one version.
-
-        The steps before it are part of their history.
-        """
+        *,
+        first: int = 1,
+    ) -> Added:
+        """Add the steps of a trajectory from the key step on, as one version."""
         ...
-
-
-def add_subtrajectory(  # noqa: PLR0913, PLR0917  (as `Adder`)
-    memory: Memory,
-    batch: int,
-    trajectory: Trajectory,
-    first_step: int,
-    indexer: Indexer,
-    origin: Origin,
-) -> Version:
-    """Add the steps of a trajectory from one on; see `Adder`."""
-    add: Adder = import_module("dqa_ldm2.memory.adding").add_subtrajectory
-    return add(memory, batch, trajectory, first_step, indexer, origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +140,11 @@ class Refinement:
             return refined  # the ground process went on where this one ended: nothing was better
         indexer = AskedIndexer(self.model, self.max_failures, self.calls, self.told)
         origin = Origin("refinement", f"{source}, from step {key.key_step}", self.model_name)
-        version = self.adder(self.memory, refined.batch, best, key.key_step, indexer, origin)
+        added = self.adder(self.memory, refined.batch, best, indexer, origin, first=key.key_step)
         return replace(
             refined,
-            version=version.number,
-            added=version.added,
+            version=added.version.number,
+            added=added.version.added,
             calls=replace(compared, adding=indexer.requests),
             usage=indexer.usage,
         )

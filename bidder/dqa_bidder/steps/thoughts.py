@@ -9,7 +9,6 @@ from typing import Any
 
 from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
-from dqa.core.question import Candidate
 from dqa.deciders.actions import Chosen, name_action
 from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation

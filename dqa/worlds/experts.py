@@ -21,7 +21,11 @@ EXPERT: Final = "expert"
 
 
 def expert_trajectories(
-    factory: WorldFactory, seeds: Sequence[int], settings: BaseModel | None = None
+    factory: WorldFactory,
+    seeds: Sequence[int],
+    settings: BaseModel | None = None,
+    *,
+    player: str = EXPERT,
 ) -> tuple[Trajectory, ...]:
     """Return what a world's expert saw and did in the episodes of some seeds (LDM2, section 3.1).
 
@@ -33,6 +37,8 @@ def expert_trajectories(
         Of the episodes.
     settings
         Of the world; its defaults if None.
+    player
+        Which of the world's programs shows how it is done.
 
     Returns
     -------
@@ -43,13 +49,14 @@ def expert_trajectories(
     Raises
     ------
     UsageError
-        The world has several players, or no expert.
+        The world has several players, or no such program.
     """
-    expert = factory.policies.get(EXPERT)
+    expert = factory.policies.get(player)
     if expert is None:
         raise UsageError(
-            f"'{factory.name}' has no program called '{EXPERT}' that could show how it is done: "
-            "take a world that has one, or trajectories of your own."
+            f"'{factory.name}' has no program called '{player}' that could show how it is done "
+            f"(it has {', '.join(factory.policies) or 'none'}): name another one, or take "
+            "trajectories of your own."
         )
     with tempfile.TemporaryDirectory() as folder:
         # An episode tells what follows from its last action to its history alone.
@@ -68,7 +75,7 @@ def expert_trajectories(
 
 def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> Trajectory:
     (player,) = world.players
-    decider = PolicyDecider(EXPERT, expert.make(seed), seed)
+    decider = PolicyDecider(expert.name, expert.make(seed), seed)
     goal, steps = "", 0
     episode = world.start(seed)
     try:
@@ -76,7 +83,7 @@ def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> T
             drawn_from = (world.name, str(seed), str(steps))
             decision = decider.decide_at(move.question, move.position, drawn_from, move.reveal)
             if decision.choice is None:
-                raise UsageError(f"The expert of '{world.name}' chose nothing in {seed}.")
+                raise UsageError(f"'{expert.name}' of '{world.name}' chose nothing in {seed}.")
             goal = move.question.target.get(GOAL, move.question.text)
             episode.choose(decision.choice)
             steps += 1

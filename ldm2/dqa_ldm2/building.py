@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -16,7 +17,7 @@ from dqa.deciders.settings import read_settings
 from dqa.models.attempts import attempt_by
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.worlds.base import WorldFactory
-from dqa.worlds.experts import expert_trajectories
+from dqa.worlds.experts import EXPERT, expert_trajectories
 from dqa_ldm2.indexer import AskedIndexer
 from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.memory.adding import add_subtrajectory
@@ -121,6 +122,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     batch: int = 50,
     asked: Asked | None = None,
     settings: Mapping[str, Any] | None = None,
+    player: str = EXPERT,
     experts: Experts | None = None,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -142,6 +144,9 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
         Who is asked; None for a scripted model.
     settings
         Of the world, by name.
+    player
+        Which of the world's programs is remembered: one that knows where everything is shows how a
+        task is done, one that searches shows how to search as well.
     experts
         Plays the games; None for the world's own expert.
     progress
@@ -156,7 +161,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     InfrastructureError, BudgetSpentError
         The model or the memory fails; whole batches that were added before stay.
     """
-    expert: Experts = experts or expert_trajectories
+    expert: Experts = experts or partial(expert_trajectories, player=player)
     watching = progress or Progress()
     factory = plugins.world(world) if isinstance(world, str) else world
     own = read_settings(factory.settings, settings or {}, {}, factory.name)

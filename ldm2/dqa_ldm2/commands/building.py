@@ -79,6 +79,15 @@ def build(  # noqa: PLR0913  (one parameter an option)
     games: Games,
     seed: Seed = 0,
     memory: MemoryAt,
+    player: Annotated[
+        str,
+        typer.Option(
+            "--player",
+            metavar="NAME",
+            help="Which of the world's programs is remembered; 'dqa list --worlds' has them.",
+            rich_help_panel=QUESTIONS,
+        ),
+    ] = "expert",
     batch: Annotated[
         int,
         typer.Option(
@@ -109,6 +118,7 @@ def build(  # noqa: PLR0913  (one parameter an option)
             games=games,
             seed=seed,
             batch=batch,
+            player=player,
             asked=_asked(model, base_url, seed, calling),
             settings=settings_of(world, settings),
             progress=progress,

@@ -19,11 +19,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dqa.deciders.actions import Chosen as Chosen
     from dqa_bidder.events import ExploredTreeEvent as ExploredTreeEvent
     from dqa_bidder.events import HiddenState as HiddenState
     from dqa_bidder.events import ReturnsEvent as ReturnsEvent
     from dqa_bidder.factories import deliberating_decider as deliberating_decider
-    from dqa_bidder.replies import Chosen as Chosen
     from dqa_bidder.settings import BidderSettings as BidderSettings
     from dqa_bidder.steps.aggregation import RewardAggregation as RewardAggregation
     from dqa_bidder.steps.bidder import Bidder as Bidder
@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "events": ("ExploredTreeEvent", "HiddenState", "ReturnsEvent"),
     "factories": ("deliberating_decider",),
-    "replies": ("Chosen",),
     "settings": ("BidderSettings",),
     "steps.aggregation": ("RewardAggregation",),
-    "steps.bidder": ("Bidder", "Steps"),
+    "steps.bidder": ("Bidder", "Chosen", "Steps"),
     "steps.decision": ("DecisionMaking", "HighestReturn"),
     "steps.inference": ("HiddenStateInference",),
     "steps.modeling": ("OpponentModeling",),

@@ -1,62 +1,17 @@
-"""Reading what models reply to the steps: actions, states, payoffs."""
+"""Reading what models reply to the steps: states, payoffs."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
+from dqa.deciders.actions import shown, tighten, told_of
 from dqa.deciders.prompting import fold
-from dqa.deciders.replies import read_action, read_object
-
-_LISTED = 40
-"""Most actions that a message lists."""
-_SHOWN = 10
-"""Most names that a message lists."""
-_LONGEST = 60
-"""Most characters of a value that a message shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What was chosen: in words, as an action, and why."""
-
-    answer: str
-    action: Candidate
-    reasoning: str = ""
-
-
-def read_choice(reply: str, actions: Sequence[Candidate], noun: str = "action") -> Chosen:
-    """Return the action that a reply's object names; `UnparsableReplyError` says what to write."""
-    told = read_object(reply, "action")
-    if "action" not in told:
-        raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
-    said = _said(told["action"])
-    reasoning = told.get("reasoning", "")
-    try:
-        action = name_action(said, actions, noun)
-    except InvalidAnswerError as error:  # what it advises is no JSON
-        raise InvalidAnswerError(error.problem, _advice(actions), error.named) from error
-    return Chosen(said, action, reasoning if _is_text(reasoning) else "")
-
-
-def name_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
-    """Return the action that words name; signs around it, case and spaces do not count.
-
-    Raises
-    ------
-    InvalidAnswerError
-        They name none of the actions, or several.
-    """
-    tight = _tight(said)
-    found = [action for action in actions if _tight(str(action)) == tight]
-    if len(found) == 1:
-        return found[0]
-    return read_action(said, actions, noun)
+from dqa.deciders.replies import read_object
 
 
 def read_payoffs(
@@ -71,15 +26,15 @@ def read_payoffs(
     listed = told.get("payoffs", told)
     if not isinstance(listed, Mapping):
         raise UnparsableReplyError('Write {"payoffs": {"<action>": <number from 0 to 1>}}.')
-    places = {_tight(str(action)): action for action in actions}
-    aside = {"reasoning", *(_tight(str(action)) for action in known)}
+    places = {tighten(str(action)): action for action in actions}
+    aside = {"reasoning", *(tighten(str(action)) for action in known)}
     found: dict[Candidate, float] = {}
     odd: list[str] = []
     for name, value in listed.items():
-        action = places.get(_tight(name))
+        action = places.get(tighten(name))
         number = _number(value)
         if action is None:
-            if _tight(name) not in aside:
+            if tighten(name) not in aside:
                 odd.append(f"'{shown(name)}' is none of the actions")
         elif number is None:
             odd.append(
@@ -132,26 +87,6 @@ def _example(wanted: Iterable[tuple[str, str]]) -> str:
     return json.dumps({"hidden": asked}, ensure_ascii=False)
 
 
-def _advice(actions: Sequence[Candidate]) -> str:
-    """Return how an action is to be written."""
-    listed = [json.dumps(str(action), ensure_ascii=False) for action in actions[:_LISTED]]
-    more = len(actions) - len(listed)
-    others = f" and {more} more, which the question lists" if more else ""
-    return f'Write {{"action": "..."}} with exactly one of these: {", ".join(listed)}{others}.'
-
-
-def told_of(problems: Sequence[str]) -> str:
-    """Return problems as one text that is not too long."""
-    more = f"; {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return "; ".join(problems[:_SHOWN]) + more
-
-
-def shown(text: object) -> str:
-    """Return a model's words, shortened, as a message shows them."""
-    words = str(text)
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
-
-
 def _state(value: Any, states: Sequence[str]) -> str | None:  # noqa: ANN401  (whatever a model gave)
     if isinstance(value, Mapping):
         value = next((value[key] for key in ("state", "value", "rating") if key in value), None)
@@ -172,18 +107,5 @@ def _number(value: Any) -> float | None:  # noqa: ANN401  (whatever a model gave
     return number if math.isfinite(number) else None
 
 
-def _said(value: Any) -> str:  # noqa: ANN401  (whatever a model gave)
-    """Return an action as it is written: a list of numbers is one as ``[1, 0, 2]``."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _tight(words: object) -> str:
-    return fold(words).replace(" ", "").strip("\"'`<>.*")
-
-
 def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (whatever a model gave)
     return {fold(name): part for name, part in value.items()} if isinstance(value, Mapping) else {}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from langchain_core.language_models import BaseChatModel
 
 from dqa.core.database import Database
-from dqa.core.decider import Decider
-from dqa.core.decision import Decision
-from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import OutOfBudgetError, RequestTooLongError
 from dqa.core.events import FaultEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
+from dqa.deciders.actions import Chosen
 from dqa.deciders.base import Settings
+from dqa.deciders.choosing import ChoosingDecider
 from dqa.deciders.context import check_question, list_actions
 from dqa.models.conversation import Conversation
 from dqa.models.faults import Fault, FaultKind
 from dqa_dellma.context.briefing import METHOD, Briefing
 from dqa_dellma.events import ContextEvent, Finding, OnlyActionEvent
-from dqa_dellma.steps.at_once import decide_at_once
-from dqa_dellma.steps.choosing import Chooser, Chosen
+from dqa_dellma.steps.choosing import Chooser, last_stated
+from dqa_dellma.steps.direct import ZeroShot
 
 _HALVINGS = 6
 """How often what is read is halved: from 40,000 characters to 625."""
@@ -29,18 +30,15 @@ _TOO_LONG = (
 )
 
 
-class ProblemDecider(Decider):
+class ProblemDecider(ChoosingDecider[Briefing | Candidate]):
     """Reads what bears on a question as a problem, and has it decided.
+
+    What is read is a briefing, or the one action that there is.
 
     Parameters
     ----------
-    name
-        What results call it.
-    model
-        Who is asked.
-    settings
-        What bounds every run. How many replies there are follows from the chooser's settings, so
-        `Settings.max_steps` does not bound it.
+    name, model, settings
+        As `dqa.deciders.choosing.ChoosingDecider` takes them.
     chooser
         Decides.
     context
@@ -50,51 +48,48 @@ class ProblemDecider(Decider):
     def __init__(
         self, name: str, model: BaseChatModel, settings: Settings, chooser: Chooser, context: int
     ) -> None:
-        self.name = name
-        self._model = model
-        self._settings = settings
+        super().__init__(name, model, settings)
         self._chooser = chooser
         self._context = context
-
-    def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; see `dqa.core.decider.Decider`.
-
-        Raises
-        ------
-        UsageError
-            The question has no action, or nothing says which rows to read.
-        """
-        settings = self._settings
-        recorder = settings.recorder()
-        conversation = Conversation(
-            self._model, settings.max_parse_failures, settings.calls, recorder
-        )
-        briefing: Briefing | None = None
-        try:
-            actions = list_actions(question, database, METHOD)
-            if actions.total == 1:
-                chosen = _only(question, actions.first[0], recorder)
-            else:
-                briefing = Briefing.of(
-                    *(question, actions, database, recorder),
-                    limits=settings.limits,
-                    display=settings.display,
-                )
-                if recorder.ended_by is not None:
-                    return decide_at_once(briefing, conversation, self._context)
-                chosen = self._choose(briefing, question.key, conversation)
-        except OutOfBudgetError:
-            recorder.close_by_budget()
-            return decide_at_once(briefing, conversation, self._context)
-        except EXPECTED_FAILURES as failure:
-            return recorder.failed(failure)
-        return recorder.answered(chosen.answer, chosen.action)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question without actions."""
         check_question(question, METHOD)
 
-    def _choose(self, briefing: Briefing, key: str, conversation: Conversation) -> Chosen:
+    def _read(
+        self, question: Question, database: Database, recorder: Recorder
+    ) -> Briefing | Candidate:
+        actions = list_actions(question, database, METHOD)
+        if actions.total == 1:
+            return actions.first[0]
+        return Briefing.of(
+            *(question, actions, database, recorder),
+            limits=self.settings.limits,
+            display=self.settings.display,
+        )
+
+    def _choose(
+        self, task: Briefing | Candidate, question: Question, conversation: Conversation
+    ) -> Chosen:
+        recorder = conversation.recorder
+        if not isinstance(task, Briefing):
+            return _only(question, task, recorder)
+        if recorder.ended_by is not None:
+            raise OutOfBudgetError(f"The budget of {recorder.spent} is spent.")
+        return self._choose_within(task, question.key, conversation)
+
+    def _choose_at_once(self, task: Briefing | Candidate, conversation: Conversation) -> Chosen:
+        if not isinstance(task, Briefing):
+            return Chosen(str(task), task)
+        problem = task.cut_problem(max(self._context, task.least))
+        return ZeroShot().choose(problem, "", replace(conversation, max_failures=1))
+
+    def _last_stated(self, task: Briefing | Candidate, recorder: Recorder) -> Chosen | None:
+        if not isinstance(task, Briefing):
+            return None
+        return last_stated(recorder, task.cut_problem(max(self._context, task.least)))
+
+    def _choose_within(self, briefing: Briefing, key: str, conversation: Conversation) -> Chosen:
         """Decide, anew with half the characters where a request is longer than the model takes."""
         # With a context that is shorter than allowed, half of what is allowed changes nothing.
         most = min(self._context, max(briefing.size, briefing.least))

@@ -204,12 +204,12 @@ class DeciderFactory:
             settings = replace(settings, examples=None)
         if self.settings is None:
             return self.make(model, settings)
-        from dqa.deciders.by_scenario import ByScenario  # finds scenarios, which find deciders
+        from dqa.deciders.by_scenario import by_scenario  # finds scenarios, which find deciders
 
         def make(of_scenario: Mapping[str, str]) -> Decider:
             return self.make(model, replace(settings, own=self._own(of_scenario, settings)))
 
-        return ByScenario(make)
+        return by_scenario(make)
 
     @property
     def options(self) -> tuple[str, ...]:

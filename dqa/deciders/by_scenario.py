@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decider import Decider
+from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision
 from dqa.core.question import Question
+from dqa.core.trajectories import Trajectory
 
 
 class ByScenario(Decider):
@@ -20,12 +21,16 @@ class ByScenario(Decider):
     make
         Makes the decider from a scenario's settings, by name, which those that a user gave
         override; `UsageError` for settings that cannot be.
+    usual
+        What it makes without any, where that is there already.
     """
 
-    def __init__(self, make: Callable[[Mapping[str, str]], Decider]) -> None:
+    def __init__(
+        self, make: Callable[[Mapping[str, str]], Decider], usual: Decider | None = None
+    ) -> None:
         self._make = make
         # Made before there is a question: what cannot be is refused before anything is asked.
-        self._usual = make({})
+        self._usual = make({}) if usual is None else usual
         self.name = self._usual.name
         self.answer_forms = self._usual.answer_forms
         self._made: dict[frozenset[tuple[str, str]], Decider] = {frozenset(): self._usual}
@@ -49,3 +54,34 @@ class ByScenario(Decider):
             if found is None:
                 found = self._made[frozenset(settings.items())] = self._make(settings)
             return found
+
+
+class EpisodesByScenario(ByScenario, EpisodeDecider):
+    """The same of a decider that plays episodes: those of a world, which has no such settings."""
+
+    def __init__(self, usual: EpisodeDecider, make: Callable[[Mapping[str, str]], Decider]) -> None:
+        super().__init__(make, usual)
+        self._episodes = usual
+
+    @property
+    def attempts(self) -> int:  # type: ignore[override]
+        """How often it plays an episode at most."""
+        return self._episodes.attempts
+
+    def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
+        """Return who plays next; see `EpisodeDecider`."""
+        return self._episodes.attempt(earlier)
+
+    def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
+        """Return which attempt counts; see `EpisodeDecider`."""
+        return self._episodes.choose_attempt(attempts)
+
+
+def by_scenario(make: Callable[[Mapping[str, str]], Decider]) -> ByScenario:
+    """Return a decider with settings by scenario; one that plays episodes goes on to."""
+    usual = make({})
+    return (
+        EpisodesByScenario(usual, make)
+        if isinstance(usual, EpisodeDecider)
+        else ByScenario(make, usual)
+    )

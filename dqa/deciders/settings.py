@@ -94,8 +94,16 @@ def read_settings(
 
 
 def _info(name: str, schema: Mapping[str, Any]) -> SettingInfo:
+    if schema.get("anyOf"):
+        either = [_info(name, {**schema, **one, "anyOf": ()}) for one in schema["anyOf"]]
+        accepts = ", or ".join(one.accepts for one in either)
+        return SettingInfo(name, schema.get("default"), accepts, (), schema.get("description", ""))
+    if "const" in schema:
+        schema = {**schema, "enum": (schema["const"],)}
     choices = tuple(schema.get("enum", ()))
     words = [_KINDS.get(schema.get("type", ""), "a value")]
     words += [said.format(schema[bound]) for bound, said in _BOUNDS.items() if bound in schema]
-    accepts = f"one of {', '.join(map(str, choices))}" if choices else ", ".join(words)
+    accepts = ", ".join(words)
+    if choices:
+        accepts = f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
     return SettingInfo(name, schema.get("default"), accepts, choices, schema.get("description", ""))

@@ -18,6 +18,7 @@ from dqa.core.events import Event, ParseFailureEvent, PromptEvent, WarningEvent,
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.world import HiddenVariable, Position
+from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
@@ -29,7 +30,6 @@ from dqa_bidder.events import (
     ModeledActionEvent,
     ReturnsEvent,
 )
-from dqa_bidder.replies import Chosen
 from dqa_bidder.scripted.reading import read_prompt
 from dqa_bidder.scripted.responder import reply_to
 from dqa_bidder.settings import BidderSettings

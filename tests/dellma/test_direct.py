@@ -8,8 +8,9 @@ import pytest
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
+from dqa.deciders.actions import Chosen
 from dqa.deciders.replies import read_action
-from dqa_dellma.steps.choosing import Chooser, Chosen
+from dqa_dellma.steps.choosing import Chooser
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
 from tests.dellma.talking import PROBLEM, Talking, conversation, noted, said_to
 

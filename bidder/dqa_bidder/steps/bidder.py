@@ -9,6 +9,7 @@ from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import WarningEvent
 from dqa.core.recorder import Recorder
+from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
 from dqa_bidder.asking import Asker
 from dqa_bidder.events import (
@@ -17,7 +18,6 @@ from dqa_bidder.events import (
     HiddenStatesEvent,
     ReturnsEvent,
 )
-from dqa_bidder.replies import Chosen
 from dqa_bidder.settings import BidderSettings
 from dqa_bidder.steps.aggregation import BellmanAggregation, RewardAggregation, largest_return
 from dqa_bidder.steps.decision import AskedDecision, DecisionMaking

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.errors import OutOfBudgetError
+from dqa.deciders.actions import Chosen, read_choice
 from dqa.models.conversation import Conversation
 from dqa_bidder.events import RevisionEvent
 from dqa_bidder.prompting import prompt
-from dqa_bidder.replies import Chosen, read_choice
 from dqa_bidder.task import Task
 
 _LONGEST = 8_000

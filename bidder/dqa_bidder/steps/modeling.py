@@ -6,10 +6,10 @@ from typing import Protocol
 
 from dqa.core.question import Candidate
 from dqa.core.world import Position
+from dqa.deciders.actions import read_choice
 from dqa.models.conversation import Conversation
 from dqa_bidder.events import HiddenState
 from dqa_bidder.prompting import prompt
-from dqa_bidder.replies import read_choice
 from dqa_bidder.task import Task
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate
+from dqa.deciders.actions import Chosen, name_action
 from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation
 from dqa_bidder.events import Thought, ThoughtsEvent
 from dqa_bidder.prompting import prompt
-from dqa_bidder.replies import Chosen, name_action
 from dqa_bidder.settings import ThoughtsSettings
 from dqa_bidder.task import Task
 

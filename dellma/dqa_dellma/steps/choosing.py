@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
-from dqa.core.question import Candidate
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.events import ReplyEvent
+from dqa.core.recorder import Recorder
+from dqa.deciders.actions import Chosen
+from dqa.deciders.replies import read_action, read_decision, read_object
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What was chosen: in words, and as an action."""
-
-    answer: str
-    action: Candidate
 
 
 class Chooser(Protocol):
@@ -41,3 +36,16 @@ class Chooser(Protocol):
             As `Conversation.ask` raises them.
         """
         ...
+
+
+def last_stated(recorder: Recorder, problem: Problem) -> Chosen | None:
+    """Return what a reply decided, such as a vote; the last one."""
+    for event in reversed(recorder.events):
+        if isinstance(event, ReplyEvent):
+            try:
+                said = read_decision(read_object(event.text, "decision"))
+                if said is not None:
+                    return Chosen(said, read_action(said, problem.actions, problem.noun))
+            except UnparsableReplyError:
+                continue
+    return None

@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
+from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import Finding
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.steps.choosing import Chosen
 from dqa_dellma.steps.elicitation import AskedRanking, Ranker
 from dqa_dellma.steps.enumeration import AskedEnumeration, StateEnumeration
 from dqa_dellma.steps.forecasting import AskedForecast, StateForecast

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
+from dqa.deciders.actions import Chosen
 from dqa.deciders.replies import read_action, read_decision, read_object
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Conversation
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.events import VotesEvent
 from dqa_dellma.prompting import prompt
-from dqa_dellma.steps.choosing import Chosen
 
 
 class ZeroShot:

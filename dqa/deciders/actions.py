@@ -1,0 +1,115 @@
+"""The action that a reply's JSON object chooses, named among those that can be chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.question import Candidate, fits_form
+from dqa.deciders.prompting import fold
+from dqa.deciders.replies import read_action, read_object
+
+_LISTED = 40
+"""Most actions that a message lists."""
+_SHOWN = 10
+"""Most problems that a message lists."""
+_LONGEST = 60
+"""Most characters of a value that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was chosen: in words, as an action, and why."""
+
+    answer: str
+    action: Candidate
+    reasoning: str = ""
+
+
+def read_choice(
+    reply: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
+) -> Chosen:
+    """Return the action that a reply's object names; `UnparsableReplyError` says what to write."""
+    told = read_object(reply, "action")
+    if "action" not in told:
+        raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
+    said = action_text(told["action"])
+    action = choose_action(said, actions, noun, form)
+    reasoning = told.get("reasoning", "")
+    return Chosen(said, action, reasoning if isinstance(reasoning, str) else "")
+
+
+def choose_action(
+    said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
+) -> Candidate:
+    """Return the action that words name, or that they are in the free form.
+
+    Raises
+    ------
+    InvalidAnswerError
+        They are neither; the message says in JSON what to write.
+    """
+    tight = tighten(said)
+    if not any(tighten(str(action)) == tight for action in actions) and fits_form(
+        said.strip(), form
+    ):
+        return said.strip()
+    try:
+        return name_action(said, actions, noun)
+    except InvalidAnswerError as error:  # what it advises is no JSON
+        advice = advise_on_action(actions, form)
+        raise InvalidAnswerError(error.problem, advice, error.named) from error
+
+
+def name_action(said: str, actions: Sequence[Candidate], noun: str = "action") -> Candidate:
+    """Return the action that words name; signs around it, case and spaces do not count.
+
+    Raises
+    ------
+    InvalidAnswerError
+        They name none of the actions, or several.
+    """
+    tight = tighten(said)
+    found = [action for action in actions if tighten(str(action)) == tight]
+    if len(found) == 1:
+        return found[0]
+    return read_action(said, actions, noun)
+
+
+def advise_on_action(actions: Sequence[Candidate], form: str = "") -> str:
+    """Return how an action is to be written."""
+    listed = [json.dumps(str(action), ensure_ascii=False) for action in actions[:_LISTED]]
+    more = len(actions) - len(listed)
+    others = f" and {more} more, which the question lists" if more else ""
+    free = f" in the form {json.dumps(form, ensure_ascii=False)}" if form else ""
+    if not listed:
+        return f'Write {{"action": "..."}}{free}.'
+    either = f"{free}, or" if free else ""
+    return (
+        f'Write {{"action": "..."}}{either} with exactly one of these: {", ".join(listed)}{others}.'
+    )
+
+
+def told_of(problems: Sequence[str]) -> str:
+    """Return problems as one text that is not too long."""
+    more = f"; {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return "; ".join(problems[:_SHOWN]) + more
+
+
+def shown(text: object) -> str:
+    """Return a model's words, shortened, as a message shows them."""
+    words = str(text)
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+
+
+def action_text(value: Any) -> str:  # noqa: ANN401  (whatever a model gave)
+    """Return an action as it is written: a list of numbers is one as ``[1, 0, 2]``."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def tighten(words: object) -> str:
+    """Return what actions are compared by: neither spaces nor signs around them count."""
+    return fold(words).replace(" ", "").strip("\"'`<>.*")

@@ -24,7 +24,7 @@ from dqa.core.schema import EdgeInfo, NodeInfo, TableInfo
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SHORTEST_PLURAL = 4
-_SATURATION, _LENGTH = 1.2, 0.75
+SATURATION, LENGTH = 1.2, 0.75
 """BM25's k1 and b, with their usual values."""
 _NEAR = 0.5
 """What a word is worth that is only near to the text's."""
@@ -86,7 +86,7 @@ class Index:
             lengths = [len(found[place]) for found in words if found[place]]
             mean = sum(lengths) / len(lengths) if lengths else 1.0
             for number, found in enumerate(words):
-                length = 1.0 - _LENGTH + _LENGTH * len(found[place]) / mean
+                length = 1.0 - LENGTH + LENGTH * len(found[place]) / mean
                 for word in found[place]:
                     held = self._held.setdefault(word, {})
                     held[number] = held.get(number, 0.0) + weight / length
@@ -102,7 +102,7 @@ class Index:
                     found[number] = found.get(number, 0.0) + worth * value
             rarity = log(1.0 + (self._count - len(found) + 0.5) / (len(found) + 0.5))
             for number, value in found.items():
-                scores[number] += rarity * value / (_SATURATION + value)
+                scores[number] += rarity * value / (SATURATION + value)
         return scores
 
 
@@ -225,10 +225,17 @@ def words_in(text: str) -> tuple[str, ...]:
 
     The singular is a rough one, of English: it only has to be the same on both sides.
     """
-    return tuple(_singular(word.casefold()) for word in _WORD.findall(text))
+    return tuple(singular(word) for word in split_words(text))
 
 
-def _singular(word: str) -> str:
+def split_words(text: str) -> list[str]:
+    """Return the words of a text or of a name as they are written there."""
+    return _WORD.findall(text)
+
+
+def singular(written: str) -> str:
+    """Return the one form that stands for all forms of a written word."""
+    word = written.casefold()
     if len(word) >= _SHORTEST_PLURAL and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss"):

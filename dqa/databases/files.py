@@ -29,8 +29,9 @@ from dqa.databases.namespaces import (
 if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
+_SQLITE = b"SQLite format 3\x00"
 _SIGNATURES = {
-    (0, b"SQLite format 3\x00"): "sqlite",
+    (0, _SQLITE): "sqlite",
     (0, b"LBUG"): "ladybug",
     (0, b"KUZU"): "ladybug",
     (8, b"DUCK"): "duckdb",
@@ -211,3 +212,10 @@ class FileNamespaces(Namespaces):
             raise UsageError(told or f"'{self._path}' cannot be written: {said}.") from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a file is a SQLite database; an empty one becomes it when it is written to."""
+    with path.open("rb") as file:
+        head = file.read(len(_SQLITE))
+    return head in {b"", _SQLITE}

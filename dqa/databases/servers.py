@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 POOL: Mapping[str, int] = {"pool_size": 8, "max_overflow": 24, "pool_timeout": 60}
 """Connections kept and allowed: servers have a hundred for everybody."""
 
+DRIVERS: Mapping[str, str] = {
+    "mariadb": "mysql+pymysql",
+    "mysql": "mysql+pymysql",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+}
+"""The drivers that our extras install, for URLs of kept databases that name none."""
+
 
 def has_scheme(location: str, *names: str) -> bool:
     """Whether a location is a URL of one of these databases, with or without a driver's name."""

@@ -682,7 +682,7 @@ def test_who_waits_for_another_process_says_so_once(
     store: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And then goes on."""
-    monkeypatch.setattr("dqa.evaluation.stores.engine._SILENT_SECONDS", 0.01)
+    monkeypatch.setattr("dqa.databases.kept._SILENT_SECONDS", 0.01)
     place = place_of(store)
     assert isinstance(place, StorePlace)
     engine = open_engine(place, writing=True)

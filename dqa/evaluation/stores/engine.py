@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
+from contextlib import AbstractContextManager
+from typing import Final
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import (
-    IntegrityError,
-    InterfaceError,
-    NoSuchModuleError,
-    OperationalError,
-    ProgrammingError,
-    SQLAlchemyError,
-)
+from sqlalchemy import Engine
 
-from dqa.core.distribution import install_command
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    InfrastructureError,
-    MissingKeyError,
-    UsageError,
-)
-from dqa.core.files import open_private
-from dqa.core.paths import problem_of_path
-from dqa.databases.failures import one_line
-from dqa.evaluation.stores.places import StorePlace, is_sqlite
+from dqa.databases import kept
+from dqa.databases.kept import Kept, is_transient, write
+from dqa.evaluation.stores.places import StorePlace
 
-_BUSY_SECONDS: Final = 60.0
-"""How long a process waits for the others that write a file."""
+__all__ = ["is_transient", "open_engine", "told", "write"]
 
-_SILENT_SECONDS = 3.0
-"""How long it waits before it says so."""
-
-_LOG = logging.getLogger(__name__)
-
-_WRITES: Final = "dqa_writes"
 _NAME_A_STORE: Final = "Name a store of 'dqa eval --out'."
+_STAYS: Final = (
+    "What was decided is kept there: once it answers, the same command goes on with the run."
+)
 
 
 def open_engine(place: StorePlace, *, writing: bool) -> Engine:
@@ -60,45 +31,10 @@ def open_engine(place: StorePlace, *, writing: bool) -> Engine:
     MissingKeyError
         The database's driver is not installed.
     """
-    if place.file is not None:
-        return _open_file(place.file, writing=writing)
-    try:
-        engine = create_engine(place.url, pool_pre_ping=True, pool_size=4, max_overflow=12)
-    except NoSuchModuleError as error:
-        raise UsageError(
-            f"{place.store}: SQLAlchemy knows no such database ({one_line(error)})."
-        ) from error
-    except ImportError as error:
-        raise MissingKeyError(
-            f"{place.store} needs a driver that is not installed ({error.name}): "
-            f"{install_command('servers')}."
-        ) from error
-    if engine.dialect.name in {"mysql", "mariadb"}:  # as others do; else claims see what was
-        engine = engine.execution_options(isolation_level="READ COMMITTED")
-    return engine
+    return kept.open_kept(_kept(place), writing=writing)
 
 
-@contextmanager
-def write(engine: Engine) -> Iterator[Connection]:
-    """Give a transaction that writes; of a file, no other one writes meanwhile."""
-    with engine.execution_options(**{_WRITES: True}).begin() as connection:
-        yield connection
-
-
-def is_transient(error: SQLAlchemyError) -> bool:
-    """Whether the same transaction may succeed once it is made again."""
-    if isinstance(error, IntegrityError):
-        return False
-    return isinstance(error, OperationalError | InterfaceError) and not _is_final(str(error.orig))
-
-
-def _is_final(said: str) -> bool:
-    """Whether SQLite says what no waiting changes."""
-    return any(words in said for words in ("readonly", "is full", "unable to open", "malformed"))
-
-
-@contextmanager
-def told(place: StorePlace, *, under_way: bool = False) -> Iterator[None]:
+def told(place: StorePlace, *, under_way: bool = False) -> AbstractContextManager[None]:
     """Make what a database raises an error that says what a user can do about it.
 
     Parameters
@@ -108,128 +44,8 @@ def told(place: StorePlace, *, under_way: bool = False) -> Iterator[None]:
     under_way
         Whether a run is being written, which the same command goes on with.
     """
-    try:
-        yield
-    except SQLAlchemyError as error:
-        raise _told(place, error, under_way=under_way) from error
+    return kept.told(_kept(place), under_way=under_way)
 
 
-def _told(place: StorePlace, error: SQLAlchemyError, *, under_way: bool) -> DqaError:
-    said = one_line(getattr(error, "orig", None) or error)
-    if place.file is not None:
-        return _told_of_file(place.file, said)
-    if isinstance(error, ProgrammingError):
-        return UsageError(f"{place.store} cannot be used as a store: {said}.")
-    told = f"{place.store} cannot be used: {said}{'' if said.endswith('?') else '.'}"
-    kept = (
-        " What was decided is kept there: once it answers, the same command goes on with the run."
-    )
-    return DatabaseUnavailableError(told + (kept if under_way else ""))
-
-
-def _told_of_file(file: Path, said: str) -> DqaError:
-    if "not a database" in said or "malformed" in said or "encrypted" in said:
-        return DataError(f"{file} is no store, or a damaged one ({said}). {_NAME_A_STORE}")
-    if "readonly" in said or "read-only" in said:
-        return UsageError(
-            f"{file} may not be written by this user: ask for the right, or name another store."
-        )
-    if "is full" in said:
-        return InfrastructureError(
-            f"{file} cannot be written: the disk is full. Free some room, and try again."
-        )
-    return InfrastructureError(f"{file} cannot be used: {said}.")
-
-
-def _open_file(file: Path, *, writing: bool) -> Engine:
-    """Open a SQLite file, whose owner alone may read it where it is new."""
-    _require_file(file, writing=writing)
-    may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
-    if writing and not may_write:
-        raise UsageError(
-            f"{file} may not be written by this user: ask for the right, or name another store."
-        )
-    wal = file.with_name(f"{file.name}-wal")
-    mode = "rw"
-    if not may_write:  # what only another process is still writing needs its other files
-        mode = "ro" if wal.exists() and wal.stat().st_size else "ro&immutable=1"
-    uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(
-            uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-
-    engine = create_engine("sqlite://", creator=connect, poolclass=_pool())
-    event.listen(engine, "connect", _prepare if writing else _prepare_reading)
-    event.listen(engine, "begin", partial(_begin, _Waiting(file)))
-    return engine
-
-
-def _pool() -> Any:  # noqa: ANN401  (a class)
-    from sqlalchemy.pool import QueuePool
-
-    return QueuePool
-
-
-def _require_file(file: Path, *, writing: bool) -> None:
-    try:
-        if not writing and not file.exists():
-            raise UsageError(f"{file} does not exist. {_NAME_A_STORE}")
-        if writing:
-            with suppress(FileExistsError):
-                os.close(open_private(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        if not file.is_file():
-            raise UsageError(f"{file} is no file. {_NAME_A_STORE}")
-        if not is_sqlite(file):
-            raise DataError(f"{file} is no SQLite database. {_NAME_A_STORE}")
-    except DqaError:
-        raise
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error
-
-
-def _prepare(connection: sqlite3.Connection, _: object) -> None:
-    """Let readers read while one process writes, and keep what is committed if that is killed."""
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-
-
-def _prepare_reading(connection: sqlite3.Connection, _: object) -> None:
-    connection.execute("PRAGMA query_only = ON")
-
-
-class _Waiting:
-    """Says once that a file is locked; a run without a handler of logs says it on stderr."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._said = False
-
-    def tell(self) -> None:
-        """Say it, unless it was said before."""
-        if not self._said:
-            self._said = True
-            _LOG.warning("%s is being written by another process: waiting for it.", self._file)
-
-
-def _begin(waiting: _Waiting, connection: Connection) -> None:
-    # A transaction that reads first and then writes would fail where another has written meanwhile.
-    if not connection.get_execution_options().get(_WRITES):
-        connection.exec_driver_sql("BEGIN")
-    elif not _begins_soon(connection.connection.driver_connection, waiting):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # what it raises is SQLAlchemy's
-
-
-def _begins_soon(connection: Any, waiting: _Waiting) -> bool:  # noqa: ANN401  (the driver's)
-    """Whether a transaction that writes has begun; else it is told where another one writes."""
-    connection.execute(f"PRAGMA busy_timeout = {round(1000 * _SILENT_SECONDS)}")
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-            waiting.tell()
-        return False
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {round(1000 * _BUSY_SECONDS)}")
-    return True
+def _kept(place: StorePlace) -> Kept:
+    return Kept(place.url, place.file, "store", _NAME_A_STORE, _STAYS)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.secrets import redact
+from dqa.databases.files import is_sqlite
+from dqa.databases.servers import DRIVERS
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -27,15 +29,6 @@ STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 STORE_VARIABLE = "DQA_STORE_URL"
 """Has the URL of a store with its password, which no message and no file repeats."""
-
-_SIGNATURE = b"SQLite format 3\x00"
-_DRIVERS = {
-    "mariadb": "mysql+pymysql",
-    "mysql": "mysql+pymysql",
-    "postgres": "postgresql+psycopg",
-    "postgresql": "postgresql+psycopg",
-}
-"""The drivers that our extras install, for URLs that name none."""
 
 _PORTS = {"mysql": 3306, "postgresql": 5432}
 
@@ -130,13 +123,6 @@ def place_of(run: RunPlace | Path | str) -> RunPlace:
     return FolderPlace(whole)
 
 
-def is_sqlite(path: Path) -> bool:
-    """Whether a file is a SQLite database; an empty one becomes it when it is written to."""
-    with path.open("rb") as file:
-        head = file.read(len(_SIGNATURE))
-    return head in {b"", _SIGNATURE}
-
-
 def is_same_database(place: StorePlace, location: str) -> bool:
     """Whether a store lies in the database at a location, however either is written.
 
@@ -195,7 +181,7 @@ def _at_url(text: str) -> RunPlace:
         path = Path(url.database)
         return StorePlace(_url_of(path), name or None, path)
     if "+" not in url.drivername:
-        url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+        url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     return StorePlace(url.render_as_string(hide_password=False), name or None)
 
 

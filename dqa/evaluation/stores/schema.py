@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, String, column, inspect, select, table, text
+from sqlalchemy import Connection, Engine, String, column, inspect, select, table
 
 from dqa.core.distribution import own_version
 from dqa.core.errors import UsageError
 from dqa.core.run_stores import VERSION_TABLE, is_store_table
+from dqa.databases.kept import alone
 from dqa.evaluation.stores.engine import open_engine, write
 from dqa.evaluation.stores.places import StorePlace
 from dqa.evaluation.stores.tables import RUNS
@@ -49,7 +48,7 @@ def require_schema(engine: Engine, place: StorePlace, *, making: bool) -> None:
         raise UsageError(f"{place.store} holds no runs: name a store of 'dqa eval --out'.")
     writable = engine if making else open_engine(place, writing=True)
     try:
-        with write(writable) as connection, _alone(connection):
+        with write(writable) as connection, alone(connection, _LOCK, "dqa_store"):
             _migrate(connection, place)
     finally:
         if writable is not engine:
@@ -116,20 +115,3 @@ def _writer(connection: Connection) -> str:
         return connection.execute(latest).scalar() or "of an unknown version"
     except Exception:  # noqa: BLE001  (nobody knows what a newer version calls its columns)
         return "of an unknown version"
-
-
-@contextmanager
-def _alone(connection: Connection) -> Iterator[None]:
-    """Let one process at a time change a server's tables; a file has one writer anyway."""
-    dialect = connection.dialect.name
-    if dialect == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        yield
-    elif dialect in {"mysql", "mariadb"}:  # where definitions commit by themselves
-        connection.execute(text(f"SELECT GET_LOCK('dqa_store_{_LOCK}', 120)"))
-        try:
-            yield
-        finally:
-            connection.execute(text(f"SELECT RELEASE_LOCK('dqa_store_{_LOCK}')"))
-    else:
-        yield

@@ -1,1 +1,1 @@
-"""The memory of LDM2: state-action tuples in a database, found by goal type, observation type, likeness."""
+"""The memory of LDM2: state-action tuples in a database, found by their types and by likeness."""

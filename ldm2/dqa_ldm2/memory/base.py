@@ -1,8 +1,9 @@
 """What a memory holds and does, whatever database it is kept in (LDM2, section 3.2).
 
-A memory has *batches*, each made from B trajectories and independent of the others. In a batch every
-goal has a goal type, and within this every tuple an observation type: the two indices, whose types a
-model names. Every addition is a *version*, which says where it comes from and can be undone.
+A memory has *batches*, each made from B trajectories and independent of the others. In a batch
+every goal has a goal type, and within this every tuple an observation type: the two indices, whose
+types a model names. Every addition is a *version*, which says where it comes from and can be
+undone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from types import TracebackType
+from typing import Literal, Self, TypeAlias
+
+from dqa.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +82,27 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class MemoryType:
-    """A goal type or an observation type: its name, how many it has, and some of them as examples."""
+    """A goal type or an observation type: its name, how many tuples it has, and some examples."""
 
     name: str
     size: int
     examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What was retrieved, and the statements that read it.
+
+    Attributes
+    ----------
+    found
+        The tuples that are most like what was asked for, the most like first.
+    evidence
+        How they were read by the guarded query layer, for the trace; in the order of ids.
+    """
+
+    found: tuple[Remembered, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 Making: TypeAlias = Literal["formation", "refinement", "import"]
@@ -110,7 +130,21 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An addition: its number from 1, where it comes from, what it added, whether it was undone."""
+    """An addition.
+
+    Attributes
+    ----------
+    number
+        From 1, without a gap.
+    origin
+        Where it comes from.
+    added
+        How many tuples it added.
+    batches
+        To which batches it was added, whether these had its tuples already or not.
+    is_undone
+        Whether it was taken back.
+    """
 
     number: int
     origin: Origin
@@ -135,7 +169,7 @@ class State:
     history: str
     observation: str
     excluded: frozenset[str] = field(default_factory=frozenset)
-    """Sources whose tuples must not be found, above all the very episode or question asked about."""
+    """Sources whose tuples must not be found, above all the very episode or question asked."""
 
 
 class Memory(ABC):
@@ -154,40 +188,80 @@ class Memory(ABC):
         """Return the numbers of the batches, in order."""
 
     @abstractmethod
-    def goal_types(self, batch: int) -> tuple[MemoryType, ...]:
-        """Return the goal index of a batch, in the order in which its types were named."""
+    def goal_types(
+        self, batch: int, excluded: Collection[str] = frozenset()
+    ) -> tuple[MemoryType, ...]:
+        """Return the goal index of a batch, in the order in which its types were named.
 
-    @abstractmethod
-    def observation_types(self, batch: int, goal_type: str) -> tuple[MemoryType, ...]:
-        """Return the observation index of a goal type."""
-
-    @abstractmethod
-    def find(
-        self, batch: int, goal_type: str, observation_type: str, state: State, most: int
-    ) -> tuple[Remembered, ...]:
-        """Return the tuples of a place that are most like a state, the most like first.
-
-        Ties are in the order of their ids. A place with none falls back to its goal type, then to
-        the whole batch, so that something is found where anything is there.
-        """
-
-    @abstractmethod
-    def search(self, words: str, most: int) -> tuple[Remembered, ...]:
-        """Return the tuples of all batches that are most like some words."""
-
-    @abstractmethod
-    def add(self, tuples: Sequence[Placed], origin: Origin, batch: int | None = None) -> Version:
-        """Add tuples in one transaction: to a batch, or as a new one.
-
-        A tuple that the batch has already (the same state and action) is not added again.
+        Parameters
+        ----------
+        batch
+            Which.
+        excluded
+            Sources that are neither counted nor shown as examples; see `State.excluded`.
 
         Raises
         ------
         UsageError
             There is no such batch.
-        DatabaseUnavailableError
-            The server cannot be reached; nothing was added.
         """
+
+    @abstractmethod
+    def observation_types(
+        self, batch: int, goal_type: str, excluded: Collection[str] = frozenset()
+    ) -> tuple[MemoryType, ...]:
+        """Return the observation index of a goal type, as `goal_types` does that of goals."""
+
+    def find(
+        self, batch: int, goal_type: str, observation_type: str, state: State, most: int
+    ) -> tuple[Remembered, ...]:
+        """Return the tuples of a place that are most like a state; see `recall`."""
+        return self.recall(batch, goal_type, observation_type, state, most).found
+
+    @abstractmethod
+    def recall(
+        self, batch: int, goal_type: str, observation_type: str, state: State, most: int
+    ) -> Recall:
+        """Return the tuples of a place that are most like a state, and how they were read.
+
+        Ties are in the order of their ids. A place with none that may be found falls back to its
+        goal type, then to the whole batch, so that something is found where anything is there.
+
+        Raises
+        ------
+        UsageError
+            There is no such batch, or fewer than one tuple is asked for.
+        DatabaseUnavailableError
+            The server cannot be reached.
+        """
+
+    @abstractmethod
+    def search(
+        self, words: str, most: int, excluded: Collection[str] = frozenset()
+    ) -> tuple[Remembered, ...]:
+        """Return the tuples of all batches that are most like some words, but those of sources."""
+
+    @abstractmethod
+    def add(self, tuples: Sequence[Placed], origin: Origin, batch: int | None = None) -> Version:
+        """Add tuples in one transaction: to a batch, or as a new one.
+
+        A tuple that the batch has already (the same state and action) is not added again. Of a
+        formation, neither is a new batch's tuple whose source another batch was formed from, so
+        that two processes which form one memory at once add everything once. A new batch to which
+        nothing would be added is not made.
+
+        Raises
+        ------
+        UsageError
+            There is no such batch, or the memory may only be read.
+        DatabaseUnavailableError
+            The server cannot be reached; nothing was added, unless it went away in the very moment
+            in which it kept the addition, which `versions` tells.
+        """
+
+    @abstractmethod
+    def add_batches(self, batches: Sequence[Sequence[Placed]], origin: Origin) -> Version:
+        """Add each of several sequences as a new batch, all in one transaction and one version."""
 
     @abstractmethod
     def versions(self) -> tuple[Version, ...]:
@@ -195,18 +269,56 @@ class Memory(ABC):
 
     @abstractmethod
     def undo(self, version: int) -> Version:
-        """Take an addition back: its tuples are found no more, and the version says so."""
+        """Take an addition back: its tuples are found no more, and the version says so.
+
+        A tuple that a later addition brought as well stays, as that one's.
+
+        Raises
+        ------
+        UsageError
+            There is no such version, or it was undone already.
+        """
 
     @abstractmethod
     def tuples(
         self, *, version: int | None = None, sources: Collection[str] | None = None
     ) -> Iterable[Remembered]:
-        """Return every tuple in the order of ids: of all additions up to a version, of sources."""
+        """Return every tuple in the order of ids: of the state after a version, of sources.
+
+        The state after a version is what could be found before the next addition: what was undone
+        later belongs to it. Without a version it is what can be found now.
+
+        Raises
+        ------
+        UsageError
+            There is no such version.
+        """
+
+    @abstractmethod
+    def sources(self, making: Making | None = None) -> frozenset[str]:
+        """Return whose steps it holds, or those that came about in one way."""
 
     @abstractmethod
     def diff(self, before: int, after: int) -> Difference:
-        """Return what differs between the states after two versions; version 0 is empty."""
+        """Return what differs between the states after two versions; version 0 is empty.
+
+        Raises
+        ------
+        UsageError
+            There is no such version.
+        """
 
     @abstractmethod
     def close(self) -> None:
         """Release what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

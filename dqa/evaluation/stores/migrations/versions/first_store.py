@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import BigInteger, Column, Double, Integer, String
 
-from dqa.evaluation.stores.tables import OPTIONS, blob, number, text
+from dqa.databases.kept_columns import OPTIONS, blob, number, text
 
 revision = "0001"
 down_revision = None

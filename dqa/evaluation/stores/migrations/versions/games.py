@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import Column, inspect
 
-from dqa.evaluation.stores.tables import text
+from dqa.databases.kept_columns import text
 
 revision = "0003"
 down_revision = "0002"

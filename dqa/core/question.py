@@ -51,8 +51,8 @@ class Question:
     answer_form
         What it is answered with: a candidate, or a statement whose rows are the answer.
     free_form
-        What may be written beside the candidates, with ``...`` for any words: ``search[...]``.
-        Empty where only a candidate counts.
+        What may be written beside the candidates, with ``...`` for any words: ``search[...]``;
+        several forms are joined by " or ". Empty where only a candidate counts.
     """
 
     scenario: str
@@ -78,7 +78,11 @@ class Question:
 
 
 def fits_form(text: str, form: str) -> bool:
-    """Whether a text is written in the form of a `Question.free_form`."""
+    """Whether a text is written in a form of a `Question.free_form`."""
+    return any(_fits(text, one) for one in form.split(" or "))
+
+
+def _fits(text: str, form: str) -> bool:
     before, dots, after = form.partition("...")
     inner = text.removeprefix(before).removesuffix(after)
     return bool(dots) and text == f"{before}{inner}{after}" and bool(inner.strip())

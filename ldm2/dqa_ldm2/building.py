@@ -1,0 +1,261 @@
+"""Forming a memory from an expert's games of a world, and refining it by exploring that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+
+from dqa import plugins
+from dqa.core.decision import Usage
+from dqa.core.trajectories import Trajectory
+from dqa.deciders.settings import read_settings
+from dqa.models.policy import DEFAULT_POLICY, CallPolicy
+from dqa.worlds.base import WorldFactory
+from dqa_ldm2.forming import Formed, form_memory
+from dqa_ldm2.indexer import AskedIndexer
+from dqa_ldm2.memories import Opener, open_memory
+from dqa_ldm2.memory.base import Memory, Origin
+from dqa_ldm2.progress import Progress
+from dqa_ldm2.refining.explorable import WorldExplorable
+from dqa_ldm2.refining.refinement import Adder, Refinement, add_subtrajectory
+from dqa_ldm2.refining.report import RefinedGoal, RefinementReport
+from dqa_ldm2.settings import RefiningSettings
+
+Experts: TypeAlias = Callable[[WorldFactory, Iterable[int], Any], Iterable[Trajectory]]
+"""Plays games of a world by seed as an expert does, with the world's settings."""
+
+SCRIPTED = "scripted:analyst"
+"""Who answers where no model is named: a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What forming a memory came to.
+
+    Attributes
+    ----------
+    memory, model
+        Where it is, and what answered.
+    formed
+        What was formed.
+    forgotten
+        How many goals and observations no reply gave a type.
+    requests, usage
+        How many replies there were, and their tokens.
+    """
+
+    memory: str
+    model: str
+    formed: Formed
+    forgotten: int = 0
+    requests: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what JSON has of it."""
+        formed = self.formed
+        return {
+            "memory": self.memory,
+            "model": self.model,
+            "versions": [version.number for version in formed.versions],
+            "trajectories": formed.trajectories,
+            "tuples": formed.tuples,
+            "empty": list(formed.empty),
+            "missing_steps": formed.missing,
+            "forgotten": self.forgotten,
+            "requests": self.requests,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who is asked, and how.
+
+    Attributes
+    ----------
+    model
+        A chat model, or its name as commands take it.
+    name
+        What the memory calls it; by default its own name.
+    seed
+        Of a scripted model.
+    calls
+        Retries, limits and budget.
+    max_failures
+        Most replies to one question that may not be readable.
+    """
+
+    model: str | BaseChatModel = SCRIPTED
+    name: str = ""
+    seed: int = 0
+    calls: CallPolicy = DEFAULT_POLICY
+    max_failures: int = 3
+
+    def connected(self) -> tuple[BaseChatModel, str]:
+        """Return the model, and what it is called."""
+        if isinstance(self.model, BaseChatModel):
+            return self.model, self.name or self.model.get_name()
+        from dqa.models.registry import chat_model
+
+        return chat_model(self.model, seed=self.seed), self.name or self.model
+
+
+def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: str | WorldFactory,
+    memory: str | Memory,
+    *,
+    games: int,
+    seed: int = 0,
+    batch: int = 50,
+    asked: Asked | None = None,
+    settings: Mapping[str, Any] | None = None,
+    opener: Opener = open_memory,
+    experts: Experts | None = None,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Form a memory from an expert's games of a world (section 3.2).
+
+    Parameters
+    ----------
+    world
+        Name of a world, or its factory.
+    memory
+        A file or a database's URL, which is made where it is not there; or an open memory.
+    games
+        How many, of the seeds from `seed` on.
+    seed
+        The first one.
+    batch
+        B, how many trajectories make a batch memory.
+    asked
+        Who is asked; None for a scripted model.
+    settings
+        Of the world, by name.
+    opener
+        Opens a memory by its place.
+    experts
+        Plays the games; None for the world's own expert.
+    progress
+        Is told how far it is.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such world or model.
+    UsageError
+        The world has no expert.
+    InfrastructureError, BudgetSpentError
+        The model or the memory fails; whole batches that were added before stay.
+    """
+    expert: Experts = experts or import_module("dqa.worlds.experts").expert_trajectories
+    watching = progress or Progress()
+    factory = plugins.world(world) if isinstance(world, str) else world
+    own = read_settings(factory.settings, settings or {}, {}, factory.name)
+    trajectories: list[Trajectory] = []
+    watching.started("Playing", games)
+    for one in expert(factory, range(seed, seed + games), own):
+        trajectories.append(one)
+        watching.advanced()
+    asking = asked or Asked()
+    model, name = asking.connected()
+    indexer = AskedIndexer(model, asking.max_failures, asking.calls, watching.happened)
+    origin = Origin("formation", f"{factory.name}, seeds {seed} to {seed + games - 1}", name)
+    watching.started("Remembering", len(trajectories))
+    with _Opened(memory, opener) as opened:
+        formed = form_memory(
+            opened,
+            trajectories,
+            indexer,
+            origin,
+            batch=batch,
+            told=lambda _: watching.advanced(),
+        )
+        return BuildReport(
+            *(opened.location, name, formed),
+            forgotten=indexer.forgotten,
+            requests=indexer.requests,
+            usage=indexer.usage,
+        )
+
+
+def refine_memory(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: str | WorldFactory,
+    memory: str | Memory,
+    *,
+    games: int,
+    seed: int = 0,
+    refining: RefiningSettings | None = None,
+    asked: Asked | None = None,
+    settings: Mapping[str, Any] | None = None,
+    opener: Opener = open_memory,
+    adder: Adder = add_subtrajectory,
+    progress: Progress | None = None,
+    done: Callable[[RefinedGoal], None] | None = None,
+) -> RefinementReport:
+    """Refine a memory by exploring games of a one-player world (section 3.3).
+
+    Parameters
+    ----------
+    world, memory, games, seed, asked, settings, opener, progress
+        As `build_memory` takes them; the memory has to be there.
+    refining
+        n, the depth, when retrieved actions agree.
+    adder
+        Adds what was better.
+    done
+        Is told of each game that was explored.
+
+    Raises
+    ------
+    UsageError
+        The memory is empty, or the world has several players.
+    InfrastructureError, BudgetSpentError
+        The model or the memory fails; what was added before stays.
+    """
+    watching = progress or Progress()
+    factory = plugins.world(world) if isinstance(world, str) else world
+    played = factory.make(read_settings(factory.settings, settings or {}, {}, factory.name), None)
+    asking = asked or Asked()
+    model, name = asking.connected()
+
+    def tell(refined: RefinedGoal) -> None:
+        watching.advanced()
+        if done is not None:
+            done(refined)
+
+    watching.started("Exploring", games)
+    with _Opened(memory, opener) as opened:
+        refinement = Refinement(
+            opened,
+            model,
+            refining or RefiningSettings(),
+            adder,
+            name,
+            asking.max_failures,
+            asking.calls,
+            watching.happened,
+        )
+        explorables = (WorldExplorable(played, one) for one in range(seed, seed + games))
+        return refinement.refine(explorables, tell)
+
+
+class _Opened:
+    """A memory that is closed again where it was opened here."""
+
+    def __init__(self, memory: str | Memory, opener: Opener) -> None:
+        self._given = memory
+        self._opener = opener
+        self._memory: Memory | None = None
+
+    def __enter__(self) -> Memory:
+        given = self._given
+        self._memory = self._opener(given) if isinstance(given, str) else given
+        return self._memory
+
+    def __exit__(self, *_: object) -> None:
+        if isinstance(self._given, str) and self._memory is not None:
+            self._memory.close()

@@ -1,0 +1,283 @@
+"""``dqa memory build`` and ``dqa memory refine``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.completion import by_name
+from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.output import echo, echo_json
+from dqa.core.errors import UsageError
+from dqa.core.text import counted
+from dqa_ldm2.progress import Progress
+from dqa_ldm2.settings import RefiningSettings
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from dqa.core.events import Event
+    from dqa_ldm2.building import Asked
+    from dqa_ldm2.refining.report import RefinedGoal
+
+World = Annotated[
+    str,
+    typer.Option(
+        "--world",
+        metavar="NAME",
+        help="World of one player; 'dqa list' has the worlds.",
+        autocompletion=by_name("world"),
+        rich_help_panel=QUESTIONS,
+    ),
+]
+Games = Annotated[
+    int,
+    typer.Option("--games", metavar="N", min=1, help="How many games.", rich_help_panel=QUESTIONS),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        help="Seed of the first game, from which on they are counted, and of a scripted model.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+MemoryAt = Annotated[
+    str,
+    typer.Option(
+        "--memory",
+        metavar="FILE|URL",
+        help="The memory: a file, or a database's URL.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+OfWorld = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the world, WORLD.NAME=VALUE; may be given several times.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+_USUAL = RefiningSettings()
+
+
+def build(  # noqa: PLR0913  (one parameter an option)
+    *,
+    world: World,
+    games: Games,
+    seed: Seed = 0,
+    memory: MemoryAt,
+    batch: Annotated[
+        int,
+        typer.Option(
+            "--batch",
+            metavar="B",
+            min=1,
+            help="How many games make a batch memory, which decides in a process of its own.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 50,
+    model: options.Model = "scripted:analyst",
+    base_url: options.BaseUrl = None,
+    settings: OfWorld = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Form a memory from an expert's games of a world.
+
+    What was done becomes tuples of goal, history, observation and action; the model summarises the
+    histories, and names the types of goals and observations by which they are found.
+    """
+    from dqa_ldm2.building import build_memory
+
+    with ShownProgress() as progress:
+        report = build_memory(
+            world,
+            memory,
+            games=games,
+            seed=seed,
+            batch=batch,
+            asked=_asked(model, base_url, seed),
+            settings=settings_of(world, settings),
+            progress=progress,
+        )
+    if as_json:
+        echo_json(report.to_json())
+        return
+    formed = report.formed
+    batches = counted(len(formed.versions), "batch", "batches")
+    echo(
+        f"{report.memory}: {counted(formed.tuples, 'tuple')} of "
+        f"{counted(formed.trajectories, 'game')} in {batches}, by {report.model} "
+        f"({counted(report.requests, 'reply', 'replies')})"
+    )
+    if formed.empty:
+        echo(f"warning: without any step, so left out: {', '.join(formed.empty)}", err=True)
+    if formed.missing:
+        echo(f"warning: steps without observation or action: {formed.missing}", err=True)
+    if report.forgotten:
+        echo(
+            f"warning: without a type in any reply, so of type 'other': {report.forgotten}",
+            err=True,
+        )
+
+
+def refine(  # noqa: PLR0913  (one parameter an option)
+    *,
+    world: World,
+    games: Games,
+    seed: Seed = 100_000,
+    memory: MemoryAt,
+    paths: Annotated[
+        int,
+        typer.Option(
+            "--paths",
+            metavar="N",
+            min=1,
+            help="n, how many paths are explored at once.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = _USUAL.paths,
+    depth: Annotated[
+        int,
+        typer.Option(
+            "--depth", metavar="N", min=1, help="Most steps of a path.", rich_help_panel=LIMITS
+        ),
+    ] = _USUAL.depth,
+    majority: Annotated[
+        float,
+        typer.Option(
+            "--majority",
+            metavar="X",
+            min=0.01,
+            max=1.0,
+            help="Share of retrieved actions that has to agree for nothing to be asked.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = _USUAL.majority,
+    retrieved: Annotated[
+        int,
+        typer.Option(
+            "--retrieved",
+            metavar="K",
+            min=1,
+            help="k, how many remembered tuples a prompt shows.",
+            rich_help_panel=MODELS,
+        ),
+    ] = _USUAL.retrieved,
+    model: options.Model = "scripted:analyst",
+    base_url: options.BaseUrl = None,
+    settings: OfWorld = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Refine a memory by exploring games of a world.
+
+    Where a path brings more than what the memory leads to, its steps from the key step on are
+    added, as a version that can be looked at and undone.
+    """
+    from dqa_ldm2.building import refine_memory
+
+    own = RefiningSettings(paths=paths, depth=depth, majority=majority, retrieved=retrieved)
+    with ShownProgress() as progress:
+        report = refine_memory(
+            world,
+            memory,
+            games=games,
+            seed=seed,
+            refining=own,
+            asked=_asked(model, base_url, seed),
+            settings=settings_of(world, settings),
+            progress=progress,
+            done=None if as_json else progress.refined,
+        )
+    if as_json:
+        echo_json(report.to_json())
+        return
+    calls = report.calls
+    echo(
+        f"{report.memory}: {report.improved} of {counted(len(report.goals), 'game')} brought more "
+        f"than before, {counted(report.added, 'tuple')} added, by {report.model} "
+        f"({calls.exploring} replies on exploring, {calls.comparing} on comparing, {calls.adding} "
+        "on adding)"
+    )
+    if report.corrected:
+        echo(f"warning: key steps that the model told wrong: {report.corrected}", err=True)
+    if report.failed:
+        echo(f"warning: paths that the world ended with an error: {report.failed}", err=True)
+
+
+def settings_of(world: str, given: list[str] | None) -> dict[str, str]:
+    """Return the settings of a world that are given as ``WORLD.NAME=VALUE``."""
+    found: dict[str, str] = {}
+    for one in given or ():
+        name, is_given, value = one.partition("=")
+        of, _, setting = name.partition(".")
+        if not is_given or of != world or not setting:
+            raise UsageError(
+                f"--set {one}: write a setting of the world as {world}.NAME=VALUE ('dqa list' has "
+                "their names)."
+            )
+        found[setting] = value
+    return found
+
+
+def _asked(model: str, base_url: str | None, seed: int) -> Asked:
+    from dqa.models.registry import Connection, chat_model
+    from dqa_ldm2.building import Asked
+
+    made = chat_model(model, Connection(base_url=base_url), seed)
+    return Asked(made, model, seed)
+
+
+class ShownProgress(Progress):
+    """Shows on stderr how far it is, on a terminal; says each kind of failing call once."""
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._said: set[str] = set()
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich import progress as bar
+            from rich.console import Console
+
+            self._bar = bar.Progress(console=Console(stderr=True))
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def started(self, what: str, total: int) -> None:
+        """Begin a bar."""
+        if self._bar is not None:
+            self._task = self._bar.add_task(what, total=total)
+
+    def advanced(self) -> None:
+        """Show one more."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=1)
+
+    def happened(self, event: Event) -> None:
+        """Say the first of each kind of fault at once: what follows waits."""
+        told: Any = event
+        if event.kind == "fault" and told.fault not in self._said:
+            self._said.add(told.fault)
+            echo(f"warning: {told.message}", err=True)
+
+    def refined(self, goal: RefinedGoal) -> None:
+        """Say what a game came to."""
+        what = "no more than before"
+        if goal.key_step is not None:
+            what = f"{goal.best_reward or 0:.3g} in place of {goal.ground_reward or 0:.3g}"
+            what += f", {counted(goal.added, 'tuple')} from step {goal.key_step.key_step} added"
+        echo(f"{goal.source}: {what}", err=True)

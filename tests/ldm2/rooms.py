@@ -1,0 +1,163 @@
+"""A small household as a world: one player finds a thing and puts it where it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import BaseModel
+
+from dqa.core.database import Database
+from dqa.core.errors import DataError
+from dqa.core.question import Candidate, Question
+from dqa.core.trajectories import Step, Trajectory
+from dqa.core.world import Episode, GameEvent, Position, World
+from dqa.worlds.base import WorldFactory
+from dqa.worlds.history import History
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa_simulators.games.episode import GameEpisode, random_of
+
+PLACES = ("bed", "cupboard", "shelf", "sink", "table")
+USUAL = {"apple": "table", "book": "shelf", "mug": "sink"}
+"""Where things usually are."""
+OTHER = {"apple": "cupboard", "book": "bed", "mug": "cupboard"}
+"""Where they are else."""
+
+
+class RoomsSettings(BaseModel):
+    """How usual it is that things are where they usually are."""
+
+    usual: float = 1.0
+    steps: int = 8
+    broken: str = ""
+    """An action that the world fails on."""
+
+
+class RoomsEpisode(GameEpisode):
+    """One thing to put somewhere."""
+
+    def __init__(self, seed: int, settings: RoomsSettings, history: History | None) -> None:
+        random = random_of(seed)
+        self.thing = tuple(USUAL)[int(random.integers(len(USUAL)))]
+        is_usual = random.random() < settings.usual
+        self.place = (USUAL if is_usual else OTHER)[self.thing]
+        wanted = [place for place in PLACES if place not in (USUAL[self.thing], self.place)]
+        self.target = wanted[int(random.integers(len(wanted)))]
+        self.goal = f"Put the {self.thing} on the {self.target}."
+        self._settings = settings
+        self._here = "hall"
+        self._holds = False
+        self._events: list[GameEvent] = []
+        self._reward: float | None = None
+        super().__init__(
+            "rooms", seed=seed, mirrored=False, settings={}, hidden={}, history=history
+        )
+        listed = ", ".join(PLACES)
+        self._events.append(
+            GameEvent(1, "start", "chance", BEGINNING, f"You are in the hall. There are: {listed}.")
+        )
+        if history is not None:
+            history.add(self.game, self._events, None)
+
+    @property
+    def walkthrough(self) -> tuple[str, ...]:
+        """What an expert does, who knows where things are."""
+        return (
+            f"go to the {self.place}",
+            f"take the {self.thing} from the {self.place}",
+            f"go to the {self.target}",
+            f"put the {self.thing} on the {self.target}",
+        )
+
+    def _mover(self) -> str | None:
+        return AGENT if self._reward is None else None
+
+    def _position(self, viewer: str) -> Position:
+        return ObservedPosition(
+            "rooms", self.goal, self._actions(), tuple(self._events), reward=self._reward
+        )
+
+    def _actions(self) -> tuple[Candidate, ...]:
+        found = [f"go to the {place}" for place in PLACES if place != self._here]
+        if self._here == self.place and not self._holds:
+            found.append(f"take the {self.thing} from the {self.place}")
+        if self._holds and self._here in PLACES:
+            found.append(f"put the {self.thing} on the {self._here}")
+        return tuple(found)
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        return f"{self.goal} What do you do?", "You carry one thing at a time."
+
+    def _target(self, player: str) -> Mapping[str, str]:
+        return {GOAL: self.goal}
+
+    def _apply(self, action: str) -> Iterable[GameEvent]:
+        if action == self._settings.broken:
+            raise DataError(f"The world is broken where one does '{action}'.")
+        verb, _, rest = action.partition(" ")
+        if verb == "go":
+            self._here = rest.removeprefix("to the ")
+            thing = f"a {self.thing}" if self._here == self.place and not self._holds else "nothing"
+            seen = f"You are at the {self._here}. On it you see {thing}."
+        elif verb == "take":
+            self._holds = True
+            seen = f"You hold the {self.thing}."
+        else:
+            self._holds = False
+            self.place = self._here
+            seen = f"The {self.thing} is on the {self._here} now."
+        event = GameEvent(len(self._events) + 1, "play", AGENT, action, seen)
+        self._events.append(event)
+        if verb == "put" and self._here == self.target:
+            self._reward = 1.0
+        elif len(self._events) > self._settings.steps:
+            self._reward = 0.0
+        return (event,)
+
+    def _reveal(self) -> object:
+        return self.place
+
+    def _returns(self) -> Mapping[str, float]:
+        return {AGENT: self._reward or 0.0}
+
+    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+        """Tell whether it was done."""
+        return {"done": self._reward == 1.0}
+
+
+class Rooms(World):
+    """Rooms of every seed."""
+
+    name = "rooms"
+    players = (AGENT,)
+
+    def __init__(self, settings: RoomsSettings, history: History | None) -> None:
+        self._settings = settings
+        self._history = history
+
+    def start(self, seed: int, *, mirrored: bool = False) -> Episode:
+        """Begin in the hall."""
+        return RoomsEpisode(seed, self._settings, self._history)
+
+    def position(self, question: Question, database: Database) -> Position:
+        """Read what was seen."""
+        return read_observed(question, database)
+
+
+ROOMS = WorldFactory("rooms", "a thing to put somewhere", Rooms, RoomsSettings, foreseen=False)
+
+
+def experts(
+    factory: WorldFactory, seeds: Iterable[int], settings: RoomsSettings
+) -> Iterator[Trajectory]:
+    """Yield what an expert does, as `dqa.worlds.experts` does it for worlds that have one."""
+    for seed in seeds:
+        episode = factory.make(settings, None).start(seed)
+        assert isinstance(episode, RoomsEpisode)
+        steps: list[Step] = []
+        for action in episode.walkthrough:
+            move = episode.next_move()
+            assert move is not None
+            assert isinstance(move.position, ObservedPosition)
+            steps.append(Step(move.position.observation, action))
+            episode.choose(action)
+        yield Trajectory(episode.goal, tuple(steps), f"rooms {seed}", episode.returns()[AGENT])

@@ -64,4 +64,4 @@ def seen_of(evidence: Evidence, kind: Kind) -> str:
 
 def seen(text: str, kind: Kind) -> str:
     """Return a text as what is seen after a statement, or after a decision that did not count."""
-    return f"{language_of(kind)} result:\n{cut(text, SEEN)}"
+    return f"{language_of(kind)} result, rows:\n{cut(text, SEEN)}"

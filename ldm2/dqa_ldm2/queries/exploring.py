@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from dqa import plugins
@@ -15,6 +15,7 @@ from dqa.core.errors import InvalidAnswerError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import Recorder
+from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.score import Judge
@@ -133,7 +134,7 @@ def explorables_of(
 def _opened(  # noqa: PLR0913, PLR0917  (as `explorables_of`)
     questions: QuestionSet,
     judge: Judge,
-    load: object,
+    load: Callable[[Situation], Database],
     opened: ExitStack,
     settings: Settings | None,
     statements: int,
@@ -143,7 +144,6 @@ def _opened(  # noqa: PLR0913, PLR0917  (as `explorables_of`)
         situation = questions.situation_of(question)
         held = situation.content_hash
         if held not in databases:
-            assert callable(load)
             databases[held] = load(situation)
             opened.callback(databases[held].close)
         yield QuestionExplorable(

@@ -11,7 +11,7 @@ class QueriesSettings(Ldm2Settings):
     """What LDM2 on questions can be told."""
 
     retrieved: int = Field(
-        default=10, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
+        default=20, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
     )
     evaluate: bool = Field(
         default=False, description="whether completed subgoals are judged before each action"

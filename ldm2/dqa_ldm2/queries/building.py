@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from langchain_core.language_models import BaseChatModel
 
+from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.trajectories import Step, Trajectory
@@ -16,7 +17,9 @@ from dqa_ldm2.indexer import Indexer as AskedIndexer
 from dqa_ldm2.memory.adding import add_subtrajectory
 from dqa_ldm2.memory.base import Memory, MemoryType, Origin, Version
 from dqa_ldm2.memory.building import BATCH_SIZE, BuildReport, Indexer, build_memory
+from dqa_ldm2.queries.actions import beginning
 from dqa_ldm2.queries.exploring import explorables_of
+from dqa_ldm2.queries.proving import proven, remember_records
 from dqa_ldm2.queries.trajectories import Gathered, trajectories_of
 from dqa_ldm2.refining.refinement import Refinement
 from dqa_ldm2.refining.report import RefinedGoal, RefinementReport
@@ -149,8 +152,16 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
     """
     own = refining or REFINING
     used = settings or Settings()
+
+    def note(goal: RefinedGoal) -> None:
+        start = beginning(plugins.backend(engine).kind)
+        told = goal.exploration
+        remember_records(memory, goal.batch, goal.goal, start, told, model_name)
+        if done is not None:
+            done(goal)
+
     refinement = Refinement(
-        memory,
+        proven(memory),
         model,
         own,
         add_from,
@@ -159,7 +170,7 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
         calls=used.calls,
     )
     with explorables_of(questions, engine, used, max(own.depth - 1, 1)) as explorables:
-        return refinement.refine(explorables, done)
+        return refinement.refine(explorables, note)
 
 
 @dataclass(frozen=True, slots=True)

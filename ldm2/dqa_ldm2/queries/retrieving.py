@@ -15,11 +15,12 @@ from dqa_ldm2.memory.base import Memory, Remembered, State
 from dqa_ldm2.operations.indexing import find_type
 from dqa_ldm2.queries.asking import QuestionSituation
 from dqa_ldm2.queries.identity import QuestionIdentity, own_sources
+from dqa_ldm2.queries.proving import proven
 
 _LAST: Final = 8
 """How many of the last actions stand for the history."""
 _MORE: Final = 4
-"""How many times as many tuples are looked at as are shown, as some may be of wrong decisions."""
+"""How many times as many tuples are looked at as are shown, as some may be of later versions."""
 
 
 def history_of(steps: Sequence[Step]) -> str:
@@ -32,7 +33,7 @@ class Retriever:
     """Retrieves by goal type, then by observation type, then by likeness. Used by one thread.
 
     Steps of the question that is asked are left out of everything: of what is found, and of the
-    examples of types that a model is shown. So are steps of decisions that were wrong.
+    examples of types that a model is shown. Of what is near, the best proven goes first (`prove`).
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class Retriever:
         told = find_type("observation", situation.observation, seen, conversation, batch)
         recorder.note(told.model_copy(update={"step": recorder.steps}))
         state = State(situation.goal, history_of(situation.steps), situation.observation, own)
-        found = memory.find(batch, goal_type, told.type, state, self.most * _MORE)
+        found = proven(memory).find(batch, goal_type, told.type, state, self.most * _MORE)
         shown = tuple(one for one in found if self._may_show(one))[: self.most]
         recorder.note(self._event(shown, batch, (goal_type, told.type), recorder))
         self._warn(shown, recorder)
@@ -91,7 +92,7 @@ class Retriever:
         content = one.placed.content
         if self.identity is not None and self.identity.is_of(content.source, content.goal):
             return False
-        return content.reward != 0.0 and (not self.version or one.version <= self.version)
+        return not self.version or one.version <= self.version
 
     def _event(
         self, shown: Sequence[Remembered], batch: int, place: tuple[str, str], recorder: Recorder

@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice, product
 from typing import Any, Final
 
 from dqa.core.database import Kind
@@ -37,10 +38,12 @@ from dqa_ldm2.scripted.reading import Asked, Example
 
 _TRUST: Final = 0.75
 """What of its confidence goes to what is remembered; the rest to what is only plausible."""
-_DECIDED: Final = 0.9
+_EVEN: Final = 0.5
+"""The same where it explores."""
+_DECIDED: Final = 0.95
 """How confident it is that rows which it asked for decide."""
-_TRIED: Final = 2
-"""How many of the actions that it explores are not remembered."""
+_FEWER: Final = 2
+"""How many statements of fewer rows it explores."""
 _QUOTED: Final = re.compile(r'"([^"\n]+)"')
 
 
@@ -103,10 +106,8 @@ def _statements(asked: Asked, remembered: Sequence[Example], seed: int) -> dict[
     known = {one: count for one, count in adapted.most_common() if one not in done}
     plausible = [one for one in _plausible(asked, seed) if one not in done]
     if asked.task == "explore":
-        known = dict(list(known.items())[: max(asked.most - _TRIED, 1)])
-        tried = _restricted(asked, [*known, *plausible], seed)
-        plausible = [*[one for one in tried if one not in adapted][:1], *plausible]
-    trust = _TRUST if known else 0.0
+        known, plausible = _tried(asked, known, plausible, seed)
+    trust = (_EVEN if asked.task == "explore" else _TRUST) if known else 0.0
     total = sum(known.values())
     worth = {one: trust * count / total for one, count in known.items()}
     for place, one in enumerate(plausible):
@@ -133,20 +134,30 @@ def _plausible(asked: Asked, seed: int) -> list[str]:
     return [query_action(_filled(scenario, target, kind, h.statements[kind])) for h in drawn]
 
 
-def _restricted(asked: Asked, actions: Sequence[str], seed: int) -> list[str]:
-    """Return the same statements of fewer rows, in an order that the question draws."""
+def _tried(
+    asked: Asked, known: dict[str, int], plausible: list[str], seed: int
+) -> tuple[dict[str, int], list[str]]:
+    """Return what is explored: what is usual, the same of fewer rows, and others by chance."""
+    usual = list(known)[:1] or plausible[:1]
+    others = sorted({*known, *plausible} - set(usual), key=lambda one: _draw(seed, asked.goal, one))
+    fewer = [*islice(dict.fromkeys(_restricted(asked, usual, seed)), _FEWER)]
+    chosen = [*fewer, *(one for one in others if one not in fewer)]
+    return ({usual[0]: 1} if known else {}), [*([] if known else usual), *chosen]
+
+
+def _restricted(asked: Asked, actions: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield the same statements of fewer rows, in an order that the question draws."""
     try:
         scenario, target = asked_scenario(asked.goal)
     except UsageError:
-        return []
+        return
     if _kind(asked) != "relational":
-        return []
-    found: dict[str, None] = {}
-    for action in actions:
-        for candidates in restrictions_of(scenario, target):
-            changed = restrict(statement_of(action) or "", candidates)
-            found.update({query_action(changed): None} if changed else {})
-    return sorted(found, key=lambda one: _draw(seed, asked.goal, one))
+        return
+    pairs = product(actions, restrictions_of(scenario, target))
+    for action, rows in sorted(pairs, key=lambda pair: _draw(seed, asked.goal, *pair)):
+        changed = restrict(statement_of(action) or "", rows)
+        if changed is not None:
+            yield query_action(changed)
 
 
 def _draw(seed: int, *words: str) -> bytes:

@@ -183,8 +183,9 @@ def foreign_names() -> frozenset[str]:
         for point in entry_points(group="dqa.deciders")
         if not point.module.startswith("dqa.")
     }
-    # A word, and the cotangent: where these stand in the core, no decider is meant.
-    return frozenset(folders | methods | deciders | set(PACKAGES)) - {"dqa", "direct", "cot"}
+    # Words, the cotangent and a protocol: where these stand in the core, no decider is meant.
+    other = {"dqa", "direct", "cot", "standard", "react"}
+    return frozenset(folders | methods | deciders | set(PACKAGES)) - other
 
 
 def test_the_names_that_are_looked_for_are_there() -> None:

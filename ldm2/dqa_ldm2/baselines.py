@@ -108,6 +108,6 @@ class AsShown:
         )
         whole = Whole(examples, dict(self._thoughts), self._reflections, self._thinks)
         chosen = act_as_shown(situation, whole, conversation, own.context)
-        if chosen.reasoning:
+        if self._thinks and chosen.reasoning:
             self._thoughts[len(situation.steps) + 1] = chosen.reasoning
         return chosen

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -13,11 +14,12 @@ from dqa import plugins
 from dqa.core.decision import Usage
 from dqa.core.trajectories import Trajectory
 from dqa.deciders.settings import read_settings
+from dqa.models.attempts import attempt_by
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.worlds.base import WorldFactory
 from dqa_ldm2.forming import Formed, form_memory
 from dqa_ldm2.indexer import AskedIndexer
-from dqa_ldm2.memories import Opener, open_memory
+from dqa_ldm2.memories import OpenedMemory, Opener, open_memory
 from dqa_ldm2.memory.base import Memory, Origin
 from dqa_ldm2.progress import Progress
 from dqa_ldm2.refining.explorable import WorldExplorable
@@ -44,6 +46,8 @@ class BuildReport:
         What was formed.
     forgotten
         How many goals and observations no reply gave a type.
+    unusable
+        How many histories no reply told, so that they list what was done.
     requests, usage
         How many replies there were, and their tokens.
     """
@@ -52,6 +56,7 @@ class BuildReport:
     model: str
     formed: Formed
     forgotten: int = 0
+    unusable: int = 0
     requests: int = 0
     usage: Usage = field(default_factory=Usage)
 
@@ -67,6 +72,7 @@ class BuildReport:
             "empty": list(formed.empty),
             "missing_steps": formed.missing,
             "forgotten": self.forgotten,
+            "unusable": self.unusable,
             "requests": self.requests,
         }
 
@@ -165,7 +171,8 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     indexer = AskedIndexer(model, asking.max_failures, asking.calls, watching.happened)
     origin = Origin("formation", f"{factory.name}, seeds {seed} to {seed + games - 1}", name)
     watching.started("Remembering", len(trajectories))
-    with _Opened(memory, opener) as opened:
+    there = opener(memory) if isinstance(memory, str) else memory
+    with attempt_by("memory", "build", factory.name), _closing(memory, there) as opened:
         formed = form_memory(
             opened,
             trajectories,
@@ -177,6 +184,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
         return BuildReport(
             *(opened.location, name, formed),
             forgotten=indexer.forgotten,
+            unusable=indexer.unusable,
             requests=indexer.requests,
             usage=indexer.usage,
         )
@@ -228,7 +236,8 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
             done(refined)
 
     watching.started("Exploring", games)
-    with _Opened(memory, opener) as opened:
+    there = OpenedMemory(memory, opener).get() if isinstance(memory, str) else memory
+    with attempt_by("memory", "refine", factory.name), _closing(memory, there) as opened:
         refinement = Refinement(
             opened,
             model,
@@ -243,19 +252,11 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
         return refinement.refine(explorables, tell)
 
 
-class _Opened:
-    """A memory that is closed again where it was opened here."""
-
-    def __init__(self, memory: str | Memory, opener: Opener) -> None:
-        self._given = memory
-        self._opener = opener
-        self._memory: Memory | None = None
-
-    def __enter__(self) -> Memory:
-        given = self._given
-        self._memory = self._opener(given) if isinstance(given, str) else given
-        return self._memory
-
-    def __exit__(self, *_: object) -> None:
-        if isinstance(self._given, str) and self._memory is not None:
-            self._memory.close()
+@contextmanager
+def _closing(given: str | Memory, memory: Memory) -> Iterator[Memory]:
+    """Close a memory again where its place was given, and not itself."""
+    try:
+        yield memory
+    finally:
+        if isinstance(given, str):
+            memory.close()

@@ -8,6 +8,7 @@ from typing import Protocol
 from langchain_core.language_models import BaseChatModel
 
 from dqa.core.decision import Usage
+from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import Event
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step
@@ -49,7 +50,7 @@ class AskedIndexer:
 
     Long lists are sorted in several requests, each of which is shown the types that there are by
     then; texts that come again are shown once. What no reply gives a type gets one of its own
-    (`OTHER`), so that nothing is lost, and is counted.
+    (`OTHER`), a history that no reply tells lists the actions: nothing is lost, and all is counted.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ class AskedIndexer:
         How many replies there were.
     forgotten
         How many texts no reply gave a type.
+    unusable
+        How many histories no reply told, so that they list what was done.
     usage
         Tokens and calls.
     """
@@ -79,7 +82,7 @@ class AskedIndexer:
         calls: CallPolicy = DEFAULT_POLICY,
         told: Callable[[Event], None] | None = None,
     ) -> None:
-        self.requests = self.forgotten = 0
+        self.requests = self.forgotten = self.unusable = 0
         self.usage = Usage()
         self._model = model
         self._max_failures = max_failures
@@ -92,6 +95,9 @@ class AskedIndexer:
         conversation = self._conversation()
         try:
             return self._process.summary_of(goal, tuple(steps_before), conversation, _MOST)
+        except UnparsableReplyError:
+            self.unusable += 1
+            return "; ".join(step.action for step in steps_before)
         finally:
             self._take(conversation.recorder)
 
@@ -135,6 +141,8 @@ class AskedIndexer:
         conversation = self._conversation()
         try:
             found = cluster(kind, part, known, conversation)
+        except UnparsableReplyError:
+            return dict.fromkeys(part, OTHER), tuple(part)
         finally:
             self._take(conversation.recorder)
         names = {

@@ -184,6 +184,5 @@ def _read_question(
 
 
 def _sources(question: Question) -> frozenset[str]:
-    game = question.target.get("game", "")
-    named = {question.key, f"{question.scenario} {question.id}"}
-    return frozenset(named | ({f"{question.scenario} {game}"} if game else set()))
+    named = {question.key, f"{question.scenario} {question.id}", question.target.get("source", "")}
+    return frozenset(named - {""})

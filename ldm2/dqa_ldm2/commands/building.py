@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from dqa.cli import options
+from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json
+from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
+from dqa.evaluation.options import CallOptions
 from dqa_ldm2.progress import Progress
 from dqa_ldm2.settings import RefiningSettings
 
@@ -69,6 +72,7 @@ OfWorld = Annotated[
 _USUAL = RefiningSettings()
 
 
+@with_options(calling=CallOptions)
 def build(  # noqa: PLR0913  (one parameter an option)
     *,
     world: World,
@@ -88,6 +92,7 @@ def build(  # noqa: PLR0913  (one parameter an option)
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
     settings: OfWorld = None,
+    calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Form a memory from an expert's games of a world.
@@ -104,7 +109,7 @@ def build(  # noqa: PLR0913  (one parameter an option)
             games=games,
             seed=seed,
             batch=batch,
-            asked=_asked(model, base_url, seed),
+            asked=_asked(model, base_url, seed, calling),
             settings=settings_of(world, settings),
             progress=progress,
         )
@@ -122,6 +127,9 @@ def build(  # noqa: PLR0913  (one parameter an option)
         echo(f"warning: without any step, so left out: {', '.join(formed.empty)}", err=True)
     if formed.missing:
         echo(f"warning: steps without observation or action: {formed.missing}", err=True)
+    if report.unusable:
+        told = f"histories that no reply told, so they list what was done: {report.unusable}"
+        echo(f"warning: {told}", err=True)
     if report.forgotten:
         echo(
             f"warning: without a type in any reply, so of type 'other': {report.forgotten}",
@@ -129,6 +137,7 @@ def build(  # noqa: PLR0913  (one parameter an option)
         )
 
 
+@with_options(calling=CallOptions)
 def refine(  # noqa: PLR0913  (one parameter an option)
     *,
     world: World,
@@ -175,6 +184,7 @@ def refine(  # noqa: PLR0913  (one parameter an option)
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
     settings: OfWorld = None,
+    calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Refine a memory by exploring games of a world.
@@ -192,7 +202,7 @@ def refine(  # noqa: PLR0913  (one parameter an option)
             games=games,
             seed=seed,
             refining=own,
-            asked=_asked(model, base_url, seed),
+            asked=_asked(model, base_url, seed, calling),
             settings=settings_of(world, settings),
             progress=progress,
             done=None if as_json else progress.refined,
@@ -228,12 +238,17 @@ def settings_of(world: str, given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def _asked(model: str, base_url: str | None, seed: int) -> Asked:
+def _asked(model: str, base_url: str | None, seed: int, calling: CallOptions) -> Asked:
+    """Connect the model, and see that somebody is there before anything is played."""
+    from dqa.models.reaching import check_reachable
     from dqa.models.registry import Connection, chat_model
     from dqa_ldm2.building import Asked
 
-    made = chat_model(model, Connection(base_url=base_url), seed)
-    return Asked(made, model, seed)
+    cassette = calling.cassette((model,), resume=False)
+    connection = Connection(base_url, calling.timeout, cassette, calling.reply_limit)
+    made = chat_model(model, connection, seed)
+    check_reachable(model, made)
+    return Asked(made, model, seed, calling.policy(seed, Usage))
 
 
 class ShownProgress(Progress):

@@ -22,8 +22,12 @@ from dqa_ldm2.scripted.reading import Asked, Example
 _WORD = re.compile(r"[^\W_]+")
 _DONE_AGAIN = 0.25
 """What an action counts for that was done before, each time."""
+_DONE_LONG_AGO = 0.7
+"""The same where something of another kind was done since."""
 _NAMED, _BESIDE = 0.15, 0.1
 """What it adds that an action names all of what the goal names, or stands beside it."""
+_UNNAMED, _SHORT = 0.5, 2
+"""What an action counts for that does not name what the goal wants; shorter words do not count."""
 _NUMBER_WEIGHT = 0.3
 """What a number in an action counts for, beside 1 for a word."""
 _SHARPNESS = 6.0
@@ -45,18 +49,16 @@ def rank_actions(asked: Asked, script: str, seed: int) -> dict[str, float]:
     if script == "random":
         drawn = {one: _drawn(asked, one, seed) for one in asked.legal or _written(asked)}
         return dict(sorted(drawn.items(), key=lambda pair: -pair[1]))
-    done = Counter(step.action for step in asked.steps) or _done_in(asked.history)
+    done = [step.action for step in asked.steps] or _done_in(asked.history)
     examples = _moments(asked)
     weighed = [(_weight(one, asked), one) for one in examples]
     if script == "greedy":
         weighed = weighed[:1]
     worth: dict[str, float] = {}
     for action in (*asked.legal, *_written(asked)):
-        fits = max(
-            (weight * _same(_adapted(one, asked), action) for weight, one in weighed), default=0.0
-        )
+        fits = max((weight * _fits(one, asked, action) for weight, one in weighed), default=0.0)
         fits += _NAMED * _named(action, asked) + _BESIDE * _beside(action, asked)
-        worth[action] = fits * _DONE_AGAIN ** done[action]
+        worth[action] = fits * _repeated(action, done)
     return dict(sorted(worth.items(), key=lambda pair: -pair[1]))
 
 
@@ -93,15 +95,32 @@ def _near(one: str, other: str) -> float:
     return likeness(words_of(one), words_of(other))
 
 
-def _adapted(one: Example, asked: Asked) -> str:
-    """Return what was done there, with the words of this goal for those of that one."""
+def _renamed(one: Example, asked: Asked) -> dict[str, str]:
+    """Return the words of this goal by those in whose place they stand, told from their ends."""
     there, here = words_of(one.goal), words_of(asked.goal)
     renamed: dict[str, str] = {}
     for kind, i, j, k, m in SequenceMatcher(None, there, here, autojunk=False).get_opcodes():
-        if kind == "replace" and j - i == m - k:
-            renamed |= dict(zip(there[i:j], here[k:m], strict=True))
+        if kind == "replace":
+            renamed |= dict(zip(there[i:j][::-1], here[k:m][::-1], strict=False))
+    return renamed
+
+
+def _adapted(one: Example, renamed: Mapping[str, str]) -> str:
+    """Return what was done there, with the words of this goal for those of that one."""
     done = one.steps[0].action
     return _WORD.sub(lambda found: renamed.get(found.group().casefold(), found.group()), done)
+
+
+def _fits(one: Example, asked: Asked, action: str) -> float:
+    """Return how well an action does what was done there; what the goal wants has to be named."""
+    renamed = _renamed(one, asked)
+    fits = _same(_adapted(one, renamed), action)
+    wanted = set(words_of(one.steps[0].action)) & set(words_of(one.goal))
+    named = words_of(action)
+    things = [word for word in wanted if len(word) > _SHORT]
+    if any(renamed.get(word, word) not in named for word in things):
+        return fits * _UNNAMED
+    return fits
 
 
 def _same(adapted: str, action: str) -> float:
@@ -167,7 +186,7 @@ def _rewritten(inner: str, one: Example, asked: Asked, common: frozenset[str]) -
         wanted = [word for word in words_of(asked.goal) if word not in common or word in words]
         return " ".join(dict.fromkeys(wanted)) or inner
     moved = Example(one.goal, (type(one.steps[0])(one.steps[0].observation, inner),))
-    return _adapted(moved, asked)
+    return _adapted(moved, _renamed(moved, asked))
 
 
 def _common_words(goals: Sequence[str]) -> frozenset[str]:
@@ -177,10 +196,24 @@ def _common_words(goals: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word, times in counted.items() if times > len(distinct) / 2 > 0.5)
 
 
-def _done_in(history: str) -> Counter[str]:
+def _repeated(action: str, done: Sequence[str]) -> float:
+    """Return what is left of an action's worth that was done before.
+
+    It counts for less where nothing of another kind was done since, for then nothing has changed.
+    """
+    kind = words_of(action)[:1]
+    left, is_since = 1.0, True
+    for one in reversed(done):
+        is_since = is_since and words_of(one)[:1] == kind
+        if one == action:
+            left *= _DONE_AGAIN if is_since else _DONE_LONG_AGO
+    return left
+
+
+def _done_in(history: str) -> list[str]:
     """Return what a scripted summary says was done."""
     _, is_there, told = history.partition(DONE)
-    return Counter(one.strip() for one in told.split(";")) if is_there else Counter()
+    return [one.strip() for one in told.split(";")] if is_there else []
 
 
 DONE = "Did: "

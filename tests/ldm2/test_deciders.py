@@ -1,0 +1,259 @@
+"""LDM2 and its baselines on ordinary questions and episodes, and what is not remembered."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from dqa.core.budgets import DecisionBudget
+from dqa.core.database import Database
+from dqa.core.decider import EpisodeDecider
+from dqa.core.decision import Ending
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.events import PromptEvent, event_from_json
+from dqa.core.question import Question
+from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.base import Settings
+from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted.given import Request
+from dqa.models.scripted.model import responder_for
+from dqa.worlds.history import History
+from dqa_ldm2.events import EVENTS, ImitationEvent, ProcessChosenEvent, RecallEvent, ReflectionEvent
+from dqa_ldm2.factories import example_decider, remembering_decider
+from dqa_ldm2.memory.base import Origin, Placed, StateAction
+from dqa_ldm2.scripted.reading import read_prompt
+from dqa_ldm2.scripted.responder import reply_to
+from dqa_ldm2.settings import TrialSettings
+from tests.ldm2.kept import Kept
+from tests.ldm2.playing import deciding, play
+from tests.ldm2.rooms import RoomsSettings
+
+BUY = Question(
+    "custom",
+    "7",
+    "Which supplier earns most?",
+    "A larger margin is better.",
+    candidates=("Ada", "Bob", "Cy"),
+    context_queries=("SELECT name, margin FROM supplier ORDER BY name",),
+)
+Built = Callable[..., Kept]
+
+
+@pytest.fixture
+def suppliers(tmp_path: Path) -> Iterator[Database]:
+    """A user's own database."""
+    path = tmp_path / "own.db"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE supplier (name TEXT, margin REAL)")
+        rows = [("Ada", 3.0), ("Bob", 7.5), ("Cy", 5.0)]
+        made.executemany("INSERT INTO supplier VALUES (?, ?)", rows)
+    made.close()
+    opened = plugins.backend_for(str(path)).open(str(path))
+    yield opened
+    opened.close()
+
+
+def decided_before(*actions: tuple[str, str]) -> Kept:
+    """Return a memory of decisions: a source and an action each, a batch each."""
+    memory = Kept()
+    for source, action in actions:
+        content = StateAction(BUY.text, "", "Rows.", action, source, 1, 1.0)
+        memory.add([Placed(content, "buying", "margins")], Origin("import", source))
+    return memory
+
+
+def test_an_ordinary_question_is_decided_by_what_its_rows_say(suppliers: Database) -> None:
+    """What was decided in another run is imitated; every statement is evidence."""
+    decision = deciding(decided_before(("runs/a custom/1", "Cy"))).decide(BUY, suppliers)
+    assert (decision.ending, decision.choice) == (Ending.ANSWERED, "Cy")
+    assert [one.row_count for one in decision.evidence] == [3]
+    (prompt,) = (one for one in decision.trace if isinstance(one, PromptEvent))
+    assert '> ["Bob", 7.5]' in prompt.messages[0][1]
+    assert "> A larger margin is better." in prompt.messages[0][1]
+    (event,) = (one for one in decision.trace if isinstance(one, ImitationEvent))
+    assert (event.source, event.is_same) == ("runs/a custom/1", True)
+
+
+@pytest.mark.parametrize("source", ["runs/a custom/7", "custom/7", "custom 7"])
+def test_the_answer_of_the_very_question_is_never_recalled(
+    suppliers: Database, source: str
+) -> None:
+    """It is planted, and no prompt has it: not by its source, in whichever run it was decided."""
+    memory = Kept()
+    planted = StateAction(BUY.text, "", "Rows.", "Bob", source, 1, 1.0)
+    other = StateAction("Which one?", "", "Others.", "Ada", "runs/a custom/1", 1, 1.0)
+    placed = [Placed(one, "buying", "margins") for one in (planted, other)]
+    memory.add(placed, Origin("import", "runs"))
+    decision = deciding(memory, retrieved=1).decide(BUY, suppliers)
+    (recall,) = (one for one in decision.trace if isinstance(one, RecallEvent))
+    assert [one.source for one in recall.tuples] == ["runs/a custom/1"]
+    (prompt,) = (one for one in decision.trace if isinstance(one, PromptEvent))
+    assert 'Done: "Bob"' not in prompt.messages[0][1]
+    for baseline in (False, True):
+        factory = example_decider("x", "", thinks=baseline, opener=lambda _: memory)
+        shown = deciding(memory, factory).decide(BUY, suppliers).trace
+        texts = [one.messages[0][1] for one in shown if isinstance(one, PromptEvent)]
+        assert texts
+        assert all('Done: "Bob"' not in text and 'Done: "Ada"' in text for text in texts)
+
+
+def test_batch_memories_that_differ_are_chosen_from(suppliers: Database) -> None:
+    """The model says which of the one-step processes is the best."""
+    memory = decided_before(("a custom/1", "Cy"), ("b custom/2", "Bob"), ("c custom/3", "Cy"))
+    decision = deciding(memory).decide(BUY, suppliers)
+    (event,) = (one for one in decision.trace if isinstance(one, ProcessChosenEvent))
+    assert event.of == 2
+    assert decision.choice in ("Cy", "Bob")
+    alone = deciding(memory, batches=1).decide(BUY, suppliers)
+    assert alone.choice == "Cy"
+
+
+def test_a_spent_budget_is_decided_in_one_reply(suppliers: Database) -> None:
+    """By what was read, without what is remembered."""
+    memory = decided_before(("a custom/1", "Cy"), ("b custom/2", "Bob"))
+    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
+    tight = Settings(budget=DecisionBudget(tokens=400))
+    decision = factory(scripted_model("analyst"), tight).decide(BUY, suppliers)
+    assert decision.ended_by == "budget: 400 tokens"
+
+
+def test_a_question_without_anything_to_choose_is_refused() -> None:
+    """Before anything is asked."""
+    memory = decided_before(("a custom/1", "Cy"))
+    with pytest.raises(UsageError, match="LDM2 compares actions"):
+        deciding(memory).check(Question("custom", "1", "What?", ""))
+
+
+def test_settings_say_what_they_accept() -> None:
+    """The number of batches is one, or all."""
+    memory = decided_before(("a custom/1", "Cy"))
+    with pytest.raises(UsageError, match=r"ldm2\.batches has to be .*all.* or a whole number"):
+        deciding(memory, batches="some")
+    with pytest.raises(UnknownNameError):
+        deciding(memory, k=3)
+    assert "ldm2.memory" not in plugins.decider("ldm2-refined").options
+    assert plugins.decider("ldm2-refined").options.count("ldm2-refined.memory") == 1
+
+
+@pytest.mark.parametrize("name", ["ldm2", "ldm2-refined", "standard", "react", "reflexion-trials"])
+def test_deciders_of_the_package_play_episodes(name: str) -> None:
+    """Whoever makes them by name gets one that can be played with."""
+    made = plugins.decider(name)(scripted_model("analyst"), Settings())
+    assert isinstance(made, EpisodeDecider)
+    assert made.name == name
+
+
+@pytest.mark.parametrize("thinks", [False, True])
+def test_whole_examples_are_shown(built: Built, history: History, thinks: bool) -> None:
+    """ReAct keeps what it thought from move to move."""
+    memory = built(games=6)
+    factory = example_decider("x", "", thinks=thinks, opener=lambda _: memory)
+    (played,) = play(deciding(memory, factory), history, 5_000, RoomsSettings()).played
+    prompts = [
+        event.messages[0][1]
+        for move in played.moves
+        for event in move.decision.trace
+        if isinstance(event, PromptEvent)
+    ]
+    assert len(prompts) == len(played.moves) > 1
+    assert all("# Example 2" in text and "# Example 3" not in text for text in prompts)
+    assert all("Step 4." in text for text in prompts)
+    assert [text.count("> It does what was done there.") for text in prompts] == [
+        number if thinks else 0 for number in range(len(prompts))
+    ]
+
+
+def test_trials_end_with_the_first_that_succeeds(built: Built, history: History) -> None:
+    """Each reflects once on those before it, whose rewards it is told; the best one counts."""
+    memory = built(games=6)
+    factory = example_decider("r", "", TrialSettings, opener=lambda _: memory)
+    hard = RoomsSettings(usual=0.0, steps=5)
+    made = play(deciding(memory, factory, trials=3), history, 5_000, hard)
+    rewards = [one.reward for one in made.trajectories]
+    assert len(rewards) == 3 or rewards[-1] == 1.0
+    assert len(rewards) > 1
+    for number, played in enumerate(made.played):
+        trace = [event for move in played.moves for event in move.decision.trace]
+        told = [event.trials for event in trace if isinstance(event, ReflectionEvent)]
+        assert told == ([number] if number else [])
+    assert made.reward == max(rewards, key=lambda reward: reward or 0.0)
+    first = deciding(memory, factory)
+    assert isinstance(first, EpisodeDecider)
+    won = Trajectory("g", (Step("a", "b"),), "s", 1.0)
+    assert first.attempt([won]) is None
+    lost = Trajectory("g", (Step("a", "b"),), "s", 0.0)
+    assert first.choose_attempt([lost, won, lost]).choice == 2
+    assert first.choose_attempt([lost, lost]).choice == 2
+
+
+def test_a_choice_that_cannot_be_read_is_the_first_attempt() -> None:
+    """And a warning says so."""
+    memory = decided_before(("a custom/1", "Cy"), ("b custom/2", "Bob"))
+    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
+    decider = factory(GivenReplies(["?"] * 3), Settings())
+    assert isinstance(decider, EpisodeDecider)
+    attempts = [Trajectory("g", (Step("a", "b"),), "s", reward) for reward in (0.0, 1.0)]
+    decision = decider.choose_attempt(attempts)
+    assert decision.choice == 1
+    assert "the first one counts" in decision.warnings[0]
+
+
+def test_a_model_that_does_not_name_an_action_ends_one_move(built: Built, history: History) -> None:
+    """The player takes the fallback, and it is counted; nothing else is lost."""
+    memory = built(games=4)
+
+    def said(request: Request) -> str:
+        asked = read_prompt(request.messages[0].text)
+        if asked.task == "act" and not asked.history.startswith("Did"):
+            return "I fly."
+        return json.dumps(reply_to(asked, "analyst", 0))
+
+    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
+    decider = factory(GivenReplies(said), Settings())
+    (played,) = play(decider, history, 5_000, RoomsSettings()).played
+    assert [move.fallback for move in played.moves][:2] == [True, False]
+    assert played.moves[0].decision.ending is Ending.UNPARSABLE
+    assert played.returns is not None
+
+
+def test_events_are_read_back_from_json(built: Built, history: History) -> None:
+    """As a trace holds them."""
+    (played,) = play(deciding(built(games=4)), history, 5_000, RoomsSettings()).played
+    for move in played.moves:
+        for event in move.decision.trace:
+            if isinstance(event, EVENTS):
+                assert event_from_json(event.to_json(), EVENTS) == event
+    kinds = [event.model_fields["kind"].default for event in EVENTS]
+    assert len(set(kinds)) == len(kinds)
+
+
+def test_no_other_method_answers_our_prompts(built: Built, history: History) -> None:
+    """A scripted model finds the package's answers among those of all methods."""
+    (played,) = play(deciding(built(games=4)), history, 5_000, RoomsSettings()).played
+    from langchain_core.messages import HumanMessage
+
+    for move in played.moves:
+        for event in move.decision.trace:
+            if isinstance(event, PromptEvent):
+                message = HumanMessage(event.messages[0][1])
+                mine = [one for one in plugins.responders() if one.answers([message])]
+                assert [type(one).__name__ for one in mine] == ["Ldm2Responder"]
+                assert responder_for([message]) is mine[0]
+
+
+def test_moves_of_other_worlds_are_decided_as_well(history: History) -> None:
+    """What happened is what was done; nothing has to be found out by acting."""
+    factory = plugins.world("kuhn")
+    episode = factory.make(factory.settings(), history).start(2)
+    memory = decided_before(("kuhn 900", "bet"), ("kuhn 901", "check"))
+    move = episode.next_move()
+    assert move is not None
+    decider = deciding(memory)
+    decider.check(move.question)
+    assert decider.decide(move.question, move.database).choice in move.position.actions
+    episode.close()

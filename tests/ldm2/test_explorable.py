@@ -1,0 +1,171 @@
+"""What is explored need be no world: statements, say, that are written and run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from dqa.core.errors import ModelUnavailableError
+from dqa.core.question import Candidate
+from dqa.core.trajectories import Step
+from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.given import Request
+from dqa_ldm2.memory.base import Origin, Placed, StateAction
+from dqa_ldm2.refining.explorable import Explored
+from dqa_ldm2.refining.refinement import Refinement
+from dqa_ldm2.scripted.reading import read_prompt
+from dqa_ldm2.scripted.responder import reply_to
+from dqa_ldm2.settings import RefiningSettings
+from dqa_ldm2.situation import Situation
+from tests.ldm2.kept import Kept, add_subtrajectory
+
+
+class Sums:
+    """Statements that add numbers up to 5; what is written in other letters is the same."""
+
+    source = "sums 1"
+
+    def __init__(self) -> None:
+        self.acted: list[str] = []
+        self.is_closed = False
+
+    def start(self) -> Explored:
+        """Nothing was added."""
+        return Explored(
+            Situation("Reach 5.", "0", (), free_form="ADD ...", sources=frozenset({"sums 1"}))
+        )
+
+    def act(self, state: Explored, action: Candidate) -> Explored:
+        """Add a number."""
+        text = str(action).lower()
+        self.acted.append(text)
+        total = int(state.situation.observation) + int(text.removeprefix("add "))
+        there = state.after(text, str(total))
+        reward = 1.0 if total == 5 else 0.25 if total > 5 else None
+        here = replace(there.situation, free_form="ADD ...")
+        return Explored(here, reward)
+
+    def close(self) -> None:
+        """Take note of it."""
+        self.is_closed = True
+
+
+def remembering() -> Kept:
+    """Return a memory of one sum."""
+    memory = Kept()
+    content = StateAction("Reach 9.", "", "0", "ADD 9", "sums 0", 1, 1.0)
+    memory.add([Placed(content, "sums", "totals")], Origin("import", ""))
+    return memory
+
+
+def proposing(actions: Mapping[str, Mapping[str, float]]) -> GivenReplies:
+    """Return a model that proposes actions by what is seen; the rest is done by a script."""
+
+    def said(request: Request) -> str:
+        asked = read_prompt(request.messages[0].text)
+        if asked.task == "explore":
+            return json.dumps({"actions": actions[asked.observation]})
+        return json.dumps(reply_to(asked, "analyst", 0))
+
+    return GivenReplies(said)
+
+
+def test_statements_are_explored_and_the_better_ones_remembered() -> None:
+    """What is in no form is asked for again, and dropped; paths of little confidence are pruned."""
+    model = proposing(
+        {
+            "0": {"ADD 4": 0.5, "add 4": 0.0, "ADD 2": 0.3, "ADD 1": 0.2},
+            "4": {"ADD 9": 0.9, "ADD 1": 0.1},
+            "2": {"ADD 3": 0.8, "ADD 2": 0.2},
+        }
+    )
+    memory, sums = remembering(), Sums()
+    own = RefiningSettings(paths=2, depth=3)
+    report = Refinement(memory, model, own, add_subtrajectory, "given").refine([sums])
+    (goal,) = report.goals
+    assert sums.is_closed
+    assert sums.acted == ["add 4", "add 2", "add 9", "add 3"]
+    assert (goal.ground_reward, goal.best_reward) == (0.25, 1.0)
+    assert goal.asked == 3
+    assert goal.key_step is not None
+    assert goal.key_step.key_step == 1
+    added = [one.placed for one in memory.tuples() if one.version == goal.version]
+    assert [(one.content.observation, one.content.action) for one in added] == [
+        ("0", "add 2"),
+        ("2", "add 3"),
+    ]
+    assert {(one.goal_type, one.observation_type) for one in added} == {("sums", "totals")}
+    assert (goal.dropped, report.calls.exploring) == (1, 3 + 2)  # with two corrections
+    assert report.to_json()["goals"][0]["calls"]["comparing"] == 1
+
+
+def test_paths_that_come_to_the_same_state_are_one() -> None:
+    """It is counted, and asked about once."""
+    model = proposing({"0": {"ADD 4": 0.6, "ADD  4": 0.4}, "4": {"ADD 1": 1.0}})
+    sums = Sums()
+    memory = remembering()
+    refinement = Refinement(memory, model, RefiningSettings(depth=3), add_subtrajectory)
+    (goal,) = refinement.refine([_Tidy(sums)]).goals
+    assert goal.asked == 2
+    assert goal.repeated == 1
+    assert goal.version is None
+
+
+class _Tidy:
+    """The same, with spaces that do not count."""
+
+    def __init__(self, inner: Sums) -> None:
+        self.source = inner.source
+        self._inner = inner
+
+    def start(self) -> Explored:
+        return self._inner.start()
+
+    def act(self, state: Explored, action: Candidate) -> Explored:
+        return self._inner.act(state, " ".join(str(action).split()))
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def test_replies_that_cannot_be_used_end_a_path() -> None:
+    """A failing model ends everything, and what is open is closed."""
+    sums = Sums()
+    (goal,) = (
+        Refinement(remembering(), GivenReplies(["?"] * 3), adder=add_subtrajectory)
+        .refine([sums])
+        .goals
+    )
+    assert goal.unusable == 1
+    assert goal.calls.exploring == 3
+    assert goal.best_reward is None
+
+    def failing(request: Request) -> str:
+        raise ModelUnavailableError("Nobody is there.")
+
+    again = Sums()
+    with pytest.raises(ModelUnavailableError):
+        Refinement(remembering(), GivenReplies(failing), adder=add_subtrajectory).refine([again])
+    assert again.is_closed
+
+
+def test_a_path_that_comes_to_no_end_counts_as_nothing() -> None:
+    """And is counted."""
+    model = proposing({str(n): {"ADD 1": 0.6, "ADD 2": 0.4} for n in range(5)})
+    own = RefiningSettings(paths=1, depth=2)
+    (goal,) = Refinement(remembering(), model, own, add_subtrajectory).refine([Sums()]).goals
+    assert goal.unfinished == 1
+    assert goal.ground_reward is None
+    assert not goal.is_improved
+    assert goal.exploration.nodes[-1].depth == 2
+
+
+def test_a_state_tells_what_was_done() -> None:
+    """As a trajectory has it."""
+    start = Sums().start()
+    there = Sums().act(start, "ADD 4")
+    assert there.situation.steps == (Step("0", "add 4"),)
+    assert there.key == (there.situation.steps, "4")

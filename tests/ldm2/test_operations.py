@@ -1,0 +1,278 @@
+"""Each operation: what is asked, what a bad reply is told, and what is made of it in the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.events import ParseFailureEvent
+from dqa.core.trajectories import Step, Trajectory
+from dqa.models.conversation import Conversation
+from dqa.models.scripted import GivenReplies
+from dqa_ldm2.events import ConfidencesEvent, ImitationEvent, Subgoal
+from dqa_ldm2.indexer import OTHER, AskedIndexer
+from dqa_ldm2.memory.base import MemoryType, Placed, Remembered, StateAction
+from dqa_ldm2.operations.acting import Known, act, explore
+from dqa_ldm2.operations.indexing import cluster, find_type
+from dqa_ldm2.operations.judging import (
+    choose,
+    compare,
+    evaluate,
+    first_difference,
+    reflect,
+    summarise,
+)
+from dqa_ldm2.refining.exploration import majority_of
+from dqa_ldm2.rendering import render
+from dqa_ldm2.situation import Situation
+
+STEPS = (Step("The hall.", "go to the sink"), Step("A # sink.\n# Task: act", "take the mug"))
+HERE = Situation(
+    "Put the mug on the bed.", "You hold it.", ("go to the bed", "go to the sink"), STEPS
+)
+TYPES = (MemoryType("put", 2, ("Put it.",)), MemoryType("look", 1, ("Look at it.", "Look.")))
+
+
+def saying(*replies: object) -> tuple[Conversation, GivenReplies]:
+    """Return a conversation with a model that says these, objects as JSON."""
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in replies]
+    model = GivenReplies(texts)
+    return Conversation(model), model
+
+
+def told(conversation: Conversation) -> list[str]:
+    """Return what was wrong, reply by reply."""
+    events = conversation.recorder.events
+    return [event.problem for event in events if isinstance(event, ParseFailureEvent)]
+
+
+def remembered(*actions: str) -> list[Remembered]:
+    """Return tuples that did these."""
+    return [
+        Remembered(
+            number,
+            1,
+            1,
+            Placed(StateAction("Put it.", "", "Seen.", action, f"world {number}", 1), "a", "b"),
+        )
+        for number, action in enumerate(actions, 1)
+    ]
+
+
+def test_subgoals_are_judged() -> None:
+    """A judgement that is none is asked for again, and then the decision cannot be made."""
+    good = {
+        "subgoals": [{"goal": "find the mug", "complete": "yes"}, {"goal": "b", "complete": False}]
+    }
+    conversation, model = saying({"subgoals": [{"goal": "a"}]}, {"subgoals": []}, good)
+    found = evaluate(HERE, (), conversation)
+    assert [(one.goal, one.complete) for one in found] == [("find the mug", True), ("b", False)]
+    assert "is no judged subgoal" in told(conversation)[0]
+    assert all('Write {"subgoals"' in problem for problem in told(conversation))
+    assert "Divide the goal" in model.requests[0].text
+    again, model = saying(good)
+    evaluate(HERE, (Subgoal(goal="find the mug", complete=False),), again)
+    assert '- "find the mug": not complete' in model.requests[0].text
+    with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
+        evaluate(HERE, (), saying("no", "no", "no")[0])
+
+
+def test_a_summary_is_of_what_is_new() -> None:
+    """No steps need none; what was seen can begin no heading of ours."""
+    assert summarise("goal", (), saying()[0]) == ""
+    conversation, model = saying({"summary": " "}, {"summary": "Took the mug."})
+    assert summarise("goal", STEPS, conversation, before="Went.", known=1) == "Took the mug."
+    assert told(conversation) == ['Write {"summary": "<text>"} with a text that says something.']
+    text = model.requests[0].text
+    assert "> Went." in text
+    assert "Step 2." in text
+    assert "go to the sink" not in text
+    assert text.count("\n# Task: ") == 1
+
+
+def test_what_clusters_forget_is_asked_for_and_then_counted() -> None:
+    """A number in two types belongs to the first; none is lost."""
+    bad = {"types": {"Put": [1, "2"], "look": [2, 9], "put": [4]}}
+    conversation, _ = saying(bad, {"types": {"put": [1]}}, {"types": {}})
+    found = cluster("goal", ["a", "b", "c", "d"], (), conversation)
+    assert found.types == {"Put": (1, 2, 4)}
+    assert found.forgotten == (3,)
+    first, second, third = told(conversation)
+    assert "2 stands in two types" in first
+    assert "9 is none of the numbers" in first
+    assert "without a type: 3" in first
+    assert "without a type: 2, 3, 4" in second
+    assert "No number has a type" in third
+    with pytest.raises(UnparsableReplyError):
+        cluster("goal", ["a", "b"], (), saying("x", "{}", {"types": [1]})[0])
+
+
+def test_an_indexer_sorts_long_lists_in_parts() -> None:
+    """Texts that come again are shown once; later parts know the types of earlier ones."""
+    texts = [f"text {number % 50}" for number in range(120)]
+    model = GivenReplies(
+        [
+            json.dumps({"types": {"low": list(range(1, 41))}}),
+            *[json.dumps({"types": {"low": [1, 2], "high": list(range(3, 10))}})] * 3,
+        ]
+    )
+    indexer = AskedIndexer(model)
+    found = indexer.cluster("observation", texts)
+    assert sorted(number for numbers in found.values() for number in numbers) == [*range(1, 121)]
+    assert {name: len(numbers) for name, numbers in found.items()} == {
+        "low": 42 * 2 + 20,
+        "high": 7 * 2,
+        OTHER: 2,
+    }
+    assert indexer.forgotten == 2
+    assert indexer.requests == 4
+    assert 'use them where they fit: ["low"]' in model.requests[1].text
+    assert AskedIndexer(GivenReplies([])).cluster("goal", []) == {}
+    mute = AskedIndexer(GivenReplies(["?"] * 6))
+    assert mute.cluster("goal", ["a", "b"]) == {OTHER: (1, 2)}
+    assert mute.summarise("goal", STEPS) == "go to the sink; take the mug"
+    assert (mute.forgotten, mute.unusable, mute.requests) == (2, 1, 6)
+    assert AskedIndexer(GivenReplies([])).cluster("goal", ["Put  it."] * 2) == {"Put it.": (1, 2)}
+
+
+def test_a_type_is_looked_up() -> None:
+    """A single type, or a known text, needs no reply; where none can be used, words decide."""
+    nobody = saying()[0]
+    assert find_type("goal", "x", TYPES[:1], nobody).type == "put"
+    assert find_type("goal", "Look.", TYPES, nobody).how == "known"
+    assert find_type("goal", "x", (), nobody).type == ""
+    conversation, model = saying({"type": 3}, {"type": "2", "reasoning": "r"})
+    found = find_type("goal", "Look at that.", TYPES, conversation, 4)
+    assert (found.type, found.how, found.batch) == ("look", "asked", 4)
+    assert told(conversation) == ['Write {"type": <a whole number from 1 to 2>}.']
+    assert 'Type 2: "look"' in model.requests[0].text
+    unusable = find_type("goal", "Look at that.", TYPES, saying("a", "b", "c")[0])
+    assert (unusable.type, unusable.how) == ("look", "unusable")
+    assert find_type("goal", "Look at that.", TYPES, None).how == "nearest"
+
+
+def test_an_action_is_named_among_the_legal_ones() -> None:
+    """Or written in the free form; else it is asked for again. It comes from the likest tuple."""
+    known = Known(remembered("go to the bed", "go to the shelf"), "Went.", ())
+    conversation, model = saying({"action": "fly"}, {"action": "Go to the BED."})
+    assert act(HERE, known, conversation).action == "go to the bed"
+    assert '"go to the bed", "go to the sink"' in told(conversation)[0]
+    assert "Example 2." in model.requests[0].text
+    (event,) = (e for e in conversation.recorder.events if isinstance(e, ImitationEvent))
+    assert (event.tuple_id, event.is_same, event.source) == (1, True, "world 1")
+    free = Situation("Buy.", "A shop.", ("click[back]",), free_form="search[...]")
+    conversation, model = saying({"action": "search[]"}, {"action": "search[red mug]"})
+    known = Known(remembered("click[buy now]", "search[blue mug]"))
+    assert act(free, known, conversation).action == "search[red mug]"
+    assert (
+        'in the form "search[...]", or with exactly one of these: "click[back]"'
+        in told(conversation)[0]
+    )
+    assert "any action in the form" in model.requests[0].text
+    (event,) = (e for e in conversation.recorder.events if isinstance(e, ImitationEvent))
+    assert (event.tuple_id, event.is_same) == (2, False)
+    with pytest.raises(UnparsableReplyError):
+        act(HERE, Known(), saying({"action": "fly"}, {"action": ""}, {"act": 1})[0])
+
+
+@pytest.mark.parametrize(
+    ("actions", "shares", "said", "missing"),
+    [
+        ({"go to the bed": 0.6, "go to the sink": 0.6}, [0.5, 0.5], 1.2, 0),
+        ({"go to the bed": 0.7, "go to the sink": None}, [0.7, 0.3], 0.7, 1),
+        ({"go to the bed": None, "go to the sink": "?"}, [0.5, 0.5], None, 2),
+        ({"go to the bed": "80%", "go to the sink": 0.2}, [0.8, 0.2], 1.0, 0),
+        ({"go to the bed": 1.5, "go to the sink": -1}, [0.5, 0.5], 1.5, 1),
+        ({"go to the bed": 0, "go to the sink": 0}, [0.5, 0.5], 0.0, 0),
+    ],
+)
+def test_confidences_add_up_to_one(
+    actions: dict[str, object], shares: list[float], said: float | None, missing: int
+) -> None:
+    """Whatever was given; and what was given is told."""
+    listed = [{"action": name, "confidence": value} for name, value in actions.items()]
+    conversation, _ = saying({"actions": listed})
+    found = explore(HERE, Known(), 4, conversation)
+    assert [share for _, share in found.actions] == pytest.approx(shares)
+    assert found.said == (None if said is None else pytest.approx(said))
+    assert found.missing == missing
+    (event,) = (e for e in conversation.recorder.events if isinstance(e, ConfidencesEvent))
+    shown = render(event)
+    assert shown is not None
+    lines = "\n".join(shown[0].lines)
+    assert ("made to add up to 1" in lines) == (said not in (None, 1.0))
+    assert ("without a confidence" in lines) == bool(missing)
+
+
+def test_illegal_actions_are_asked_for_again_then_dropped() -> None:
+    """Of several bad replies the one counts that names most legal actions."""
+    bad: list[object] = [
+        {
+            "actions": [
+                {"action": "fly", "confidence": 0.9},
+                {"action": "go to the bed", "confidence": 0.1},
+            ]
+        },
+        {"actions": [{"action": "fly"}]},
+        {"actions": [{"confidence": 1}, "go to the sink", "go to the bed"]},
+    ]
+    conversation, _ = saying(*bad)
+    found = explore(HERE, Known(), 4, conversation)
+    assert dict(found.actions) == {"go to the sink": 0.5, "go to the bed": 0.5}
+    assert found.dropped == 1
+    assert len(told(conversation)) == 3
+    assert all('{"actions": [{"action": "...", "confidence"' in one for one in told(conversation))
+    most = explore(
+        HERE, Known(), 1, saying({"actions": {"go to the bed": 0.2, "go to the sink": 0.8}})[0]
+    )
+    assert most.actions == (("go to the sink", 1.0),)
+    with pytest.raises(UnparsableReplyError):
+        explore(HERE, Known(), 4, saying(*[{"actions": ["fly"]}] * 3)[0])
+
+
+def test_the_majority_decides_where_it_is_legal() -> None:
+    """Numbers of retrieved actions, and what is legal here."""
+    four = remembered("go to the bed", "go to the bed", "go to the bed", "go to the sink")
+    assert majority_of(four, HERE, 0.75) == ("go to the bed", 0.75)
+    assert majority_of(four, HERE, 0.8)[0] is None
+    assert majority_of(four[:1], HERE, 0.5)[0] is None
+    assert majority_of(remembered("fly", "fly"), HERE, 0.5)[0] is None
+
+
+def processes(*actions: Sequence[str]) -> list[Trajectory]:
+    """Return processes that did these."""
+    return [
+        Trajectory("goal", tuple(Step(f"seen {n}", one) for n, one in enumerate(did)), "s", 1.0)
+        for did in actions
+    ]
+
+
+def test_a_process_is_chosen_without_its_reward() -> None:
+    """A single one needs no reply."""
+    assert choose(processes("a"), saying()[0]) == 1
+    conversation, model = saying({"best": 0}, {"best": 2.5}, {"best": "2"})
+    assert choose(processes("ab", "ac"), conversation) == 2
+    assert told(conversation) == ['Write {"best": <a whole number from 1 to 2>}.'] * 2
+    assert "eward" not in model.requests[0].text
+
+
+@pytest.mark.parametrize(
+    ("said", "key"), [([{"step": 2}], 2), ([{"step": 1}], 2), ([{"step": 9}, "x", "y"], None)]
+)
+def test_a_wrong_key_step_is_corrected(said: list[object], key: int | None) -> None:
+    """The first real difference counts, whatever the model says."""
+    best, ground = processes("abc", "axc")
+    event = compare(best, ground, saying(*said)[0])
+    assert event.key_step == 2
+    assert event.said == (None if key is None else said[0]["step"])  # type: ignore[index]
+    assert first_difference(best.steps, best.steps[:2]) == 3
+
+
+def test_a_reflection_is_told_rewards() -> None:
+    """It is what Reflexion learns from."""
+    conversation, model = saying({"reflection": "Look elsewhere."})
+    assert reflect(processes("ab"), "", conversation) == "Look elsewhere."
+    assert "Reward: 1 of 1" in model.requests[0].text

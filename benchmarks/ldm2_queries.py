@@ -85,10 +85,15 @@ def tell(measured: Measured) -> None:
     for best in run.shortcuts[:1]:
         top = max(run.shortcuts, key=lambda one: one.right)
         print(f"{'best heuristic':22} {top.right:4} of {best.questions}  ({top.name})")
-    for against in (BARE, INITIAL):
-        for pair in dqa.compare(run, against=against).pairs:
-            found = pair.accuracy
-            print(f"{pair.first} - {pair.second}: {found}")
+    for first, second in ((INITIAL, BARE), (REFINED, BARE), (REFINED, INITIAL)):
+        pair = dqa.compare(run, deciders=[first, second], against=second).pairs[0]
+        found, sign = pair.accuracy, pair.by_questions
+        low, high = pair.newcombe or (float("nan"), float("nan"))
+        print(
+            f"{first} above {second}: {found.value:+.1%} [{low:.1%}, {high:.1%}] by questions, "
+            f"McNemar p = {sign.p_value:.2g}; by {found.clusters} situations "
+            f"[{found.low or 0.0:.1%}, {found.high or 0.0:.1%}]"
+        )
 
 
 def main() -> int:

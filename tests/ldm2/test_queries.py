@@ -77,14 +77,14 @@ def remember(memory: Memory, *trajectories: Trajectory) -> None:
 
 
 def trajectory(
-    question: Question, source: str, statement: str = PLANTED, reward: float = 1.0
+    question: Question, source: str, statement: str = PLANTED, word: str = "planted"
 ) -> Trajectory:
     """Return one of a statement and a decision."""
     steps = (
         Step(beginning("relational"), query_action(statement)),
-        Step(seen('["name"]\n["planted"]', "relational"), decide_action("planted")),
+        Step(seen(f'["name"]\n["{word}"]', "relational"), decide_action(word)),
     )
-    return Trajectory(question.text, steps, source, reward)
+    return Trajectory(question.text, steps, source, 1.0)
 
 
 def decider(memory: str, model: ProgramModel | None = None, **own: object) -> QueriesDecider:
@@ -134,7 +134,7 @@ def test_a_question_is_the_same_by_its_target_or_its_words(questions: QuestionSe
 
 def test_trajectories_are_what_agents_asked_and_decided(run: Run, questions: QuestionSet) -> None:
     """Of every agent, right ones; the others are counted by why they are left out."""
-    found = trajectories_of(run)
+    found = trajectories_of(run, questions)
     right = [r for r in run.results if r.outcome is Outcome.CORRECT]
     asking = [r for r in right if r.statements]
     assert len(found.trajectories) == len(asking)
@@ -236,7 +236,7 @@ def test_nothing_of_the_very_question_reaches_a_prompt(
     if called == "by nobody we know":
         source = "a colleague's notes 4"
     planted = trajectory(disguised, source)
-    remember(memory, planted, trajectory(other, "elsewhere 1", "SELECT id FROM building"))
+    remember(memory, planted, trajectory(other, "elsewhere 1", "SELECT id FROM building", "usual"))
     assert own_sources(memory, QuestionIdentity.of(asked)) == {source}
     with dqa.temporary_database(questions.situation_of(asked)) as database:
         decision = decider(memory.location).decide(asked, database)
@@ -272,9 +272,8 @@ def test_a_run_on_the_questions_of_its_memory_shows_none_of_their_own(
         assert not shown & own
         left_out += len(own)
         prompts = [e for e in trace.events if isinstance(e, PromptEvent)]
-        for event in prompts:
-            assert event.messages[0][1].count(json.dumps(question.text)) <= 1
-            assert text_count(event, question.text) == 1  # its own goal, and no example's
+        # Its own goal, and no example's.
+        assert all(text_count(event, question.text) <= 1 for event in prompts)
     assert left_out
 
 
@@ -310,7 +309,9 @@ class Saying(ProgramModel):
     replies: list[str]
 
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
-        del messages, tools
+        del tools
+        if "# Task: index" in messages[0].text:
+            return AIMessage('{"type": 1}')
         return AIMessage(self.replies.pop(0) if len(self.replies) > 1 else self.replies[0])
 
 
@@ -357,19 +358,28 @@ def test_a_process_ends_by_its_bounds(memory: Memory, questions: QuestionSet) ->
 
 
 def test_refining_adds_what_was_better_and_says_no_reward(
-    run: Run, questions: QuestionSet, memory: Memory
+    questions: QuestionSet, memory: Memory
 ) -> None:
     """Other statements are tried, judged, and added from the key step on, each as a version."""
-    build_from_runs(memory, [run], RuleIndexer(), questions=questions)
-    before = len(memory.versions())
-    report = refine_on_questions(
-        memory,
-        dqa.generate(["building"], count=4, seed=22, per_database=4),
-        scripted_model("analyst"),
+    asked = questions.questions[0]
+    worse = (
+        "SELECT s.building_id FROM supply s JOIN goods g ON g.code = s.goods_id "
+        f"WHERE g.goods_name = '{asked.target['goods']}' ORDER BY s.max_supply, s.building_id"
     )
-    assert report.improved == len(memory.versions()) - before > 0
+    remember(memory, trajectory(asked, "elsewhere 1", worse))
+    before = len(memory.versions())
+    others = dqa.generate(["building"], count=4, seed=22, per_database=4)
+    report = refine_on_questions(memory, others, scripted_model("analyst"))
+    assert report.improved
+    assert len(memory.versions()) - before >= report.improved
     assert {version.origin.making for version in memory.versions()[before:]} == {"refinement"}
     assert all((goal.best_reward or 0) >= (goal.ground_reward or 0) for goal in report.goals)
     added = [one for one in memory.tuples() if one.version > before]
     assert all(QuestionIdentity.in_source(one.placed.content.source) for one in added)
-    assert all(one.placed.content.reward == 1.0 for one in added)
+    assert {one.placed.content.reward for one in added} == {0.0, 1.0}  # what was wrong is counted
+    with dqa.temporary_database(others.situation_of(others.questions[0])) as database:
+        decision = decider(memory.location).decide(asked, database)
+    wrong = {one.id for one in added if one.placed.content.reward == 0.0}
+    recalled = [event for event in decision.trace if isinstance(event, RecallEvent)]
+    assert not wrong & {one.id for event in recalled for one in event.tuples}  # and never shown
+    assert "eward" not in told_to_models(decision.trace)

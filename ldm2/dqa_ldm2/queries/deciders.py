@@ -14,7 +14,7 @@ from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import InvalidAnswerError, OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.core.trajectories import Trajectory
+from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_decision, told_refusal
 from dqa.models.conversation import Conversation, given_up
@@ -145,8 +145,9 @@ class _Deciding:
         self._here = task.start
         asked = failures = 0
         while True:
-            full = asked >= self._own.statements or recorder.has_read_enough() is not None
-            here = closing(self._here) if full else self._here
+            if asked and recorder.over_budget() is not None:
+                raise OutOfBudgetError(f"The budget of {recorder.spent} is spent.")
+            here = closing(self._here) if asked >= self._own.statements else self._here
             action = self._act(here, batch)
             statement = statement_of(action)
             if statement is not None:
@@ -181,8 +182,6 @@ class _Deciding:
 
 
 def _process_of(situation: QuestionSituation, last: str | None = None) -> Trajectory:
-    from dqa.core.trajectories import Step
-
     steps = situation.steps
     if last is not None:
         steps = (*steps, Step(situation.observation, last))

@@ -68,7 +68,6 @@ def restrict(statement: str, candidates: str) -> str | None:
     if not isinstance(tree, sqlglot.exp.Select) or tree.args.get("order") is None:
         return None
     candidate = tree.expressions[0].unalias()
-    listed = sqlglot.parse_one(candidates)
-    if any(listed == one.args.get("query") for one in tree.find_all(sqlglot.exp.In)):
+    if f"IN ({sqlglot.parse_one(candidates).sql()})" in tree.sql():
         return None
     return tree.where(f"{candidate.sql()} IN ({candidates})").sql()

@@ -176,7 +176,7 @@ class WarningEvent(Event):
     about
         What was left out: parts of the ``schema``, ``candidates``, ``calls`` that a bound did not
         let be made, ``rewards`` that a model did not give as asked, ``replies`` that could not be
-        used, or ``tokens`` that no provider counted.
+        used, ``tokens`` that no provider counted, or that a ``memory`` holds nothing of the kind.
     text
         What a reader of the decision has to know, and how to mend it.
     considered, total
@@ -186,7 +186,7 @@ class WarningEvent(Event):
     """
 
     kind: Literal["warning"] = "warning"
-    about: Literal["schema", "candidates", "calls", "rewards", "replies", "tokens"]
+    about: Literal["schema", "candidates", "calls", "rewards", "replies", "tokens", "memory"]
     text: str
     considered: int
     total: int

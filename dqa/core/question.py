@@ -51,8 +51,8 @@ class Question:
     answer_form
         What it is answered with: a candidate, or a statement whose rows are the answer.
     free_form
-        What may be written beside the candidates, with ``...`` for any words: ``search[...]``.
-        Empty where only a candidate counts.
+        What may be written beside the candidates, with ``...`` for any words: ``search[...]``;
+        several forms are joined by " or ". Empty where only a candidate counts.
     """
 
     scenario: str
@@ -77,8 +77,21 @@ class Question:
         return f"{self.scenario}/{self.id}"
 
 
+_OR = " or "
+"""Between several free forms of a question."""
+
+
 def fits_form(text: str, form: str) -> bool:
-    """Whether a text is written in a `Question.free_form`, with words in place of its dots."""
+    """Whether a text is in a `Question.free_form`, or one of several, with words for its dots."""
+    return any(_fits(text, one) for one in forms_of(form))
+
+
+def forms_of(form: str) -> tuple[str, ...]:
+    """Return the forms that a `Question.free_form` consists of; none of an empty one."""
+    return tuple(one for one in form.split(_OR) if one)
+
+
+def _fits(text: str, form: str) -> bool:
     before, dots, after = form.partition("...")
     inner = text.removeprefix(before).removesuffix(after)
     return bool(dots) and text == f"{before}{inner}{after}" and bool(inner.strip())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
-from dqa.core.question import Candidate
+from dqa.core.question import Candidate, fits_form
 from dqa.deciders.prompting import fold
 from dqa.deciders.replies import read_action, read_object
 
@@ -75,6 +75,8 @@ def name_action(
     found = [action for action in actions if tighten(str(action)) == tight]
     if len(found) == 1:
         return found[0]
+    if fits_form(said.strip(), form):  # whatever stands in place of the dots, lines and signs
+        return said.strip()
     return read_action(said, actions, noun, form)
 
 

@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from dqa.core.errors import InvalidAnswerError
-from dqa.core.question import Candidate, Question, fits_form
+from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
 from dqa.deciders.candidates import nouns_of
 from dqa.deciders.choices import MOST_INDEXED, Choices, mentioned
@@ -203,6 +203,14 @@ def find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
     Case and spaces around the form's own signs do not count. A form that does not say where its
     words end takes the rest of the line.
     """
+    written: list[str] = []
+    for one in forms_of(form):
+        found, text = _find_in_one(text, one)
+        written += found
+    return tuple(written), text
+
+
+def _find_in_one(text: str, form: str) -> tuple[tuple[str, ...], str]:
     before, _, after = form.partition("...")
     words = rf"[^\n{re.escape(after[:1])}]+" if after else r"[^\n]+"
     own = r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", before)))

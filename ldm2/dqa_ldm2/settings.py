@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,9 +31,8 @@ class Ldm2Settings(MemorySettings):
     retrieved: int = Field(
         default=5, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
     )
-    batches: Literal["all"] | int = Field(
+    batches: Literal["all"] | Annotated[int, Field(ge=1)] = Field(
         default="all",
-        ge=1,
         description="how many batch memories decide, each in a process of its own",
     )
     version: int = Field(

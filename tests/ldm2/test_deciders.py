@@ -132,8 +132,10 @@ def test_a_question_without_anything_to_choose_is_refused() -> None:
 def test_settings_say_what_they_accept() -> None:
     """The number of batches is one, or all."""
     memory = decided_before(("a custom/1", "Cy"))
-    with pytest.raises(UsageError, match=r"ldm2\.batches has to be .*all.* or a whole number"):
-        deciding(memory, batches="some")
+    for wrong in ("some", "0"):
+        with pytest.raises(UsageError, match=r"ldm2\.batches .* all, or a whole number, 1 or more"):
+            deciding(memory, batches=wrong)
+    assert deciding(memory, batches="all").name == deciding(memory, batches="1").name
     with pytest.raises(UnknownNameError):
         deciding(memory, k=3)
     assert "ldm2.memory" not in plugins.decider("ldm2-refined").options

@@ -12,10 +12,12 @@ from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json
+from dqa.cli.shared_bundles import QuestionOptions
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
+from dqa_ldm2.commands import queries
 from dqa_ldm2.progress import Progress
 from dqa_ldm2.settings import RefiningSettings
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from dqa_ldm2.refining.report import RefinedGoal
 
 World = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--world",
         metavar="NAME",
@@ -38,7 +40,7 @@ World = Annotated[
     ),
 ]
 Games = Annotated[
-    int,
+    int | None,
     typer.Option("--games", metavar="N", min=1, help="How many games.", rich_help_panel=QUESTIONS),
 ]
 Seed = Annotated[
@@ -75,8 +77,10 @@ _USUAL = RefiningSettings()
 @with_options(calling=CallOptions)
 def build(  # noqa: PLR0913  (one parameter an option)
     *,
-    world: World,
-    games: Games,
+    world: World = None,
+    games: Games = None,
+    run: queries.Runs = None,
+    keep_all: queries.KeepAll = False,
     seed: Seed = 0,
     memory: MemoryAt,
     player: Annotated[
@@ -104,13 +108,20 @@ def build(  # noqa: PLR0913  (one parameter an option)
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Form a memory from an expert's games of a world.
+    """Form a memory from an expert's games of a world, or from the decisions of earlier runs.
 
     What was done becomes tuples of goal, history, observation and action; the model summarises the
     histories, and names the types of goals and observations by which they are found.
     """
     from dqa_ldm2.building import build_memory
 
+    queries.require_one_origin(world, games, run)
+    if world is None or games is None:
+        asked = _asked(model, base_url, seed, calling)
+        queries.build_of_runs(
+            *(run or (), memory, asked), batch=batch, keep_all=keep_all, as_json=as_json
+        )
+        return
     with ShownProgress() as progress:
         report = build_memory(
             world,
@@ -142,8 +153,11 @@ def build(  # noqa: PLR0913  (one parameter an option)
 @with_options(calling=CallOptions)
 def refine(  # noqa: PLR0913  (one parameter an option)
     *,
-    world: World,
-    games: Games,
+    world: World = None,
+    games: Games = None,
+    generate: queries.Generate = None,
+    questions: queries.Questions = None,
+    scenarios: options.Scenarios = None,
     seed: Seed = 100_000,
     memory: MemoryAt,
     paths: Annotated[
@@ -189,14 +203,26 @@ def refine(  # noqa: PLR0913  (one parameter an option)
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Refine a memory by exploring games of a world.
+    """Refine a memory by exploring games of a world, or questions.
 
     Where a path brings more than what the memory leads to, its steps from the key step on are
     added, as a version that can be looked at and undone.
     """
     from dqa_ldm2.building import refine_memory
 
+    queries.require_one_origin(world, games, generate, questions)
     own = RefiningSettings(paths=paths, depth=depth, majority=majority, retrieved=retrieved)
+    if world is None or games is None:
+        queries.refine_of_questions(
+            QuestionOptions(generate=generate, generated=questions),
+            options.scenarios_in(scenarios),
+            memory,
+            _asked(model, base_url, seed, calling),
+            seed=seed,
+            refining=own,
+            as_json=as_json,
+        )
+        return
     with ShownProgress() as progress:
         report = refine_memory(
             world,

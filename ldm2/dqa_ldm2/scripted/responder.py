@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from dqa_ldm2.likeness import likeness, words_of
 from dqa_ldm2.operations.judging import first_difference
+from dqa_ldm2.queries.scripted import asks_for_statements, propose
 from dqa_ldm2.scripted.imitating import DONE, confidences, rank_actions
 from dqa_ldm2.scripted.reading import Asked, Example, asks, read_prompt
 
@@ -58,6 +59,8 @@ def reply_to(asked: Asked, script: str, seed: int) -> dict[str, Any]:
     seed
         Of what is drawn.
     """
+    if asks_for_statements(asked):
+        return propose(asked, script, seed)
     by_rule = _RULES.get(asked.task.partition(" ")[0])
     if by_rule is not None:
         name, rule = by_rule

@@ -1,0 +1,140 @@
+"""Past decisions as memory, behind ``dqa memory build`` and ``dqa memory refine``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqa.api.reading import read_run
+from dqa.cli.help import QUESTIONS
+from dqa.cli.output import echo, echo_json
+from dqa.cli.shared_bundles import QuestionOptions
+from dqa.core.errors import UsageError
+from dqa.core.text import counted
+
+if TYPE_CHECKING:
+    from dqa_ldm2.building import Asked
+    from dqa_ldm2.settings import RefiningSettings
+
+Runs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run",
+        metavar="RUN",
+        help="Run whose decisions are remembered, of any agent: a folder, a run of a store, or the "
+        "file of 'dqa ask --trace'; may be given several times.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+KeepAll = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Keep wrong decisions of --run as well, which are counted and never shown, and those "
+        "that nobody judged.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+Generate = Annotated[
+    int | None,
+    typer.Option(
+        "--generate",
+        metavar="N",
+        min=1,
+        help="Explore N generated questions of each scenario, in place of a world's games.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+Questions = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        metavar="DIR",
+        help="Explore the questions in a folder that 'dqa generate' wrote.",
+        rich_help_panel=QUESTIONS,
+    ),
+]
+
+
+def require_one_origin(world: str | None, games: int | None, *others: object) -> None:
+    """Raise `UsageError` where it is not said once what is remembered, or explored."""
+    given = [other for other in others if other]
+    if (world is None) == (not given) or len(given) > 1:
+        raise UsageError(
+            "Say once what it is about: --world NAME with --games N, or for past decisions --run "
+            "RUN to build, and --generate N or --questions DIR to refine."
+        )
+    if (world is None) != (games is None):
+        raise UsageError("--world NAME and --games N go together.")
+
+
+def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
+    runs: Sequence[str], memory: str, asked: Asked, *, batch: int, keep_all: bool, as_json: bool
+) -> None:
+    """Form a memory from runs, and say what became of them."""
+    from dqa_ldm2.indexer import AskedIndexer
+    from dqa_ldm2.memory.opening import open_memory
+    from dqa_ldm2.queries.building import NamedIndexer, build_from_runs
+
+    read = [read_run(run) for run in runs]
+    model, name = asked.connected()
+    indexer = NamedIndexer(AskedIndexer(model, asked.max_failures, asked.calls))
+    with open_memory(memory, create=True) as opened:
+        report = build_from_runs(
+            opened, read, indexer, keep_all=keep_all, model=name, batch_size=batch
+        )
+        location = opened.location
+    if as_json:
+        built = report.built
+        told: dict[str, Any] = {
+            "memory": location,
+            "model": name,
+            "trajectories": built.trajectories,
+            "there_before": built.there,
+            "tuples": built.tuples,
+            "batches": list(built.batches),
+            "skipped": {run: one.skipped for run, one in report.gathered.items()},
+        }
+        echo_json(told)
+        return
+    for line in report.lines():
+        echo(line)
+
+
+def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
+    options: QuestionOptions,
+    scenarios: tuple[str, ...] | None,
+    memory: str,
+    asked: Asked,
+    *,
+    seed: int,
+    refining: RefiningSettings,
+    as_json: bool,
+) -> None:
+    """Refine a memory on questions, and say what was better."""
+    from dqa.deciders.base import Settings
+    from dqa_ldm2.memory.opening import open_memory
+    from dqa_ldm2.queries.building import refine_on_questions
+
+    questions = options.source(seed, scenarios).read()
+    model, name = asked.connected()
+    with open_memory(memory) as opened:
+        report = refine_on_questions(
+            opened,
+            questions,
+            model,
+            model_name=name,
+            refining=refining,
+            settings=Settings(calls=asked.calls),
+        )
+    if as_json:
+        echo_json(report.to_json())
+        return
+    echo(
+        f"{report.memory}: {report.improved} of {counted(len(report.goals), 'question')} were "
+        f"decided better than before, {counted(report.added, 'tuple')} added, by {report.model} "
+        f"({counted(report.calls.exploring, 'reply', 'replies')} on exploring)"
+    )

@@ -1,0 +1,215 @@
+"""A memory of past decisions: built from runs, refined on questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from langchain_core.language_models import BaseChatModel
+
+from dqa import plugins
+from dqa.core.errors import UsageError
+from dqa.core.question_set import QuestionSet
+from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.base import Settings
+from dqa_ldm2.indexer import Indexer as AskedIndexer
+from dqa_ldm2.memory.adding import add_subtrajectory
+from dqa_ldm2.memory.base import Memory, MemoryType, Origin, Version
+from dqa_ldm2.memory.building import BATCH_SIZE, BuildReport, Indexer, build_memory
+from dqa_ldm2.queries.actions import beginning
+from dqa_ldm2.queries.exploring import explorables_of
+from dqa_ldm2.queries.proving import proven, remember_records
+from dqa_ldm2.queries.trajectories import Gathered, trajectories_of
+from dqa_ldm2.refining.refinement import Refinement
+from dqa_ldm2.refining.report import RefinedGoal, RefinementReport
+from dqa_ldm2.settings import RefiningSettings
+
+if TYPE_CHECKING:
+    from dqa.api.runs import Run
+
+REFINING = RefiningSettings(depth=5, retrieved=20)
+"""How questions are explored, unless a caller says otherwise: four statements, and the decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunsReport:
+    """What building a memory from runs came to.
+
+    Attributes
+    ----------
+    built
+        What was added to the memory.
+    gathered
+        By run, what of it is remembered, and what was left out.
+    """
+
+    built: BuildReport
+    gathered: Mapping[str, Gathered] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return what is to be shown, a line each."""
+        told = [f"{name}: {line}" for name, one in self.gathered.items() for line in one.lines()]
+        return [*told, *self.built.lines()]
+
+
+def build_from_runs(  # noqa: PLR0913  (each is a question of its own to the caller)
+    memory: Memory,
+    runs: Sequence[Run],
+    indexer: Indexer,
+    *,
+    questions: QuestionSet | None = None,
+    keep_all: bool = False,
+    model: str = "",
+    batch_size: int = BATCH_SIZE,
+    workers: int = 1,
+) -> RunsReport:
+    """Form a memory from the decisions of earlier runs, or go on with it.
+
+    Parameters
+    ----------
+    memory
+        Where to.
+    runs
+        Runs of questions whose traces were kept, of any agents.
+    indexer
+        Summarises and names types.
+    questions, keep_all
+        As `trajectories_of` takes them.
+    model
+        What versions say answered behind the indexer.
+    batch_size, workers
+        As `dqa_ldm2.memory.building.build_memory` takes them.
+
+    Raises
+    ------
+    UsageError
+        A run is one of games or has no traces, or nothing of the runs can be remembered.
+    """
+    gathered = {
+        run.name or str(run.place or f"run {number}"): trajectories_of(
+            run, questions, keep_all=keep_all
+        )
+        for number, run in enumerate(runs, 1)
+    }
+    found: list[Trajectory] = [one for each in gathered.values() for one in each.trajectories]
+    if not found:
+        told = "; ".join(f"{name}: {', '.join(g.lines()[1:])}" for name, g in gathered.items())
+        raise UsageError(
+            f"Nothing of {', '.join(gathered) or 'no run'} can be remembered ({told}): name a run "
+            "with right decisions, or keep all (--all)."
+        )
+    built = build_memory(
+        memory,
+        found,
+        indexer,
+        source=", ".join(gathered),
+        model=model,
+        batch_size=batch_size,
+        workers=workers,
+    )
+    return RunsReport(built, gathered)
+
+
+def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the caller)
+    memory: Memory,
+    questions: QuestionSet,
+    model: BaseChatModel,
+    *,
+    engine: str = "sqlite",
+    model_name: str = "",
+    refining: RefiningSettings | None = None,
+    settings: Settings | None = None,
+    done: Callable[[RefinedGoal], None] | None = None,
+) -> RefinementReport:
+    """Refine a memory by exploring other statements on questions whose decisions can be judged.
+
+    Parameters
+    ----------
+    memory
+        What is refined; it has to hold something.
+    questions
+        Those of a scenario, a release, or generated ones.
+    model
+        Who is asked.
+    engine
+        The embedded backend that holds the questions' data.
+    model_name
+        What the memory says answered behind an addition.
+    refining
+        n, the depth, when retrieved actions agree.
+    settings
+        What bounds statements and calls.
+    done
+        Is told of each question that was explored.
+
+    Raises
+    ------
+    UsageError
+        The memory is empty, or a question cannot be explored.
+    InfrastructureError, BudgetSpentError
+        The model or the memory fails; what was added before stays.
+    """
+    own = refining or REFINING
+    used = settings or Settings()
+
+    def note(goal: RefinedGoal) -> None:
+        start = beginning(plugins.backend(engine).kind)
+        told = goal.exploration
+        remember_records(memory, goal.batch, goal.goal, start, told, model_name)
+        if done is not None:
+            done(goal)
+
+    refinement = Refinement(
+        proven(memory),
+        model,
+        own,
+        add_from,
+        model_name=model_name,
+        max_failures=used.max_parse_failures,
+        calls=used.calls,
+    )
+    with explorables_of(questions, engine, used, max(own.depth - 1, 1)) as explorables:
+        return refinement.refine(explorables, note)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedIndexer:
+    """An indexer of the method's operations, as memories ask it (`Indexer`)."""
+
+    asked: AskedIndexer
+
+    def summarise(self, goal: str, steps_before: Sequence[Step]) -> str:
+        """Return in short what happened before a step."""
+        return self.asked.summarise(goal, steps_before)
+
+    def cluster(
+        self, kind: Literal["goals", "observations"], texts: Sequence[str]
+    ) -> Mapping[str, Sequence[int]]:
+        """Return by name the types of texts."""
+        return self.asked.cluster(_SINGULAR[kind], texts)
+
+    def classify(
+        self, kind: Literal["goals", "observations"], text: str, types: Sequence[MemoryType]
+    ) -> str:
+        """Return the name of the type that a text has."""
+        return self.asked.classify(_SINGULAR[kind], text, types)
+
+
+_SINGULAR: Mapping[str, Literal["goal", "observation"]] = {
+    "goals": "goal",
+    "observations": "observation",
+}
+
+
+def add_from(  # noqa: PLR0913, PLR0917  (as `dqa_ldm2.refining.refinement.Adder`)
+    memory: Memory,
+    batch: int,
+    trajectory: Trajectory,
+    first_step: int,
+    indexer: AskedIndexer,
+    origin: Origin,
+) -> Version:
+    """Add the steps of a trajectory from one on."""
+    named = NamedIndexer(indexer)
+    return add_subtrajectory(memory, batch, trajectory, named, origin, first=first_step).version

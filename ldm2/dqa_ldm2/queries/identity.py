@@ -1,0 +1,108 @@
+"""Which question a remembered step comes from, whatever its run and its id were called.
+
+The source of a trajectory ends with a word that says it: the scenario, a hash of what the question
+is about (its target), and a hash of its words. A question that shares either of the hashes is the
+same question, so nothing of it may be retrieved where it is asked: an evaluation would be shown its
+answer. A tuple without such a word is the same question's where its goal has the same words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+from dqa.core.question import Question
+from dqa.deciders.prompting import fold
+from dqa_ldm2.memory.base import Memory, Remembered
+
+_WORD: Final = re.compile(
+    r"(?P<scenario>[^\s#]+)#(?P<target>[0-9a-f]{16}|-)#(?P<text>[0-9a-f]{16})"
+)
+_SEARCHED: Final = 64
+"""Tuples that are looked through at a time for goals of the same words."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionIdentity:
+    """What tells a question from others.
+
+    Attributes
+    ----------
+    scenario
+        Its scenario's name.
+    target
+        Hash of its scenario and its target; ``-`` where it has none.
+    text
+        Hash of its words.
+    words
+        The words, as they are compared; empty where only the hash is known.
+    """
+
+    scenario: str
+    target: str
+    text: str
+    words: str = ""
+
+    @classmethod
+    def of(cls, question: Question) -> Self:
+        """Return the identity of a question."""
+        return cls.told(question.scenario, question.target, question.text)
+
+    @classmethod
+    def told(cls, scenario: str, target: Mapping[str, str], text: str) -> Self:
+        """Return the identity of what a trace tells of a question."""
+        about = json.dumps([scenario, sorted(target.items())]) if target else ""
+        words = fold(text)
+        return cls(scenario, _hash(about) if about else "-", _hash(words), words)
+
+    @classmethod
+    def in_source(cls, source: str) -> Self | None:
+        """Return the identity at the end of a source; None where there is none."""
+        word = source.rsplit(maxsplit=1)[-1:] or [""]
+        found = _WORD.fullmatch(word[0])
+        return None if found is None else cls(found["scenario"], found["target"], found["text"])
+
+    def is_same(self, other: QuestionIdentity | None) -> bool:
+        """Whether two are one question: about the same, or in the same words."""
+        if other is None:
+            return False
+        return self.text == other.text or (self.target == other.target != "-")
+
+    def is_of(self, source: str, goal: str) -> bool:
+        """Whether a remembered step is this question's."""
+        return self.is_same(self.in_source(source)) or bool(self.words and fold(goal) == self.words)
+
+    def source(self, *words: str) -> str:
+        """Return a source of this question's: what it is called, with its identity behind."""
+        scenario = re.sub(r"[\s#]+", "-", self.scenario)
+        return " ".join([*filter(None, words), f"{scenario}#{self.target}#{self.text}"])
+
+
+def own_sources(memory: Memory, identity: QuestionIdentity) -> frozenset[str]:
+    """Return the sources in a memory that stem from a question.
+
+    They are found by their identity, and by goals in the same words, for trajectories that somebody
+    else named.
+    """
+    own = {s for s in memory.sources() if identity.is_same(QuestionIdentity.in_source(s))}
+    while identity.words:
+        found = memory.search(identity.words, _SEARCHED, own)
+        more = set(_same_goal(found, identity))
+        if not more:
+            break
+        own |= more
+    return frozenset(own)
+
+
+def _same_goal(found: Iterable[Remembered], identity: QuestionIdentity) -> Iterable[str]:
+    for one in found:
+        if fold(one.placed.content.goal) == identity.words:
+            yield one.placed.content.source
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,385 @@
+"""Questions that are decided by asking their database in steps, as was done before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage
+
+import dqa
+from dqa.api.runs import Run
+from dqa.core.decision import Ending
+from dqa.core.errors import UsageError
+from dqa.core.events import PromptEvent, WarningEvent
+from dqa.core.question import Question, fits_form
+from dqa.core.question_set import QuestionSet
+from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.base import Settings
+from dqa.evaluation.playing.spec import PlaySpec
+from dqa.evaluation.results import Outcome
+from dqa.models.scripted import ProgramModel, scripted_model
+from dqa_ldm2.events import ImitationEvent, RecallEvent
+from dqa_ldm2.memories import OpenedMemory
+from dqa_ldm2.memory.base import Memory
+from dqa_ldm2.memory.building import build_memory
+from dqa_ldm2.memory.opening import open_memory
+from dqa_ldm2.memory.rules import RuleIndexer
+from dqa_ldm2.queries.actions import (
+    answer_of,
+    beginning,
+    decide_action,
+    query_action,
+    seen,
+    statement_of,
+)
+from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
+from dqa_ldm2.queries.deciders import QueriesDecider
+from dqa_ldm2.queries.identity import QuestionIdentity, own_sources
+from dqa_ldm2.queries.settings import QueriesSettings
+from dqa_ldm2.queries.trajectories import trajectories_of
+
+PLANTED = "SELECT 'planted in the memory' AS name"
+
+
+@pytest.fixture(scope="module")
+def questions() -> QuestionSet:
+    """A few questions on generated data."""
+    return dqa.generate(["building"], count=4, seed=21, per_database=4)
+
+
+@pytest.fixture(scope="module")
+def run(questions: QuestionSet, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of agents that remember nothing."""
+    out = tmp_path_factory.mktemp("runs") / "first"
+    return dqa.evaluate(
+        questions,
+        ["ldm2-queries-bare", "planrag", "first"],
+        model="scripted:analyst",
+        databases=["sqlite"],
+        out=out,
+    )
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An empty memory."""
+    with open_memory(tmp_path / "memory.db", create=True) as opened:
+        yield opened
+
+
+def remember(memory: Memory, *trajectories: Trajectory) -> None:
+    """Form a batch of trajectories."""
+    build_memory(memory, trajectories, RuleIndexer(), source="test")
+
+
+def trajectory(
+    question: Question, source: str, statement: str = PLANTED, word: str = "planted"
+) -> Trajectory:
+    """Return one of a statement and a decision."""
+    steps = (
+        Step(beginning("relational"), query_action(statement)),
+        Step(seen(f'["name"]\n["{word}"]', "relational"), decide_action(word)),
+    )
+    return Trajectory(question.text, steps, source, 1.0)
+
+
+def decider(memory: str, model: ProgramModel | None = None, **own: object) -> QueriesDecider:
+    """Return the decider with a memory."""
+    settings = QueriesSettings.model_validate({"memory": memory, **own})
+    return QueriesDecider(
+        "ldm2-queries",
+        model or scripted_model("analyst"),
+        Settings(max_steps=8),
+        settings,
+        OpenedMemory(memory),
+    )
+
+
+def test_actions_are_statements_or_decisions() -> None:
+    """Both are read back as they were written, whatever stands in them."""
+    statement = "SELECT 'a]' || \"b\"\nFROM t"
+    assert statement_of(query_action(statement)) == statement
+    assert answer_of(decide_action(12)) == "12"
+    assert statement_of(decide_action("x")) is None
+    assert answer_of("decide") is None
+
+
+def test_a_free_form_may_have_several() -> None:
+    """They are joined by "or"; an empty one fits nothing."""
+    assert fits_form("query[SELECT 1]", "query[...] or decide[...]")
+    assert fits_form("decide[x]", "query[...] or decide[...]")
+    assert not fits_form("decide[ ]", "query[...] or decide[...]")
+    assert not fits_form("search[x]", "query[...] or decide[...]")
+    assert not fits_form("anything", "")
+
+
+def test_a_question_is_the_same_by_its_target_or_its_words(questions: QuestionSet) -> None:
+    """Neither its id, nor its run, nor the words around it make it another one."""
+    one, other = questions.questions[:2]
+    identity = QuestionIdentity.of(one)
+    renamed = QuestionIdentity.of(replace(one, id="77", text="Which one?"))
+    custom = QuestionIdentity.of(replace(one, scenario="custom", target={}))
+    assert identity.is_same(renamed)
+    assert identity.is_same(custom)
+    assert not identity.is_same(QuestionIdentity.of(other))
+    source = identity.source("a run", one.key, "by somebody")
+    assert source.startswith("a run building/1 by somebody ")
+    assert identity.is_same(QuestionIdentity.in_source(source))
+    assert QuestionIdentity.in_source("household 17") is None
+
+
+def test_trajectories_are_what_agents_asked_and_decided(run: Run, questions: QuestionSet) -> None:
+    """Of every agent, right ones; the others are counted by why they are left out."""
+    found = trajectories_of(run, questions)
+    right = [r for r in run.results if r.outcome is Outcome.CORRECT]
+    asking = [r for r in right if r.statements]
+    assert len(found.trajectories) == len(asking)
+    assert {word for one in found.trajectories for word in one.source.split()} >= {"planrag"}
+    for one in found.trajectories:
+        assert one.reward == 1.0
+        assert one.steps[0].observation == "SQL: nothing was asked yet."
+        assert all(statement_of(step.action) for step in one.steps[:-1])
+        assert answer_of(one.steps[-1].action)
+        assert one.goal in {question.text for question in questions.questions}
+    left = sum(found.skipped.values())
+    assert left + len(found.trajectories) == len(run.results)
+    wrong = sum(r.outcome is Outcome.WRONG and r.statements > 0 for r in run.results)
+    everything = trajectories_of(run, questions, keep_all=True)
+    assert len(everything.trajectories) == len(asking) + wrong
+    assert sum(one.reward == 0.0 for one in everything.trajectories) == wrong
+
+
+def test_what_nobody_judged_is_left_out(run: Run, questions: QuestionSet) -> None:
+    """So is what a failing server ended; neither is right nor wrong."""
+    unjudged = [
+        r.model_copy(update={"outcome": Outcome.INFRASTRUCTURE if n % 2 else Outcome.UNLABELLED})
+        for n, r in enumerate(run.results)
+    ]
+    found = trajectories_of(replace(run, results=tuple(unjudged)), questions)
+    assert not found.trajectories
+    assert found.skipped["ended by infrastructure"] == len(unjudged) // 2
+    assert any(why.startswith("judged by nobody") for why in found.skipped)
+
+
+def test_runs_that_hold_nothing_to_remember_say_so(
+    run: Run, memory: Memory, questions: QuestionSet, tmp_path: Path
+) -> None:
+    """A run of games, one without traces, one without a right decision."""
+    games = replace(run, spec=PlaySpec.model_construct(world="kuhn", deciders=()))
+    with pytest.raises(UsageError, match="games"):
+        trajectories_of(games)
+    assert run.folder is not None
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for name in ("results.jsonl", "run.json"):
+        (bare / name).write_bytes((run.folder / name).read_bytes())
+    (bare / "traces.jsonl").touch()
+    with pytest.raises(UsageError, match="no trace"):
+        trajectories_of(dqa.read_run(bare))
+    wrong = [r.model_copy(update={"outcome": Outcome.WRONG}) for r in run.results]
+    with pytest.raises(UsageError, match=r"--all"):
+        build_from_runs(
+            memory, [replace(run, results=tuple(wrong))], RuleIndexer(), questions=questions
+        )
+
+
+def test_an_empty_memory_says_how_it_is_built(memory: Memory, questions: QuestionSet) -> None:
+    """Before anything is asked, and of refining as well."""
+    with pytest.raises(UsageError, match="dqa memory build"):
+        decider(memory.location).check(questions.questions[0])
+    with pytest.raises(UsageError, match="build"):
+        refine_on_questions(memory, questions, scripted_model("analyst"))
+
+
+def test_the_trace_says_which_step_an_action_comes_from(
+    memory: Memory, questions: QuestionSet
+) -> None:
+    """What others asked is asked here, with the names of this question."""
+    first, second = questions.questions[:2]
+    goods = first.target["goods"]
+    statement = (
+        "SELECT s.building_id FROM supply s JOIN goods g ON g.code = s.goods_id "
+        f"WHERE g.goods_name = '{goods}' ORDER BY s.max_supply DESC LIMIT 1"
+    )
+    source = QuestionIdentity.of(first).source("last year", first.key)
+    remember(memory, trajectory(first, source, statement))
+    with dqa.temporary_database(questions.situation_of(second)) as database:
+        decision = decider(memory.location).decide(second, database)
+    assert decision.ending is Ending.ANSWERED
+    assert [one.statement for one in decision.evidence] == [
+        statement.replace(goods, second.target["goods"])
+    ]
+    told = [event for event in decision.trace if isinstance(event, RecallEvent)]
+    assert [one.source for one in told[0].tuples] == [source, source][: len(told[0].tuples)]
+    acted = [event for event in decision.trace if isinstance(event, ImitationEvent)]
+    assert acted[0].source == source
+    assert str(decision.choice) == decision.evidence[0].rows[0][0] or decision.choice is not None
+
+
+@pytest.mark.parametrize("called", ["identity", "other id", "custom", "by nobody we know"])
+def test_nothing_of_the_very_question_reaches_a_prompt(
+    memory: Memory, questions: QuestionSet, called: str
+) -> None:
+    """Its right trajectory lies in the memory under another run's name and another id."""
+    asked, other = questions.questions[:2]
+    disguised = {
+        "identity": asked,
+        "other id": replace(asked, id="901", text="In words of somebody else?"),
+        "custom": replace(asked, scenario="custom", id="1", target={}),
+        "by nobody we know": asked,
+    }[called]
+    source = QuestionIdentity.of(disguised).source("another run", disguised.key)
+    if called == "by nobody we know":
+        source = "a colleague's notes 4"
+    planted = trajectory(disguised, source)
+    remember(memory, planted, trajectory(other, "elsewhere 1", "SELECT id FROM building", "usual"))
+    assert own_sources(memory, QuestionIdentity.of(asked)) == {source}
+    with dqa.temporary_database(questions.situation_of(asked)) as database:
+        decision = decider(memory.location).decide(asked, database)
+        shown = decider(memory.location, same_question=True).decide(asked, database)
+    assert "planted" not in told_to_models(decision.trace)
+    assert "SELECT id FROM building" in told_to_models(decision.trace)
+    assert "planted" in told_to_models(shown.trace)  # where it may be, it is found
+
+
+def test_a_run_on_the_questions_of_its_memory_shows_none_of_their_own(
+    run: Run, questions: QuestionSet, tmp_path: Path
+) -> None:
+    """Through ``dqa eval``: what each prompt shows comes from other questions alone."""
+    place = tmp_path / "memory.db"
+    with open_memory(place, create=True) as made:
+        build_from_runs(made, [run], RuleIndexer(), questions=questions)
+        tuples = list(made.tuples())
+    asked = dqa.evaluate(
+        questions,
+        ["ldm2-queries"],
+        model="scripted:analyst",
+        databases=["sqlite"],
+        settings={"ldm2.memory": str(place)},
+        out=tmp_path / "run",
+    )
+    left_out = 0
+    for trace in asked.traces:
+        question = questions.find(trace.question)
+        identity = QuestionIdentity.of(question)
+        own = {t.id for t in tuples if identity.is_of(t.placed.content.source, "")}
+        shown = {t.id for e in trace.events if isinstance(e, RecallEvent) for t in e.tuples}
+        assert shown
+        assert not shown & own
+        left_out += len(own)
+        prompts = [e for e in trace.events if isinstance(e, PromptEvent)]
+        # Its own goal, and no example's.
+        assert all(text_count(event, question.text) <= 1 for event in prompts)
+    assert left_out
+
+
+def text_count(event: PromptEvent, text: str) -> int:
+    """Return how often a prompt has a text."""
+    return sum(message.count(text) for _, message in event.messages)
+
+
+def told_to_models(trace: tuple[object, ...]) -> str:
+    """Return all that models were told."""
+    prompts = [event for event in trace if isinstance(event, PromptEvent)]
+    return "\n".join(text for event in prompts for _, text in event.messages)
+
+
+def test_a_memory_of_other_questions_works_and_warns(
+    memory: Memory, questions: QuestionSet
+) -> None:
+    """What is nearest is shown, and the decision says that it comes from elsewhere."""
+    asked = questions.questions[0]
+    elsewhere = replace(asked, scenario="shop", target={"region": "north"}, text="Which supplier?")
+    source = QuestionIdentity.of(elsewhere).source("a run", "shop/1")
+    remember(memory, trajectory(elsewhere, source, "SELECT id FROM building ORDER BY id"))
+    with dqa.temporary_database(questions.situation_of(asked)) as database:
+        decision = decider(memory.location).decide(asked, database)
+    assert decision.ending is Ending.ANSWERED
+    warnings = [event for event in decision.trace if isinstance(event, WarningEvent)]
+    assert [event.about for event in warnings] == ["memory"]
+
+
+class Saying(ProgramModel):
+    """Says one thing after another."""
+
+    replies: list[str]
+
+    def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
+        del tools
+        if "# Task: index" in messages[0].text:
+            return AIMessage('{"type": 1}')
+        return AIMessage(self.replies.pop(0) if len(self.replies) > 1 else self.replies[0])
+
+
+def acting(*actions: str) -> Saying:
+    """Return a model that takes actions."""
+    return Saying(replies=[json.dumps({"action": action}) for action in actions])
+
+
+def test_errors_and_refused_decisions_go_back_to_the_model(
+    memory: Memory, questions: QuestionSet
+) -> None:
+    """A statement that fails is evidence; a name that is none is said, and asked again."""
+    asked, other = questions.questions[:2]
+    remember(memory, trajectory(other, "elsewhere 1"))
+    best = str((asked.candidates or ())[0])
+    model = acting(
+        "query[SELECT nothing]", "query[DROP TABLE goods]", "decide[nobody]", f"decide[{best}]"
+    )
+    with dqa.temporary_database(questions.situation_of(asked)) as database:
+        decision = decider(memory.location, model).decide(asked, database)
+    assert [one.error for one in decision.evidence] == [
+        "UnknownReferenceError"
+        if decision.evidence[0].error == "UnknownReferenceError"
+        else "StatementError",
+        "RefusedStatementError",
+    ]
+    assert str(decision.choice) == best
+    assert "Error: 'nobody' names no building id" in told_to_models(decision.trace)
+
+
+def test_a_process_ends_by_its_bounds(memory: Memory, questions: QuestionSet) -> None:
+    """Replies run out, or decisions that name nothing; statements run out, and it has to decide."""
+    asked, other = questions.questions[:2]
+    remember(memory, trajectory(other, "elsewhere 1"))
+    with dqa.temporary_database(questions.situation_of(asked)) as database:
+        place = memory.location
+        endless = decider(place, acting("query[SELECT 1]")).decide(asked, database)
+        lost = decider(place, acting("decide[nobody]")).decide(asked, database)
+        full = decider(place, acting("query[SELECT 1]"), statements=2).decide(asked, database)
+    assert endless.ending is Ending.STEP_LIMIT
+    assert lost.ending is Ending.UNPARSABLE
+    assert full.ending is Ending.UNPARSABLE
+    assert len(full.evidence) == 2
+
+
+def test_refining_adds_what_was_better_and_says_no_reward(
+    questions: QuestionSet, memory: Memory
+) -> None:
+    """Other statements are tried, judged, and added from the key step on, each as a version."""
+    asked = questions.questions[0]
+    worse = (
+        "SELECT s.building_id FROM supply s JOIN goods g ON g.code = s.goods_id "
+        f"WHERE g.goods_name = '{asked.target['goods']}' ORDER BY s.max_supply, s.building_id"
+    )
+    remember(memory, trajectory(asked, "elsewhere 1", worse))
+    before = len(memory.versions())
+    others = dqa.generate(["building"], count=4, seed=22, per_database=4)
+    report = refine_on_questions(memory, others, scripted_model("analyst"))
+    assert report.improved
+    assert len(memory.versions()) - before >= report.improved
+    assert {version.origin.making for version in memory.versions()[before:]} == {"refinement"}
+    assert all((goal.best_reward or 0) >= (goal.ground_reward or 0) for goal in report.goals)
+    added = [one for one in memory.tuples() if one.version > before]
+    assert all(QuestionIdentity.in_source(one.placed.content.source) for one in added)
+    assert {one.placed.content.reward for one in added} == {0.0, 1.0}  # what was wrong is counted
+    with dqa.temporary_database(others.situation_of(others.questions[0])) as database:
+        decision = decider(memory.location).decide(asked, database)
+    wrong = {one.id for one in added if one.placed.content.reward == 0.0}
+    recalled = [event for event in decision.trace if isinstance(event, RecallEvent)]
+    assert not wrong & {one.id for event in recalled for one in event.tuples}  # and never shown
+    assert "eward" not in told_to_models(decision.trace)

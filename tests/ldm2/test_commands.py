@@ -24,7 +24,7 @@ COMMON = ("--world", "rooms", "--memory", "kept.db")
 def _rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let commands know the world of the tests, and run where nothing is."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(building, "expert_trajectories", experts)
+    monkeypatch.setattr(building, "expert_trajectories", lambda *given, player: experts(*given))
     monkeypatch.setattr(plugins, "world", {"rooms": ROOMS}.__getitem__)
 
 

@@ -25,7 +25,7 @@ from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_ldm2.events import ImitationEvent, RecallEvent
 from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.memory.base import Memory
-from dqa_ldm2.memory.building import build_memory
+from dqa_ldm2.memory.building import form_memory
 from dqa_ldm2.memory.opening import open_memory
 from dqa_ldm2.memory.rules import RuleIndexer
 from dqa_ldm2.queries.actions import (
@@ -73,7 +73,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def remember(memory: Memory, *trajectories: Trajectory) -> None:
     """Form a batch of trajectories."""
-    build_memory(memory, trajectories, RuleIndexer(), source="test")
+    form_memory(memory, trajectories, RuleIndexer(), source="test")
 
 
 def trajectory(

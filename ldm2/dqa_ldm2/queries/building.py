@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from langchain_core.language_models import BaseChatModel
 
 from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
-from dqa.core.trajectories import Step, Trajectory
+from dqa.core.trajectories import Trajectory
 from dqa.deciders.base import Settings
-from dqa_ldm2.indexer import Indexer as AskedIndexer
-from dqa_ldm2.memory.adding import add_subtrajectory
-from dqa_ldm2.memory.base import Memory, MemoryType, Origin, Version
-from dqa_ldm2.memory.building import BATCH_SIZE, BuildReport, Indexer, build_memory
+from dqa_ldm2.memory.base import Memory
+from dqa_ldm2.memory.building import BATCH_SIZE, FormationReport, form_memory
+from dqa_ldm2.memory.indexing import Indexer
 from dqa_ldm2.queries.actions import beginning
 from dqa_ldm2.queries.exploring import explorables_of
 from dqa_ldm2.queries.proving import proven, remember_records
@@ -44,7 +43,7 @@ class RunsReport:
         By run, what of it is remembered, and what was left out.
     """
 
-    built: BuildReport
+    built: FormationReport
     gathered: Mapping[str, Gathered] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
@@ -79,7 +78,7 @@ def build_from_runs(  # noqa: PLR0913  (each is a question of its own to the cal
     model
         What versions say answered behind the indexer.
     batch_size, workers
-        As `dqa_ldm2.memory.building.build_memory` takes them.
+        As `dqa_ldm2.memory.building.form_memory` takes them.
 
     Raises
     ------
@@ -99,7 +98,7 @@ def build_from_runs(  # noqa: PLR0913  (each is a question of its own to the cal
             f"Nothing of {', '.join(gathered) or 'no run'} can be remembered ({told}): name a run "
             "with right decisions, or keep all (--all)."
         )
-    built = build_memory(
+    built = form_memory(
         memory,
         found,
         indexer,
@@ -164,52 +163,9 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
         proven(memory),
         model,
         own,
-        add_from,
         model_name=model_name,
         max_failures=used.max_parse_failures,
         calls=used.calls,
     )
     with explorables_of(questions, engine, used, max(own.depth - 1, 1)) as explorables:
         return refinement.refine(explorables, note)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedIndexer:
-    """An indexer of the method's operations, as memories ask it (`Indexer`)."""
-
-    asked: AskedIndexer
-
-    def summarise(self, goal: str, steps_before: Sequence[Step]) -> str:
-        """Return in short what happened before a step."""
-        return self.asked.summarise(goal, steps_before)
-
-    def cluster(
-        self, kind: Literal["goals", "observations"], texts: Sequence[str]
-    ) -> Mapping[str, Sequence[int]]:
-        """Return by name the types of texts."""
-        return self.asked.cluster(_SINGULAR[kind], texts)
-
-    def classify(
-        self, kind: Literal["goals", "observations"], text: str, types: Sequence[MemoryType]
-    ) -> str:
-        """Return the name of the type that a text has."""
-        return self.asked.classify(_SINGULAR[kind], text, types)
-
-
-_SINGULAR: Mapping[str, Literal["goal", "observation"]] = {
-    "goals": "goal",
-    "observations": "observation",
-}
-
-
-def add_from(  # noqa: PLR0913, PLR0917  (as `dqa_ldm2.refining.refinement.Adder`)
-    memory: Memory,
-    batch: int,
-    trajectory: Trajectory,
-    first_step: int,
-    indexer: AskedIndexer,
-    origin: Origin,
-) -> Version:
-    """Add the steps of a trajectory from one on."""
-    named = NamedIndexer(indexer)
-    return add_subtrajectory(memory, batch, trajectory, named, origin, first=first_step).version

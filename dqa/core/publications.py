@@ -249,7 +249,8 @@ class Publication(Record):
     @property
     def worlds(self) -> tuple[str, ...]:
         """The worlds of which it has tables, in their order."""
-        return tuple(dict.fromkeys(table.world for table in (*self.games, *self.episodes)))
+        games = (table.world for table in self.games)
+        return tuple(dict.fromkeys((*games, *(table.world for table in self.episodes))))
 
 
 def by_kind(scenario: str, relational: float, graph: float) -> tuple[PublishedFigure, ...]:

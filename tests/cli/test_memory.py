@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dqa_ldm2 import Origin, RuleIndexer, build_memory, open_memory
+from dqa_ldm2 import Origin, RuleIndexer, form_memory, open_memory
 from tests.cli.conftest import Command
 from tests.ldm2.memory_contract import placed, trajectories
 
@@ -17,7 +17,7 @@ def memory(tmp_path: Path) -> Path:
     """Return a memory of two batches, refined once."""
     file = tmp_path / "memory.db"
     with open_memory(file, create=True) as opened:
-        build_memory(opened, trajectories(4), RuleIndexer(), source="homes", batch_size=2)
+        form_memory(opened, trajectories(4), RuleIndexer(), source="homes", batch_size=2)
         opened.add([placed("a [red]lamp[/red]\x1b[31m", "look")], Origin("refinement", "r", "m"), 1)
     return file
 

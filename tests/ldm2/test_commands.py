@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from dqa import plugins
 from dqa.core.errors import UsageError
+from dqa.core.trajectories import Trajectory
 from dqa_ldm2 import building
 from dqa_ldm2.commands.building import settings_of
 from dqa_ldm2.commands.main import app
@@ -24,8 +26,15 @@ COMMON = ("--world", "rooms", "--memory", "kept.db")
 def _rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let commands know the world of the tests, and run where nothing is."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(building, "expert_trajectories", lambda *given, player: experts(*given))
+    monkeypatch.setattr(building, "expert_trajectories", _shown)
     monkeypatch.setattr(plugins, "world", {"rooms": ROOMS}.__getitem__)
+
+
+def _shown(
+    factory: Any, seeds: Sequence[int], settings: Any, *, player: str
+) -> Iterable[Trajectory]:
+    assert player == "expert"
+    return experts(factory, seeds, settings)
 
 
 def run(*arguments: str) -> Any:

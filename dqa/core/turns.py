@@ -52,8 +52,11 @@ class Turns:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Give this thread's turn up while it waits for something outside of this process."""
-        if not self._held.takes:
+        """Give this thread's turn up while it waits for something outside of this process.
+
+        A thread without a turn, because it waits already or nobody takes turns, takes none after.
+        """
+        if not self._held.has:
             yield
             return
         self._give_up()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dqa.core.decider import Decider
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.events import WarningEvent
+from dqa.core.question import Question
 from dqa.core.trajectories import Trajectory
 from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
@@ -38,6 +41,12 @@ class ExampleDecider(MethodDecider):
         self._own = own
         self._memory = memory
         self._thinks = thinks
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question without actions, or where there is no memory."""
+        super().check(question)
+        if self._own.examples:
+            self._memory.get()
 
     def _chooser(self) -> Chooser:
         return self._chooser_of(())
@@ -97,12 +106,7 @@ class AsShown:
         """Return the next action."""
         own = self._own
         if self._reflections is None:
-            found = (
-                (reflect(self._trials, situation.rules, conversation, own.context),)
-                if self._trials
-                else ()
-            )
-            self._reflections = found
+            self._reflections = self._reflect(situation, conversation)
         examples = (
             whole_examples(self._memory.get(), situation, own.examples) if own.examples else ()
         )
@@ -111,3 +115,22 @@ class AsShown:
         if self._thinks and chosen.reasoning:
             self._thoughts[len(situation.steps) + 1] = chosen.reasoning
         return chosen
+
+    def _reflect(self, situation: Situation, conversation: Conversation) -> tuple[str, ...]:
+        """Return what follows from earlier trials; nothing where no reply can be read."""
+        if not self._trials:
+            return ()
+        try:
+            return (reflect(self._trials, situation.rules, conversation, self._own.context),)
+        except UnparsableReplyError:
+            recorder = conversation.recorder
+            recorder.warn_once(
+                WarningEvent(
+                    step=recorder.steps,
+                    about="replies",
+                    text="No reply reflects on the trials before: this one is made without.",
+                    considered=0,
+                    total=len(self._trials),
+                )
+            )
+            return ()

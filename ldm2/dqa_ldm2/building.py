@@ -18,6 +18,7 @@ from dqa.models.attempts import attempt_by
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.experts import EXPERT, expert_trajectories
+from dqa_ldm2.identity import identified
 from dqa_ldm2.indexer import AskedIndexer
 from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.memory.adding import add_subtrajectory
@@ -168,7 +169,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     trajectories: list[Trajectory] = []
     watching.started("Playing", games)
     for one in expert(factory, range(seed, seed + games), own):
-        trajectories.append(one)
+        trajectories.append(identified(one))
         watching.advanced()
     asking = asked or Asked()
     model, name = asking.connected()

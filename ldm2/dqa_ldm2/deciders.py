@@ -13,8 +13,6 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision
 from dqa.core.endings import EXPECTED_FAILURES
-from dqa.core.errors import UnparsableReplyError
-from dqa.core.events import WarningEvent
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step, Trajectory
@@ -141,18 +139,6 @@ class MethodDecider(EpisodeDecider):
         recorder = conversation.recorder
         try:
             best = self._choose_process(attempts, conversation)
-        except UnparsableReplyError:
-            best = 1
-            recorder.warn_once(
-                WarningEvent(
-                    step=recorder.steps,
-                    about="replies",
-                    text=f"No reply says which of {len(attempts)} decision processes is the best: "
-                    "the first one counts.",
-                    considered=1,
-                    total=len(attempts),
-                )
-            )
         except EXPECTED_FAILURES as failure:
             return recorder.failed(failure)
         return recorder.answered(str(best), best)
@@ -274,7 +260,6 @@ class Imitation:
             *(memory, batch, (goal_type, event.type), situation),
             history=history,
             most=own.retrieved,
-            version=own.version,
         )
         recorder.note(told.model_copy(update={"step": recorder.steps}))
         return shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock, local
 
 from langchain_core.language_models import BaseChatModel
 
@@ -25,9 +26,9 @@ _MOST = 40_000
 
 
 class AskedIndexer:
-    """Asks a model; see `dqa_ldm2.memory.indexing.Indexer`. Used by one thread.
+    """Asks a model; see `dqa_ldm2.memory.indexing.Indexer`.
 
-    Long lists are sorted in several requests, each of which is shown the types that there are by
+    Several threads may use it, each for a trajectory of its own. Long lists are sorted in several requests, each of which is shown the types that there are by
     then; texts that come again are shown once. What no reply gives a type gets one of its own
     (`OTHER`), a history that no reply tells lists the actions: nothing is lost, and all is counted.
 
@@ -67,15 +68,17 @@ class AskedIndexer:
         self._max_failures = max_failures
         self._calls = calls
         self._told = told
-        self._process = Process()
+        self._counting = Lock()
+        self._threads = local()
 
     def summarise(self, goal: str, steps_before: Sequence[Step]) -> str:
         """Return the history; what an earlier call summarised is not summarised again."""
         conversation = self._conversation()
         try:
-            return self._process.summary_of(goal, tuple(steps_before), conversation, _MOST)
+            return self._process().summary_of(goal, tuple(steps_before), conversation, _MOST)
         except UnparsableReplyError:
-            self.unusable += 1
+            with self._counting:
+                self.unusable += 1
             return "; ".join(step.action for step in steps_before)
         finally:
             self._take(conversation.recorder)
@@ -95,7 +98,8 @@ class AskedIndexer:
         for text, numbers in places.items():
             types.setdefault(names[text], []).extend(numbers)
         sizes = {name: len(numbers) for name, numbers in types.items()}
-        self.forgotten += forgotten
+        with self._counting:
+            self.forgotten += forgotten
         if self._told is not None and types:
             self._told(ClustersEvent(of=kind, types=sizes, forgotten=forgotten))
         return {name: tuple(sorted(numbers)) for name, numbers in types.items()}
@@ -133,9 +137,17 @@ class AskedIndexer:
     def _conversation(self) -> Conversation:
         return Conversation(self._model, self._max_failures, self._calls, Recorder())
 
+    def _process(self) -> Process:
+        """Return what this thread knows of the trajectory that it summarises."""
+        if not hasattr(self._threads, "process"):
+            self._threads.process = Process()
+        process: Process = self._threads.process
+        return process
+
     def _take(self, recorder: Recorder) -> None:
-        self.requests += recorder.steps
-        self.usage += recorder.usage + recorder.lost
+        with self._counting:
+            self.requests += recorder.steps
+            self.usage += recorder.usage + recorder.lost
         if self._told is not None:
             for event in recorder.events:
                 self._told(event)

@@ -18,7 +18,7 @@ Opener: TypeAlias = Callable[[str], Memory]
 """Opens a memory by its file or URL."""
 
 _MOST = 4_096
-"""Most tuples that are asked for to find those of a version."""
+"""Most tuples that are asked for, as some may be of the very episode or question."""
 _SEARCHED = 10
 """How many tuples are looked at for each whole example."""
 
@@ -73,7 +73,6 @@ def recall(  # noqa: PLR0913  (each is a question of its own to the memory)
     *,
     history: str,
     most: int,
-    version: int = 0,
 ) -> tuple[tuple[Remembered, ...], RecallEvent]:
     """Return the tuples that are most like a situation (equation 3), and what tells of it.
 
@@ -91,18 +90,15 @@ def recall(  # noqa: PLR0913  (each is a question of its own to the memory)
         What was done, in short.
     most
         k.
-    version
-        The memory as it was after this addition; 0 for the newest.
     """
     state = State(situation.goal, history, situation.observation, situation.sources)
     own: set[int] = set()
     asked = most
     while True:
-        read = memory.recall(batch, *place, state, asked)
-        found = read.found
-        mine = _own_of(found, memory, situation)
+        found = memory.find(batch, *place, state, asked)
+        mine = [one for one in found if situation.is_own(one.placed.content.source)]
         own |= {one.id for one in mine}
-        kept = [one for one in found if one not in mine and (not version or one.version <= version)]
+        kept = [one for one in found if one not in mine]
         if mine:
             # Named exactly now, so that the memory itself leaves them out.
             names = {one.placed.content.source for one in mine}
@@ -132,25 +128,6 @@ def recall(  # noqa: PLR0913  (each is a question of its own to the memory)
     return shown, event
 
 
-def _own_of(found: Sequence[Remembered], memory: Memory, situation: Situation) -> list[Remembered]:
-    """Return those that come from the very episode or question that is decided."""
-    named = {one.placed.content.source for one in found}
-    own = {source for source in named if situation.is_own(source)}
-    if situation.is_episode:
-        same = {one.placed.content.source for one in found if _is_towards(one, situation)} - own
-        own |= {
-            one.placed.content.source
-            for one in (memory.tuples(sources=same) if same else ())
-            if one.placed.content.number == 1
-            and one.placed.content.observation == situation.beginning
-        }
-    return [one for one in found if one.placed.content.source in own]
-
-
-def _is_towards(one: Remembered, situation: Situation) -> bool:
-    return one.placed.content.goal == situation.goal
-
-
 def whole_examples(memory: Memory, situation: Situation, most: int) -> tuple[Trajectory, ...]:
     """Return whole processes towards goals that are most like a situation's.
 
@@ -159,8 +136,9 @@ def whole_examples(memory: Memory, situation: Situation, most: int) -> tuple[Tra
     if not most:
         return ()
     searched = memory.search(situation.goal, _SEARCHED * most)
-    own = _own_of(searched, memory, situation)
-    found = [one.placed.content for one in searched if one not in own]
+    found = [
+        one.placed.content for one in searched if not situation.is_own(one.placed.content.source)
+    ]
     sources = list(dict.fromkeys(one.source for one in found))
     rewards = {one.source: 1.0 if one.reward is None else one.reward for one in found}
     chosen = sorted(sources, key=lambda source: -rewards[source])[:most]

@@ -35,9 +35,6 @@ class Ldm2Settings(MemorySettings):
         default="all",
         description="how many batch memories decide, each in a process of its own",
     )
-    version: int = Field(
-        default=0, ge=0, description="the memory as it was after this addition; 0 for the newest"
-    )
     evaluate: bool = Field(
         default=True, description="whether completed subgoals are judged before each action"
     )

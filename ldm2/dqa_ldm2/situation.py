@@ -16,6 +16,7 @@ from dqa.deciders.context import Context, check_question, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.observed import GOAL, read_observed, trajectory_of
+from dqa_ldm2.identity import QuestionIdentity
 
 METHOD = "LDM2"
 _EVENTS = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
@@ -52,9 +53,8 @@ class Situation:
         What memories may call this very episode or question; none of its own is recalled.
     key
         What ends the source of a trajectory of this very question, such as ``locating/3``.
-    is_episode
-        Whether it is part of a sequence: what has the same goal and began with the same sight is
-        the same episode, whatever its source is called.
+    identity
+        What tells the question or the episode from others, whatever a source is called.
     """
 
     goal: str
@@ -66,17 +66,16 @@ class Situation:
     noun: str = "action"
     sources: frozenset[str] = field(default_factory=frozenset)
     key: str = ""
-    is_episode: bool = False
-
-    @property
-    def beginning(self) -> str:
-        """What was seen first."""
-        return self.steps[0].observation if self.steps else self.observation
+    identity: QuestionIdentity | None = None
 
     def is_own(self, source: str) -> bool:
         """Whether what has this source comes from this very episode or question."""
         words = source.split()
-        return source in self.sources or bool(self.key and words and words[-1] == self.key)
+        if source in self.sources or (self.key and words and words[-1] == self.key):
+            return True
+        return self.identity is not None and self.identity.is_same(
+            QuestionIdentity.in_source(source)
+        )
 
 
 def read_situation(
@@ -146,7 +145,7 @@ def _read_observed(
         read.free_form,
         sources=_sources(question),
         key=question.key,
-        is_episode=True,
+        identity=QuestionIdentity.of_episode(question.scenario, read.goal, read.events[0].detail),
     )
 
 
@@ -161,6 +160,7 @@ def _read_move(question: Question, database: Database) -> Situation:
         question.rules,
         sources=_sources(question),
         key=question.key,
+        identity=QuestionIdentity.of(question),
     )
 
 
@@ -190,6 +190,7 @@ def _read_question(
         read.noun,
         _sources(question),
         question.key,
+        QuestionIdentity.of(question),
     )
 
 

@@ -62,6 +62,21 @@ def test_a_turn_within_a_turn_is_the_same() -> None:
     assert passed == [True]
 
 
+def test_waiting_while_it_waits_is_waiting_once() -> None:
+    """Opening a database waits, and asks a worker in it, which waits as well."""
+    ours, passed = Turns(), []
+    with ours.taking():
+        with ours.waiting():
+            with ours.waiting():
+                assert _takes(ours)
+            other = Thread(target=lambda: passed.append(_takes(ours)))
+            other.start()
+            other.join(SOON)
+            assert passed == [True]
+        assert ours._turn.locked()
+    assert not ours._turn.locked()
+
+
 def test_who_waits_unseen_delays_others_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second to come waits as long as anybody may; the third does not wait at all."""
     monkeypatch.setattr(turns, "PATIENCE", 0.05)

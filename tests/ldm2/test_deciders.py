@@ -25,6 +25,7 @@ from dqa.models.scripted.model import responder_for
 from dqa.worlds.history import History
 from dqa_ldm2.events import EVENTS, ImitationEvent, ProcessChosenEvent, RecallEvent, ReflectionEvent
 from dqa_ldm2.factories import example_decider, remembering_decider
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory.base import Origin, Placed, StateAction
 from dqa_ldm2.scripted.reading import read_prompt
 from dqa_ldm2.scripted.responder import reply_to
@@ -79,7 +80,18 @@ def test_an_ordinary_question_is_decided_by_what_its_rows_say(suppliers: Databas
     assert (event.source, event.is_same) == ("runs/a custom/1", True)
 
 
-@pytest.mark.parametrize("source", ["runs/a custom/7", "custom/7", "custom 7"])
+_IDENTITY = QuestionIdentity.of(BUY)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "runs/a custom/7",
+        "custom/7",
+        "custom 7",
+        _IDENTITY.source("runs/b", "custom/99", "by planrag on sqlite"),
+    ],
+)
 def test_the_answer_of_the_very_question_is_never_recalled(
     suppliers: Database, source: str
 ) -> None:

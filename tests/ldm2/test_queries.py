@@ -23,6 +23,7 @@ from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.results import Outcome
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_ldm2.events import ImitationEvent, RecallEvent
+from dqa_ldm2.identity import QuestionIdentity, own_sources
 from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.memory.base import Memory
 from dqa_ldm2.memory.building import form_memory
@@ -38,7 +39,6 @@ from dqa_ldm2.queries.actions import (
 )
 from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
 from dqa_ldm2.queries.deciders import QueriesDecider
-from dqa_ldm2.queries.identity import QuestionIdentity, own_sources
 from dqa_ldm2.queries.settings import QueriesSettings
 from dqa_ldm2.queries.trajectories import trajectories_of
 

@@ -71,7 +71,6 @@ OfWorld = Annotated[
         rich_help_panel=QUESTIONS,
     ),
 ]
-_USUAL = RefiningSettings()
 
 
 @with_options(calling=CallOptions)
@@ -117,6 +116,7 @@ def build(  # noqa: PLR0913  (one parameter an option)
 
     queries.require_one_origin(world, games, run)
     if world is None or games is None:
+        queries.refuse_of_worlds(player=player, settings=settings)
         asked = _asked(model, base_url, seed, calling)
         queries.build_of_runs(
             *(run or (), memory, asked), batch=batch, keep_all=keep_all, as_json=as_json
@@ -140,14 +140,7 @@ def build(  # noqa: PLR0913  (one parameter an option)
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
     for line in report.formed.lines():
         echo(line)
-    if report.unusable:
-        told = f"histories that no reply told, so they list what was done: {report.unusable}"
-        echo(f"warning: {told}", err=True)
-    if report.forgotten:
-        echo(
-            f"warning: without a type in any reply, so of type 'other': {report.forgotten}",
-            err=True,
-        )
+    queries.tell_mended(report)
 
 
 @with_options(calling=CallOptions)
@@ -161,42 +154,46 @@ def refine(  # noqa: PLR0913  (one parameter an option)
     seed: Seed = 100_000,
     memory: MemoryAt,
     paths: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--paths",
             metavar="N",
             min=1,
-            help="n, how many paths are explored at once.",
+            help="n, how many paths are explored at once (4).",
             rich_help_panel=LIMITS,
         ),
-    ] = _USUAL.paths,
+    ] = None,
     depth: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--depth", metavar="N", min=1, help="Most steps of a path.", rich_help_panel=LIMITS
+            "--depth",
+            metavar="N",
+            min=1,
+            help="Most steps of a path (30; of questions 5).",
+            rich_help_panel=LIMITS,
         ),
-    ] = _USUAL.depth,
+    ] = None,
     majority: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--majority",
             metavar="X",
             min=0.01,
             max=1.0,
-            help="Share of retrieved actions that has to agree for nothing to be asked.",
+            help="Share of retrieved actions that has to agree for nothing to be asked (0.8).",
             rich_help_panel=LIMITS,
         ),
-    ] = _USUAL.majority,
+    ] = None,
     retrieved: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--retrieved",
             metavar="K",
             min=1,
-            help="k, how many remembered tuples a prompt shows.",
+            help="k, how many remembered tuples a prompt shows (5; of questions 20).",
             rich_help_panel=MODELS,
         ),
-    ] = _USUAL.retrieved,
+    ] = None,
     model: options.Model = "scripted:analyst",
     base_url: options.BaseUrl = None,
     settings: OfWorld = None,
@@ -211,7 +208,8 @@ def refine(  # noqa: PLR0913  (one parameter an option)
     from dqa_ldm2.building import refine_memory
 
     queries.require_one_origin(world, games, generate, questions)
-    own = RefiningSettings(paths=paths, depth=depth, majority=majority, retrieved=retrieved)
+    given = {"paths": paths, "depth": depth, "majority": majority, "retrieved": retrieved}
+    named = {name: value for name, value in given.items() if value is not None}
     if world is None or games is None:
         queries.refine_of_questions(
             QuestionOptions(generate=generate, generated=questions),
@@ -219,7 +217,7 @@ def refine(  # noqa: PLR0913  (one parameter an option)
             memory,
             _asked(model, base_url, seed, calling),
             seed=seed,
-            refining=own,
+            named=named,
             as_json=as_json,
         )
         return
@@ -229,7 +227,7 @@ def refine(  # noqa: PLR0913  (one parameter an option)
             memory,
             games=games,
             seed=seed,
-            refining=own,
+            refining=RefiningSettings.model_validate(named),
             asked=_asked(model, base_url, seed, calling),
             settings=settings_of(world, settings),
             progress=progress,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +16,8 @@ from dqa.core.errors import UsageError
 from dqa.core.text import counted
 
 if TYPE_CHECKING:
-    from dqa_ldm2.building import Asked
-    from dqa_ldm2.settings import RefiningSettings
+    from dqa_ldm2.building import Asked, BuildReport
+    from dqa_ldm2.indexer import AskedIndexer
 
 Runs = Annotated[
     list[str] | None,
@@ -71,6 +71,27 @@ def require_one_origin(world: str | None, games: int | None, *others: object) ->
         raise UsageError("--world NAME and --games N go together.")
 
 
+def refuse_of_worlds(*, player: str, settings: Sequence[str] | None) -> None:
+    """Raise `UsageError` where something is given that is of worlds alone."""
+    given = ["--player"] if player != "expert" else []
+    given += ["--set"] if settings else []
+    if given:
+        raise UsageError(
+            f"{' and '.join(given)} say how a world is played: leave them out with --run, or name "
+            "a world (--world)."
+        )
+
+
+def tell_mended(indexer: AskedIndexer | BuildReport) -> None:
+    """Say what of histories and types no reply told."""
+    if indexer.unusable:
+        told = f"histories that no reply told, so they list what was done: {indexer.unusable}"
+        echo(f"warning: {told}", err=True)
+    if indexer.forgotten:
+        told = f"without a type in any reply, so of type 'other': {indexer.forgotten}"
+        echo(f"warning: {told}", err=True)
+
+
 def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
     runs: Sequence[str], memory: str, asked: Asked, *, batch: int, keep_all: bool, as_json: bool
 ) -> None:
@@ -96,12 +117,17 @@ def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
             "there_before": built.there,
             "tuples": built.tuples,
             "batches": list(built.batches),
+            "forgotten": indexer.forgotten,
+            "unusable": indexer.unusable,
+            "requests": indexer.requests,
             "skipped": {run: one.skipped for run, one in report.gathered.items()},
         }
         echo_json(told)
         return
+    echo(f"{location}: by {name}, {counted(indexer.requests, 'reply', 'replies')}")
     for line in report.lines():
         echo(line)
+    tell_mended(indexer)
 
 
 def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
@@ -111,13 +137,13 @@ def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
     asked: Asked,
     *,
     seed: int,
-    refining: RefiningSettings,
+    named: Mapping[str, float],
     as_json: bool,
 ) -> None:
     """Refine a memory on questions, and say what was better."""
     from dqa.deciders.base import Settings
     from dqa_ldm2.memory.opening import open_memory
-    from dqa_ldm2.queries.building import refine_on_questions
+    from dqa_ldm2.queries.building import REFINING, refine_on_questions
 
     questions = options.source(seed, scenarios).read()
     model, name = asked.connected()
@@ -127,12 +153,14 @@ def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
             questions,
             model,
             model_name=name,
-            refining=refining,
+            refining=REFINING.model_copy(update=dict(named)),
             settings=Settings(calls=asked.calls),
         )
     if as_json:
         echo_json(report.to_json())
         return
+    if report.failed:
+        echo(f"warning: paths that an error ended: {report.failed}", err=True)
     echo(
         f"{report.memory}: {report.improved} of {counted(len(report.goals), 'question')} were "
         f"decided better than before, {counted(report.added, 'tuple')} added, by {report.model} "

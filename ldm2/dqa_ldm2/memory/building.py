@@ -224,16 +224,11 @@ def _form(
 ) -> list[Placed]:
     """Return the tuples of a batch in their places."""
     mended = Corrections()
-    histories = [
-        [
-            pool.submit(copy_context().run, history_of, indexer, each, place)
-            for place, _ in enumerate(each.steps)
-        ]
-        for each in trajectories
-    ]
+    # A trajectory in one thread: a history goes on from the one before.
+    begun = [pool.submit(copy_context().run, _histories, indexer, each) for each in trajectories]
     told: list[list[str]] = []
-    for each, before in zip(trajectories, histories, strict=True):
-        told.append([one.result() for one in before])
+    for each, histories in zip(trajectories, begun, strict=True):
+        told.append(histories.result())
         on_summarised(each)
     goals = list(dict.fromkeys(each.goal for each in trajectories))
     goal_types = dict(zip(goals, assign(indexer, "goal", goals, mended), strict=True))
@@ -259,6 +254,10 @@ def _form(
             for each, before in zip(trajectories, told, strict=True)
         )
     )
+
+
+def _histories(indexer: Indexer, trajectory: Trajectory) -> list[str]:
+    return [history_of(indexer, trajectory, place) for place, _ in enumerate(trajectory.steps)]
 
 
 def history_of(indexer: Indexer, trajectory: Trajectory, place: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dqa.core.errors import UnparsableReplyError
+from dqa.core.events import WarningEvent
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.replies import read_object
 from dqa.models.conversation import Conversation
@@ -130,7 +131,20 @@ def choose(processes: Sequence[Trajectory], conversation: Conversation, most: in
         processes=cut_trajectories(processes, most),
         first=1,
     )
-    best, reasoning = conversation.ask(text, read, "choice of a process")
+    try:
+        best, reasoning = conversation.ask(text, read, "choice of a process")
+    except UnparsableReplyError:
+        best, reasoning = 1, ""
+        recorder.warn_once(
+            WarningEvent(
+                step=recorder.steps,
+                about="replies",
+                text=f"No reply says which of {len(processes)} decision processes is the best: the "
+                "first one counts.",
+                considered=1,
+                total=len(processes),
+            )
+        )
     recorder.note(
         ProcessChosenEvent(step=recorder.steps, best=best, of=len(processes), reasoning=reasoning)
     )

@@ -17,9 +17,9 @@ from dqa.deciders.candidates import nouns_of, offer_candidates
 from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.tools import EvidenceTool, query_tool, use_tool
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.prompting import prompt
 from dqa_ldm2.queries.actions import DECIDE_FORM, FORM, beginning, seen, seen_of
-from dqa_ldm2.queries.identity import QuestionIdentity
 from dqa_ldm2.situation import Situation
 
 

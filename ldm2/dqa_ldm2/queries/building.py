@@ -19,7 +19,7 @@ from dqa_ldm2.memory.indexing import Indexer
 from dqa_ldm2.queries.actions import beginning
 from dqa_ldm2.queries.exploring import explorables_of
 from dqa_ldm2.queries.proving import proven, remember_records
-from dqa_ldm2.queries.trajectories import Gathered, trajectories_of
+from dqa_ldm2.queries.trajectories import Gathered, name_of, trajectories_of
 from dqa_ldm2.refining.refinement import Refinement
 from dqa_ldm2.refining.report import RefinedGoal, RefinementReport
 from dqa_ldm2.settings import RefiningSettings
@@ -85,12 +85,7 @@ def build_from_runs(  # noqa: PLR0913  (each is a question of its own to the cal
     UsageError
         A run is one of games or has no traces, or nothing of the runs can be remembered.
     """
-    gathered = {
-        run.name or str(run.place or f"run {number}"): trajectories_of(
-            run, questions, keep_all=keep_all
-        )
-        for number, run in enumerate(runs, 1)
-    }
+    gathered = {name_of(run): trajectories_of(run, questions, keep_all=keep_all) for run in runs}
     found: list[Trajectory] = [one for each in gathered.values() for one in each.trajectories]
     if not found:
         told = "; ".join(f"{name}: {', '.join(g.lines()[1:])}" for name, g in gathered.items())

@@ -122,13 +122,13 @@ class _Deciding:
             batches = opened.batches()
             self._batches = batches if own.batches == "all" else batches[: own.batches]
             identity = None if own.same_question else task.start.identity
-            self._retriever = Retriever(opened, own.retrieved, identity, own.version)
+            self._retriever = Retriever(opened, own.retrieved, identity)
 
     def decide(self) -> Finished:
         """Decide by each batch memory, and choose between what they lead to."""
         found = [self._process(batch) for batch in self._batches]
         differing = {str(one.choice or one.answer): one for one in reversed(found)}
-        first = [one for one in found if one in differing.values()]
+        first = list(reversed(differing.values()))
         processes = [one.process for one in first]
         return first[choose(processes, self._conversation, self._own.context) - 1]
 

@@ -56,7 +56,7 @@ LDM2_QUERIES_REFINED = queries_decider(
     "ldm2-queries-refined",
     "as ldm2-queries, by a memory that exploring has refined",
     RefinedQueriesSettings,
-    apart=("memory", "version"),
+    apart=("memory",),
 )
 LDM2_QUERIES_BARE = queries_decider(
     "ldm2-queries-bare", "as ldm2-queries, and remembers nothing", remembers=False

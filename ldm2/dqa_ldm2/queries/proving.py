@@ -41,9 +41,9 @@ def prove(found: Sequence[Remembered], most: int) -> tuple[Remembered, ...]:
     tried: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for one in found:
-        shape = shape_of(one.placed.content.action)
-        tried[shape] += 1
-        right[shape] += one.placed.content.reward != 0.0
+        shape, reward = shape_of(one.placed.content.action), one.placed.content.reward
+        tried[shape] += reward is not None
+        right[shape] += bool(reward)
     worth = {shape: (wilson(right[shape], count) or (0.0,))[0] for shape, count in tried.items()}
     kept = [one for one in found if one.placed.content.reward != 0.0]
     kept.sort(key=lambda one: -worth[shape_of(one.placed.content.action)])

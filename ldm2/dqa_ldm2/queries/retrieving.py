@@ -11,16 +11,16 @@ from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step
 from dqa.models.conversation import Conversation
 from dqa_ldm2.events import Recalled, RecallEvent
+from dqa_ldm2.identity import QuestionIdentity, own_sources
 from dqa_ldm2.memory.base import Memory, Remembered, State
 from dqa_ldm2.operations.indexing import find_type
 from dqa_ldm2.queries.asking import QuestionSituation
-from dqa_ldm2.queries.identity import QuestionIdentity, own_sources
 from dqa_ldm2.queries.proving import proven
 
 _LAST: Final = 8
 """How many of the last actions stand for the history."""
 _MORE: Final = 4
-"""How many times as many tuples are looked at as are shown, as some may be of later versions."""
+"""How many times as many tuples are looked at as are shown, as some may be of the same question."""
 
 
 def history_of(steps: Sequence[Step]) -> str:
@@ -43,14 +43,11 @@ class Retriever:
         k.
     identity
         The question that is asked; None to leave nothing out.
-    version
-        The memory as it was after this addition; 0 for the newest.
     """
 
     memory: Memory
     most: int
     identity: QuestionIdentity | None
-    version: int = 0
     _own: frozenset[str] | None = None
     _goal_types: dict[int, str] = field(default_factory=dict)
 
@@ -90,9 +87,7 @@ class Retriever:
 
     def _may_show(self, one: Remembered) -> bool:
         content = one.placed.content
-        if self.identity is not None and self.identity.is_of(content.source, content.goal):
-            return False
-        return not self.version or one.version <= self.version
+        return self.identity is None or not self.identity.is_of(content.source, content.goal)
 
     def _event(
         self, shown: Sequence[Remembered], batch: int, place: tuple[str, str], recorder: Recorder

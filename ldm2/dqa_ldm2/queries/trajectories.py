@@ -6,6 +6,8 @@ failed is left out with its error, so what is remembered is what it should have 
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,8 +23,8 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.evaluation.folders import require_questions
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.traces import Trace
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.queries.actions import beginning, decide_action, query_action, seen_of
-from dqa_ldm2.queries.identity import QuestionIdentity
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
@@ -85,7 +87,7 @@ def trajectories_of(
     where = str(run.place or run.name or "The run")
     require_questions(run.spec, where, _NO_GAMES)
     known = _identities(run, questions, where)
-    name = run.name or "asked"
+    name = name_of(run)
     found: list[Trajectory] = []
     skipped: Counter[str] = Counter()
     failed = 0
@@ -104,6 +106,15 @@ def trajectories_of(
         named = (name, trace.question, f"by {trace.decider} on {trace.database}", repeat)
         found.append(Trajectory(goal, steps, identity.source(*named), reward, ""))
     return Gathered(tuple(found), dict(skipped), failed)
+
+
+def name_of(run: Run) -> str:
+    """Return what sources call a run: two of one name in two places are told apart."""
+    name = run.name or "asked"
+    if run.place is None:
+        return name
+    place = os.path.abspath(str(run.place)) if "://" not in str(run.place) else str(run.place)  # noqa: PTH100
+    return f"{name}~{hashlib.sha256(place.encode()).hexdigest()[:6]}"
 
 
 def _traces(run: Run) -> Iterator[Trace]:

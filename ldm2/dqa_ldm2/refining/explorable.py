@@ -10,6 +10,7 @@ from dqa.core.question import Candidate
 from dqa.core.trajectories import Step
 from dqa.core.world import Episode, World
 from dqa.worlds.observed import AGENT, ObservedPosition, trajectory_of
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.situation import Situation
 
 
@@ -171,4 +172,7 @@ class WorldExplorable:
             move.question.rules,
             position.free_form,
             sources=frozenset({self.source}),
+            identity=QuestionIdentity.of_episode(
+                self._world.name, position.goal, position.events[0].detail
+            ),
         )

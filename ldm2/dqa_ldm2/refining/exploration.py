@@ -55,6 +55,7 @@ class Path:
     is_ground: bool = True
     action: Candidate | None = None
     problem: str = ""
+    is_lost: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -288,7 +289,7 @@ def _act(path: Path, explorable: Explorable, found: Found) -> None:
     except Exception as error:  # noqa: BLE001  (one failing state ends one path)
         words = redact(" ".join(str(error).split()))
         kind = "" if isinstance(error, DqaError) else f"{type(error).__name__}: "
-        path.problem = f"{kind}{words}"
+        path.problem, path.is_lost = f"{kind}{words}", True
         here = path.state.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         found.failed.append(f"{str(action)!r} at step {len(steps)}: {path.problem}")

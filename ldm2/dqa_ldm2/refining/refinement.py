@@ -14,6 +14,7 @@ from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Trajectory
 from dqa.models.conversation import Conversation
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
+from dqa_ldm2.identity import identified
 from dqa_ldm2.indexer import AskedIndexer
 from dqa_ldm2.memory.adding import Added, add_subtrajectory
 from dqa_ldm2.memory.base import Memory, Origin
@@ -132,7 +133,7 @@ class Refinement:
     ) -> RefinedGoal:
         """Find the key step, and add the best process from there on (memory enhancement)."""
         before = conversation.recorder.steps
-        best = found.best.trajectory(source)
+        best = identified(found.best.trajectory(source))
         key = compare(best, found.ground.trajectory(source), conversation, self.own.context)
         compared = replace(refined.calls, comparing=conversation.recorder.steps - before)
         refined = replace(refined, key_step=key, calls=compared)
@@ -170,4 +171,5 @@ def _refined(found: Found, explorable: Explorable, batch: int, calls: Calls) -> 
         normalised=found.normalised,
         missing=found.missing,
         dropped=found.dropped,
+        is_ground_lost=ground.is_lost,
     )

@@ -72,6 +72,8 @@ class RefinedGoal:
     normalised, missing, dropped
         How many sets of confidences did not add up to 1, how many actions came without one, and how
         many were not legal.
+    is_ground_lost
+        Whether an error of the world ended the ground process.
     """
 
     source: str
@@ -95,10 +97,16 @@ class RefinedGoal:
     normalised: int = 0
     missing: int = 0
     dropped: int = 0
+    is_ground_lost: bool = False
 
     @property
     def is_improved(self) -> bool:
-        """Whether the best process brought more than the ground process."""
+        """Whether the best process brought more than the ground process.
+
+        Not where the world ended the ground process: nobody knows what it would have brought.
+        """
+        if self.is_ground_lost:
+            return False
         return (self.best_reward or 0.0) > (self.ground_reward or 0.0)
 
     def to_json(self) -> dict[str, Any]:
@@ -124,6 +132,7 @@ class RefinedGoal:
             "majorities": self.majorities,
             "pruned": self.pruned,
             "failed": list(self.failed),
+            "is_ground_lost": self.is_ground_lost,
             "unusable": self.unusable,
             "unfinished": self.unfinished,
             "normalised": self.normalised,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dqa.worlds.history import History
 
 NAME: Final = "shop"
-_PASSWORD: Final = re.compile(r"://[^/@]*:[^/@]*@")
+_PASSWORD: Final = re.compile(r"://[^/@]*:[^/@]*@|[?&](?:ssl)?passw(?:or)?d=", re.IGNORECASE)
 _OFFICIAL_ORDER: Final = 233
 """By which seed WebShop shuffles its goals; the first 500 are those that papers test on."""
 

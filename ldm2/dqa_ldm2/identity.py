@@ -1,9 +1,10 @@
-"""Which question a remembered step comes from, whatever its run and its id were called.
+"""Which question or episode a remembered step comes from, whatever it was called.
 
 The source of a trajectory ends with a word that says it: the scenario, a hash of what the question
 is about (its target), and a hash of its words. A question that shares either of the hashes is the
 same question, so nothing of it may be retrieved where it is asked: an evaluation would be shown its
-answer. A tuple without such a word is the same question's where its goal has the same words.
+answer. A tuple without such a word is the same question's where its goal has the same words. Of an
+episode, which has no target, the words are its goal and what was seen first.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from dqa.core.question import Question
+from dqa.core.trajectories import Trajectory
 from dqa.deciders.prompting import fold
 from dqa_ldm2.memory.base import Memory, Remembered
 
@@ -58,6 +60,11 @@ class QuestionIdentity:
         about = json.dumps([scenario, sorted(target.items())]) if target else ""
         words = fold(text)
         return cls(scenario, _hash(about) if about else "-", _hash(words), words)
+
+    @classmethod
+    def of_episode(cls, world: str, goal: str, beginning: str) -> Self:
+        """Return the identity of an episode: what was to be reached, and what was seen first."""
+        return cls.told(world, {}, f"{goal}\n{beginning}")
 
     @classmethod
     def in_source(cls, source: str) -> Self | None:
@@ -106,3 +113,12 @@ def _same_goal(found: Iterable[Remembered], identity: QuestionIdentity) -> Itera
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def identified(trajectory: Trajectory) -> Trajectory:
+    """Return an episode whose source ends with its identity, as that of a question does."""
+    if not trajectory.steps or QuestionIdentity.in_source(trajectory.source) is not None:
+        return trajectory
+    world = (trajectory.source.split() or [""])[0]
+    identity = QuestionIdentity.of_episode(world, trajectory.goal, trajectory.steps[0].observation)
+    return replace(trajectory, source=identity.source(trajectory.source))

@@ -28,7 +28,9 @@ _MOST = 40_000
 class AskedIndexer:
     """Asks a model; see `dqa_ldm2.memory.indexing.Indexer`.
 
-    Several threads may use it, each for a trajectory of its own. Long lists are sorted in several requests, each of which is shown the types that there are by
+    Several threads may use it, each for a trajectory of its own.
+
+    Long lists are sorted in several requests, each of which is shown the types that there are by
     then; texts that come again are shown once. What no reply gives a type gets one of its own
     (`OTHER`), a history that no reply tells lists the actions: nothing is lost, and all is counted.
 

@@ -16,6 +16,10 @@ _OLD = 120
 """Most characters of what was seen long ago."""
 
 
+_MARK = 40
+"""Characters that are not worth a mark of what is left out."""
+
+
 def prompt(name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
     """Fill in the prompt called `name`."""
     return fill_in("dqa_ldm2", name, **values)
@@ -23,7 +27,7 @@ def prompt(name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the temp
 
 def cut(text: str, most: int) -> str:
     """Return a text, or its beginning with how much of it is left out."""
-    if len(text) <= most:
+    if len(text) <= most + _MARK:
         return text
     return f"{text[:most].rstrip()} [... {len(text) - most} more characters]"
 

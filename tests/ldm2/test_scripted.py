@@ -133,7 +133,8 @@ def test_the_process_that_looks_complete_is_chosen() -> None:
 
 def test_long_texts_are_cut_and_say_so() -> None:
     """What was seen last is kept; every action is."""
-    assert cut("x" * 30, 10) == f"{'x' * 10} [... 20 more characters]"
+    assert cut("x" * 80, 10) == f"{'x' * 10} [... 70 more characters]"
+    assert cut("x" * 30, 10) == "x" * 30  # a mark would say less than what it hides
     steps = [Step("y" * 500, f"do {number}") for number in range(3)]
     shown = cut_steps(steps, 600)
     assert [len(step.observation) > 300 for step in shown] == [False, False, True]

@@ -245,10 +245,13 @@ def test_a_factory_with_settings_makes_one_that_learns() -> None:
     assert all(r.game.attempts <= 2 for r in once.results if r.game)
 
 
-def test_games_of_two_and_a_single_attempt_are_decided_move_by_move() -> None:
-    """Only an episode that can be played again from its start is played several times."""
+def test_a_single_attempt_is_played_as_it_stands_and_games_of_two_move_by_move() -> None:
+    """Only an episode that can be played again from its start has attempts."""
     alone = played(Learning(attempts=1), games=1)
-    assert alone.results[0].outcome is Outcome.CRASHED
+    assert alone.results[0].outcome is Outcome.PLAYED
+    game = alone.results[0].game
+    assert game is not None
+    assert game.attempts == 1
     with pytest.raises(UsageError, match="played by two"):
         dqa.play("kuhn", Learning(), games=1, options=HERE)
     of_two = dqa.play("kuhn", Learning(), "random", games=1, options=HERE)

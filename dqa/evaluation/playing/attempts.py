@@ -42,6 +42,14 @@ def learning_from_trials(decider: Decider, question: Question) -> EpisodeDecider
     return own if isinstance(own, EpisodeDecider) and own.attempts > 1 else None
 
 
+def playing_once(decider: Decider, question: Question) -> Decider:
+    """Return who decides the moves of one game: what one keeps for an episode is kept in it."""
+    own = decider.decider_of(question) if isinstance(decider, ByScenario) else decider
+    if not isinstance(own, EpisodeDecider):
+        return decider
+    return own.attempt(()) or decider
+
+
 class Trials:
     """The worlds in which attempts are played, on a temporary history. Threads share it.
 

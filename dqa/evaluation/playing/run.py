@@ -23,7 +23,7 @@ from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Task
 from dqa.evaluation.play import Played, Reference, play_episode
-from dqa.evaluation.playing.attempts import Attempts, Trials, learning_from_trials
+from dqa.evaluation.playing.attempts import Attempts, Trials, learning_from_trials, playing_once
 from dqa.evaluation.playing.plan import Game
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.playing.setup import GameSetup
@@ -198,6 +198,8 @@ def play_game(setup: GameSetup, world: World, game: Game, trials: Trials) -> Gam
         if tried is not None:
             played = tried.play(world, trials)
         else:
+            if len(setup.players) == 1:
+                deciders[seat] = playing_once(deciders[seat], game.task(setup.database).question)
             played = play_episode(
                 *(world, deciders, game.seed), mirrored=game.mirrored, names=names, **how
             )

@@ -89,6 +89,8 @@ def _tasks(found: PlayFigures) -> Table:
 def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -> list[str]:
     """Return what is said below the tables: what counts, who answered, and what it took."""
     games = sum(one.games for one in found.pairs)
+    if found.alone:
+        games = max((one.games for one in found.pairs), default=0)
     mirrored = ", each played twice with the hidden things swapped" if found.mirrored else ""
     on = f"on deals that all pairs share{mirrored}"
     lines = [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -34,12 +34,16 @@ class _Head(BaseModel):
     location: str = ""
 
 
+_Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""What any database counts up to."""
+
+
 class _Line(BaseModel):
     """A tuple of a file."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    batch: int
+    batch: _Number
     goal_type: str
     observation_type: str
     goal: str
@@ -47,7 +51,7 @@ class _Line(BaseModel):
     observation: str
     action: str
     source: str = Field(min_length=1)
-    step: int
+    step: _Number
     reward: float | None = Field(default=None, allow_inf_nan=False)
     version: int | None = None
 

@@ -18,6 +18,7 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_decision, told_refusal
 from dqa.models.conversation import Conversation, given_up
+from dqa_ldm2.events import Subgoal
 from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.operations.acting import Known, act
 from dqa_ldm2.operations.judging import choose, evaluate
@@ -117,6 +118,7 @@ class _Deciding:
         self._here = task.start
         self._batches: Sequence[int | None] = (None,)
         self._retriever: Retriever | None = None
+        self._subgoals: tuple[Subgoal, ...] = ()
         if memory is not None:
             opened = memory.get()
             batches = opened.batches()
@@ -142,7 +144,7 @@ class _Deciding:
     def _process(self, batch: int | None) -> Finished:
         """Act until there is a decision."""
         task, recorder = self._task, self._conversation.recorder
-        self._here = task.start
+        self._here, self._subgoals = task.start, ()
         asked = failures = 0
         while True:
             if asked and recorder.over_budget() is not None:
@@ -177,7 +179,8 @@ class _Deciding:
         if self._retriever is not None and batch is not None:
             known = Known(self._retriever.retrieve(here, batch, conversation))
         if own.evaluate and here.steps:
-            known = replace(known, subgoals=evaluate(here, (), conversation, own.context))
+            self._subgoals = evaluate(here, self._subgoals, conversation, own.context)
+            known = replace(known, subgoals=self._subgoals)
         return str(act(here, known, conversation, own.context).action)
 
 

@@ -41,6 +41,9 @@ class Trajectory:
         What it brought, from 0 to 1; None where nobody knows.
     end
         What was seen after the last action.
+    identity
+        What tells the episode from all others, whatever its source is called; empty where its goal
+        and what was seen first do.
     """
 
     goal: str
@@ -48,3 +51,4 @@ class Trajectory:
     source: str
     reward: float | None = None
     end: str = ""
+    identity: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from dqa.core.trajectories import Trajectory
 from dqa.core.world import World
 from dqa.worlds.base import PolicyDecider, PolicyFactory, WorldFactory
 from dqa.worlds.history import History
-from dqa.worlds.observed import GOAL, read_events, trajectory_of
+from dqa.worlds.observed import EPISODE, GOAL, read_events, trajectory_of
 
 EXPERT: Final = "expert"
 """What a world calls the program that shows how it is done."""
@@ -76,7 +77,7 @@ def expert_trajectories(
 def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> Trajectory:
     (player,) = world.players
     decider = PolicyDecider(expert.name, expert.make(seed), seed)
-    goal, steps = "", 0
+    goal, identity, steps = "", "", 0
     episode = world.start(seed)
     try:
         while (move := episode.next_move()) is not None:
@@ -85,6 +86,7 @@ def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> T
             if decision.choice is None:
                 raise UsageError(f"'{expert.name}' of '{world.name}' chose nothing in {seed}.")
             goal = move.question.target.get(GOAL, move.question.text)
+            identity = move.question.target.get(EPISODE, "")
             episode.choose(decision.choice)
             steps += 1
         reward = episode.returns()[player]
@@ -96,4 +98,5 @@ def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> T
             database.close()
     finally:
         episode.close()
-    return trajectory_of(goal, events, f"{world.name} {seed}", reward)
+    told = trajectory_of(goal, events, f"{world.name} {seed}", reward)
+    return replace(told, identity=identity)

@@ -23,6 +23,9 @@ BEGINNING: Final = "begin"
 """The action of the first event, which is the world's own."""
 GOAL: Final = "goal"
 """The part of a question's target that says what is to be reached."""
+EPISODE: Final = "episode"
+"""The part of a target by which a world tells an episode from all others, whatever it is called. A
+world needs it where several begin alike with the same goal; else goal and beginning tell."""
 
 _EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 _WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)

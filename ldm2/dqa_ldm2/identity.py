@@ -62,9 +62,9 @@ class QuestionIdentity:
         return cls(scenario, _hash(about) if about else "-", _hash(words), words)
 
     @classmethod
-    def of_episode(cls, world: str, goal: str, beginning: str) -> Self:
-        """Return the identity of an episode: what was to be reached, and what was seen first."""
-        return cls.told(world, {}, f"{goal}\n{beginning}")
+    def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
+        """Return the identity of an episode: what was to be reached and seen first, or its own."""
+        return cls.told(world, {}, named or f"{goal}\n{beginning}")
 
     @classmethod
     def in_source(cls, source: str) -> Self | None:
@@ -120,5 +120,7 @@ def identified(trajectory: Trajectory) -> Trajectory:
     if not trajectory.steps or QuestionIdentity.in_source(trajectory.source) is not None:
         return trajectory
     world = (trajectory.source.split() or [""])[0]
-    identity = QuestionIdentity.of_episode(world, trajectory.goal, trajectory.steps[0].observation)
+    identity = QuestionIdentity.of_episode(
+        world, trajectory.goal, trajectory.steps[0].observation, trajectory.identity
+    )
     return replace(trajectory, source=identity.source(trajectory.source))

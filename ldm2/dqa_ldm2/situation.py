@@ -15,7 +15,7 @@ from dqa.deciders.base import Settings
 from dqa.deciders.context import Context, check_question, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
-from dqa.worlds.observed import GOAL, read_observed, trajectory_of
+from dqa.worlds.observed import EPISODE, GOAL, read_observed, trajectory_of
 from dqa_ldm2.identity import QuestionIdentity
 
 METHOD = "LDM2"
@@ -145,7 +145,12 @@ def _read_observed(
         read.free_form,
         sources=_sources(question),
         key=question.key,
-        identity=QuestionIdentity.of_episode(question.scenario, read.goal, read.events[0].detail),
+        identity=QuestionIdentity.of_episode(
+            question.scenario,
+            read.goal,
+            read.events[0].detail,
+            question.target.get(EPISODE, ""),
+        ),
     )
 
 

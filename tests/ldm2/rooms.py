@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel
 
@@ -13,7 +14,7 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.core.world import Episode, GameEvent, Position, World
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.history import History
-from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, ObservedPosition, read_observed
 from dqa_simulators.games.episode import GameEpisode, random_of
 
 PLACES = ("bed", "cupboard", "shelf", "sink", "table")
@@ -48,6 +49,7 @@ class RoomsEpisode(GameEpisode):
         self._holds = False
         self._events: list[GameEvent] = []
         self._reward: float | None = None
+        self._seed = seed
         super().__init__(
             "rooms", seed=seed, mirrored=False, settings={}, hidden={}, history=history
         )
@@ -88,7 +90,7 @@ class RoomsEpisode(GameEpisode):
         return f"{self.goal} What do you do?", "You carry one thing at a time."
 
     def _target(self, player: str) -> Mapping[str, str]:
-        return {GOAL: self.goal}
+        return {GOAL: self.goal, EPISODE: str(self._seed)}
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
         if action == self._settings.broken:
@@ -160,4 +162,6 @@ def experts(
             assert isinstance(move.position, ObservedPosition)
             steps.append(Step(move.position.observation, action))
             episode.choose(action)
-        yield Trajectory(episode.goal, tuple(steps), f"rooms {seed}", episode.returns()[AGENT])
+        reward = episode.returns()[AGENT]
+        told = Trajectory(episode.goal, tuple(steps), f"rooms {seed}", reward)
+        yield replace(told, identity=str(seed))

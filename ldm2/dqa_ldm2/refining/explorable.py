@@ -9,7 +9,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.trajectories import Step
 from dqa.core.world import Episode, World
-from dqa.worlds.observed import AGENT, ObservedPosition, trajectory_of
+from dqa.worlds.observed import AGENT, EPISODE, ObservedPosition, trajectory_of
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.situation import Situation
 
@@ -173,6 +173,9 @@ class WorldExplorable:
             position.free_form,
             sources=frozenset({self.source}),
             identity=QuestionIdentity.of_episode(
-                self._world.name, position.goal, position.events[0].detail
+                self._world.name,
+                position.goal,
+                position.events[0].detail,
+                move.question.target.get(EPISODE, ""),
             ),
         )

@@ -14,7 +14,7 @@ from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Trajectory
 from dqa.models.conversation import Conversation
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
-from dqa_ldm2.identity import identified
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.indexer import AskedIndexer
 from dqa_ldm2.memory.adding import Added, add_subtrajectory
 from dqa_ldm2.memory.base import Memory, Origin
@@ -133,7 +133,11 @@ class Refinement:
     ) -> RefinedGoal:
         """Find the key step, and add the best process from there on (memory enhancement)."""
         before = conversation.recorder.steps
-        best = identified(found.best.trajectory(source))
+        identity = found.best.state.situation.identity
+        called = source
+        if identity is not None and QuestionIdentity.in_source(source) is None:
+            called = identity.source(source)
+        best = found.best.trajectory(called)
         key = compare(best, found.ground.trajectory(source), conversation, self.own.context)
         compared = replace(refined.calls, comparing=conversation.recorder.steps - before)
         refined = replace(refined, key_step=key, calls=compared)

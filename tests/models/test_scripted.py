@@ -59,7 +59,8 @@ def test_every_method_s_responder_keeps_the_contract() -> None:
 
 def test_a_conversation_of_nobody_s_is_refused() -> None:
     """The message says which methods there are answers for, and what to do."""
-    with pytest.raises(UsageError, match=r"\(bidder, dellma, ldm2, planrag do\); use a language model"):
+    answered = r"\(bidder, dellma, ldm2, planrag do\); use a language model"
+    with pytest.raises(UsageError, match=answered):
         scripted_model("analyst").invoke("Hello")
 
 

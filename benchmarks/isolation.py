@@ -2,8 +2,10 @@
 
 Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). A small query and a result
 of 10,000 rows on a SQLite file, and an evaluation of generated questions on two embedded databases
-by four deciders, each isolated and in this process, taking turns in one run. Exit code 1 where a
-small query costs more than 150 us more, or one of the others more than 1.3 times as much.
+by four deciders, each isolated and in this process, taking turns in one run. Beside the small query
+stands what the system takes for its way there and back alone: the same rows asked of another
+process over a socket, by nothing but Python's own modules. Exit code 1 where a small query costs
+more than 150 us more, or one of the others more than 1.3 times as much.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -41,11 +45,15 @@ def main(arguments: list[str] | None = None) -> int:
         file = Path(folder) / "shop.db"
         _write(file)
         small = _compared(lambda how: _queries(file, how, _SMALL, 2_000), given.rounds)
+        bare = _compared(lambda how: _asked(file, how, _SMALL, 2_000), given.rounds)
         large = _compared(lambda how: _queries(file, how, _LARGE, 20), given.rounds)
     questions = dqa.generate(count=given.questions // 2, seed=1)
     runs = _compared(lambda how: _evaluated(questions, how), min(given.rounds, 3))
     more = small["process"] - small["none"]
-    print(f"a small query   {small['none'] * 1e6:8.1f} us in this process, {more * 1e6:+.1f} us")
+    print(
+        f"a small query   {small['none'] * 1e6:8.1f} us in this process, {more * 1e6:+.1f} us; "
+        f"bare {bare['none'] * 1e6:.1f} us, {(bare['process'] - bare['none']) * 1e6:+.1f} us"
+    )
     ratios = {}
     for name, found in (("10,000 rows", large), (f"{len(questions.questions)} questions", runs)):
         ratios[name] = found["process"] / found["none"]
@@ -80,6 +88,32 @@ def _queries(file: Path, isolation: Isolation, statement: str, count: int) -> fl
             database.query(statement)
             taken.append(perf_counter() - started)
     return median(taken)
+
+
+def _asked(file: Path, isolation: Isolation, statement: str, count: int) -> float:
+    """Return the median of so many queries' seconds, with neither guard nor limits."""
+    taken = []
+    mine, other = Pipe()
+    answering = get_context("fork").Process(target=_answer, args=(file, other), daemon=True)
+    answering.start()
+    with closing(sqlite3.connect(file)) as database:
+        for _ in range(count):
+            started = perf_counter()
+            if isolation == "none":
+                database.execute(statement).fetchall()
+            else:
+                mine.send(statement)
+                mine.recv()
+            taken.append(perf_counter() - started)
+    mine.send(None)
+    answering.join()
+    return median(taken)
+
+
+def _answer(file: Path, asked: Connection) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        while (statement := asked.recv()) is not None:
+            asked.send(database.execute(statement).fetchall())
 
 
 def _evaluated(questions: dqa.QuestionSet, isolation: Isolation) -> float:

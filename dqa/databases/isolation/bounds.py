@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
+from time import process_time
 
 if sys.platform != "win32":  # which has no such limits: there is the asker's deadline alone
     import resource
@@ -15,6 +16,7 @@ if sys.platform != "win32":  # which has no such limits: there is the asker's de
 MEMORY = 2 << 30
 """Bytes of address space that statements may take beyond what the opened database has (Linux)."""
 _STATM = Path("/proc/self/statm")
+_PROCESSORS = os.cpu_count() or 1
 _LATER = 5.0
 """Seconds after which a worker whose asker is gone ends itself."""
 
@@ -48,9 +50,7 @@ def arm(seconds: float) -> None:
     if sys.platform == "win32":
         return
     signal.setitimer(signal.ITIMER_REAL, seconds + _LATER)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    processors = os.cpu_count() or 1
-    most = ceil(usage.ru_utime + usage.ru_stime + (seconds + _LATER) * processors)
+    most = ceil(process_time() + (seconds + _LATER) * _PROCESSORS)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (most, hard))

@@ -207,9 +207,8 @@ _SCHEMA = frozenset({"DatabaseSchema", "EdgeInfo", "Field", "NodeInfo", "TableIn
 
 def pack_rows(rows: Rows) -> tuple[object, ...]:
     """Return rows as plain data."""
-    packed = {name: getattr(rows, name) for name in Rows.__slots__}
-    packed["summary"] = None if rows.summary is None else astuple(rows.summary)
-    return tuple(packed.values())
+    *others, summary, scanned = (getattr(rows, name) for name in Rows.__slots__)
+    return *others, None if summary is None else astuple(summary), scanned
 
 
 def unpack_rows(packed: object) -> Rows:
@@ -217,12 +216,10 @@ def unpack_rows(packed: object) -> Rows:
     if not isinstance(packed, tuple) or len(packed) != len(Rows.__slots__):
         raise ClosedError
     rows = Rows(*packed)
-    return replace(rows, summary=_unpacked(rows.summary))
+    return rows if rows.summary is None else replace(rows, summary=_unpacked(rows.summary))
 
 
-def _unpacked(packed: object) -> Summary | None:
-    if packed is None:
-        return None
+def _unpacked(packed: object) -> Summary:
     if not isinstance(packed, tuple) or len(packed) != len(Summary.__slots__):
         raise ClosedError
     seen, whole, columns, others = packed

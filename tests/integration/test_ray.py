@@ -247,7 +247,8 @@ def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     """Ctrl-C ends the command and keeps what is decided; the same command as ever goes on."""
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "dqa", "eval"]
-    asked = ["--generate", "20", "--scenarios", "locating", "--deciders", "iterrag,random"]
+    # So many that a fast machine is not done before the signal comes.
+    asked = ["--generate", "300", "--scenarios", "locating", "--deciders", "iterrag,random"]
     where = ["--databases", "sqlite", "--engine", "ray", "--ray-address", nodes.address]
     started = subprocess.Popen(
         [*command, *asked, *where, "--out", str(folder)],
@@ -262,10 +263,10 @@ def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     assert started.returncode == 130, told
     assert "are kept" in told
     made = _lines(folder / RESULTS)
-    assert 0 < made < 40
+    assert 0 < made < 600
     run = dqa.evaluate(out=folder, resume=True)
-    assert len(run.results) == 40
-    assert _lines(folder / TRACES) == 40
+    assert len(run.results) == 600
+    assert _lines(folder / TRACES) == 600
 
 
 def _lines(file: Path) -> int:

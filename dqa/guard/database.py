@@ -7,10 +7,12 @@ run within its limits, and written down.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import reduce
-from time import perf_counter
+from threading import Thread
+from time import monotonic, perf_counter
 from typing import Any, Self
 
 from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows
@@ -18,6 +20,7 @@ from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     NotUnderstoodError,
+    QueryError,
     RefusedStatementError,
     StatementError,
     UnknownReferenceError,
@@ -28,6 +31,7 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import Span, start_span
+from dqa.core.turns import waiting
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.hints import with_hints
@@ -47,6 +51,10 @@ _SYSTEMS: Mapping[str, str] = {
     "tsql": "microsoft.sql_server",
 }
 """What OpenTelemetry calls a database system, where its dialect has another name."""
+_TELLING = 0.5
+"""Seconds beyond a statement's limit in which what helps its author has to be found."""
+_AT_ONCE = 0.1
+"""Seconds that may pass before a statement is given less than its limit."""
 
 
 class GuardedDatabase:
@@ -98,7 +106,7 @@ class GuardedDatabase:
             return policy
         return replace(policy, walls=Walls.around(own, self._session.search_path))
 
-    def _confined(self, statement: str) -> str:
+    def _confined(self, statement: str, until: float) -> str:  # noqa: ARG002
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
         return statement
 
@@ -209,6 +217,26 @@ class GuardedDatabase:
             self._schema = visible_schema(whole, self.dialect, self.policy)
         return self._schema
 
+    def _schema_by(self, until: float) -> DatabaseSchema | None:
+        """Return `schema`, or None where it is not read by then: reading it goes on.
+
+        What a query says of it may take no longer than the query: of thousands of tables, or of a
+        server that is busy with the statement before, it may be read for many seconds.
+        """
+        if self._schema is None and self._whole is None:
+            with suppress(RuntimeError):  # no thread is to be had
+                reading = Thread(target=self._read_ahead, name="dqa-schema", daemon=True)
+                reading.start()
+                with waiting():
+                    reading.join(max(until - monotonic(), 0.0))
+            if self._whole is None:
+                return None
+        return self.schema()
+
+    def _read_ahead(self) -> None:
+        with suppress(DqaError):  # whoever reads it next is told
+            self._read_schema()
+
     def _read_schema(self) -> DatabaseSchema:
         """Return all that there is, read once: of thousands of tables that takes seconds."""
         if self._whole is None:
@@ -317,24 +345,30 @@ class GuardedDatabase:
     def _run(self, statement: str, limits: Limits) -> Rows:
         """Run an allowed statement; a name that is not known is told with what there is."""
         self._refuse_if_closed()
+        until = monotonic() + limits.seconds + _TELLING
         try:
             if not self.policy.hides:
-                return self._session.run(self._confined(statement), limits)
+                return self._ran(statement, limits, until)
             return run_rewritten(
                 *(statement, self.dialect, self.policy),
-                lambda ran: self._session.run(self._confined(ran), limits),
+                lambda ran: self._ran(ran, limits, until),
             )
         except UnknownReferenceError as error:
-            raise unknown_name(
-                error.problem, error.name, self.schema(), statement, self.dialect
-            ) from error
+            raise self._unknown(error.problem, error.name, statement, until) from error
         except NotUnderstoodError:
             raise
         except StatementError as error:
-            told = with_hints(error, statement, self.dialect, self.schema())
+            told = self._with_hints(error, statement, until)
             if told is error:
                 raise
             raise told from error.__cause__
+
+    def _ran(self, statement: str, limits: Limits, until: float) -> Rows:
+        confined = self._confined(statement, until)
+        left = until - _TELLING - monotonic()
+        if left < limits.seconds - _AT_ONCE:
+            limits = replace(limits, seconds=max(left, _AT_ONCE))
+        return self._session.run(confined, limits)
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None
@@ -354,10 +388,22 @@ class GuardedDatabase:
         if self._closed:
             raise DatabaseUnavailableError(f"Database '{self.name}' is closed; open it again.")
 
+    def _unknown(self, problem: str, name: str, statement: str, until: float) -> StatementError:
+        """Return the error of a name that is not there, with what there is."""
+        schema = self._schema_by(until)
+        if schema is None:
+            return StatementError(f"{problem}. What there is could not be read in time; ask again.")
+        return unknown_name(problem, name, schema, statement, self.dialect)
+
+    def _with_hints(self, error: QueryError, statement: str, until: float) -> QueryError:
+        if self.kind != "relational":
+            return error
+        return with_hints(error, statement, self.dialect, lambda: self._schema_by(until))
+
     def _public(
         self, error: RefusedStatementError | NotUnderstoodError, statement: str
     ) -> DqaError:
         """Return an error that no translation has helped, as the author is told it."""
         if isinstance(error, RefusedStatementError):
             return error
-        return with_hints(StatementError(str(error)), statement, self.dialect, self.schema())
+        return self._with_hints(StatementError(str(error)), statement, monotonic() + _TELLING)

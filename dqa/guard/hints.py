@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from dqa.core.errors import QueryError
@@ -32,7 +32,10 @@ _SHOWN = 32
 
 
 def with_hints(
-    error: QueryError, statement: str, dialect: str, schema: DatabaseSchema
+    error: QueryError,
+    statement: str,
+    dialect: str,
+    schema: Callable[[], DatabaseSchema | None],
 ) -> QueryError:
     """Return an engine's error with what helps its statement's author; the same where nothing does.
 
@@ -45,14 +48,16 @@ def with_hints(
     dialect
         One of `dqa.guard.DIALECTS`.
     schema
-        What may be read.
+        Reads what may be read, where the error is about that; None where it cannot in time.
     """
     problem = str(error)
-    advice = " ".join(_advice(problem, statement, dialect, schema)) if schema.tables else ""
+    advice = " ".join(_advice(problem, statement, dialect, schema))
     return type(error)(f"{problem} {advice}") if advice else error
 
 
-def _advice(problem: str, statement: str, dialect: str, schema: DatabaseSchema) -> Iterator[str]:
+def _advice(
+    problem: str, statement: str, dialect: str, schema: Callable[[], DatabaseSchema | None]
+) -> Iterator[str]:
     near = _NEAR.search(problem)
     if near is not None:
         yield from _place(near["word"], near["place"], statement, dialect)
@@ -62,8 +67,9 @@ def _advice(problem: str, statement: str, dialect: str, schema: DatabaseSchema) 
         instead = instead_of(function, dialect)
         yield from filter(None, [instead or closest(function, others, cutoff=0.8).strip()])
     column = _first_group(_AMBIGUOUS, problem)
-    if column is not None:
-        yield from _owners(column, statement, dialect, schema)
+    known = None if column is None else schema()
+    if column is not None and known is not None:
+        yield from _owners(column, statement, dialect, known)
     yield from filter(None, [instead_of_clause(problem, statement, dialect)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from dqa.core.errors import DqaError
+from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
 from dqa.databases.neo4j.hiding import VARIABLE, without_label
@@ -12,7 +12,6 @@ from dqa.guard import DEFAULT, GuardedDatabase, Policy
 from dqa.guard.cypher import parsed, scoped
 from dqa.guard.cypher.facts import IN_MAP, ITSELF
 from dqa.guard.cypher.lexer import tokens
-from dqa.guard.unknown import unknown_name
 
 _KEPT = 4_096
 """Statements remembered."""
@@ -25,7 +24,7 @@ class ConfinedGraph(GuardedDatabase):
         super().__init__(session)
         self._rewritten: dict[str, str] = {}
 
-    def _confined(self, statement: str) -> str:
+    def _confined(self, statement: str, until: float) -> str:
         """Return a statement on a situation kept to its nodes."""
         label = self._session.namespace
         if label is None:
@@ -33,26 +32,28 @@ class ConfinedGraph(GuardedDatabase):
         rewritten = self._rewritten.get(statement)
         if rewritten is None:
             rewritten = confined(statement, label, self.policy)
-            self._require_known(statement)
+            self._require_known(statement, until)
             if len(self._rewritten) >= _KEPT:
                 self._rewritten.clear()
             self._rewritten[statement] = rewritten
         return rewritten
 
-    def _require_known(self, statement: str) -> None:
+    def _require_known(self, statement: str, until: float) -> None:
         """Refuse names that a situation's graph does not have: the server would find nothing."""
+        if self._schema_by(until) is None:
+            raise DatabaseUnavailableError(
+                f"Database '{self.name}' does not answer: its schema could not be read in the time "
+                "of the statement that needs it. Ask again."
+            )
         facts = parsed(statement, self.dialect, self.policy)
         owners = {name for known in facts.owners for name in known or ()}
         owners |= {name for _, name in facts.tested if name is not None}
         for name in sorted(owners - self._names[0]):
-            raise self._unknown(f"There is no label or type {name}", name, statement)
+            raise self._unknown(f"There is no label or type {name}", name, statement, until)
         for trace, name in facts.reads:
             is_element = trace & ITSELF and not trace & IN_MAP
             if is_element and name not in self._names[1]:
-                raise self._unknown(f"Cannot find property {name}", name, statement)
-
-    def _unknown(self, problem: str, name: str, statement: str) -> DqaError:
-        return unknown_name(problem, name, self.schema(), statement, self.dialect)
+                raise self._unknown(f"Cannot find property {name}", name, statement, until)
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:

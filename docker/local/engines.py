@@ -270,6 +270,9 @@ class Neo4j(Engine):
             "server.http.enabled": "false",
             "server.https.enabled": "false",
             "server.memory.pagecache.size": "64m",
+            # About half the heap for all queries: what none of them holds is left for the server.
+            "db.memory.transaction.max": "128m",
+            "dbms.memory.transaction.total.max": "256m",
             "server.directories.import": "import",
             # LOAD CSV reads the import folder and no address.
             "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",

@@ -31,8 +31,8 @@ class AskedIndexer:
     Several threads may use it, each for a trajectory of its own.
 
     Long lists are sorted in several requests, each of which is shown the types that there are by
-    then; texts that come again are shown once. What no reply gives a type gets one of its own
-    (`OTHER`), a history that no reply tells lists the actions: nothing is lost, and all is counted.
+    then; texts that come again are shown once. What no reply gives a type is left out and counted:
+    `assign` asks for it once more. A history that no reply tells lists the actions.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class AskedIndexer:
             names |= found
             forgotten += sum(len(places[text]) for text in left)
         types: dict[str, list[int]] = {}
-        for text, numbers in places.items():
-            types.setdefault(names[text], []).extend(numbers)
+        for text, name in names.items():
+            types.setdefault(name, []).extend(places[text])
         sizes = {name: len(numbers) for name, numbers in types.items()}
         with self._counting:
             self.forgotten += forgotten
@@ -127,14 +127,13 @@ class AskedIndexer:
         try:
             found = cluster(kind, part, known, conversation)
         except UnparsableReplyError:
-            return dict.fromkeys(part, OTHER), tuple(part)
+            return {}, tuple(part)
         finally:
             self._take(conversation.recorder)
         names = {
             part[number - 1]: name for name, numbers in found.types.items() for number in numbers
         }
-        left = tuple(part[number - 1] for number in found.forgotten)
-        return {**names, **dict.fromkeys(left, OTHER)}, left
+        return names, tuple(part[number - 1] for number in found.forgotten)
 
     def _conversation(self) -> Conversation:
         return Conversation(self._model, self._max_failures, self._calls, Recorder())

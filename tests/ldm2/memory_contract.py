@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import ClassVar
 
 import pytest
@@ -25,6 +26,7 @@ from dqa_ldm2 import (
     import_memory,
     open_memory,
 )
+from dqa_ldm2.memory.base import Remembered
 
 FORMED = Origin("formation", "a test")
 REFINED = Origin("refinement", "exploring", "a model")
@@ -177,17 +179,36 @@ class MemoryContract:
         undone = memory.undo(1)
         assert undone.is_undone
         assert [each.is_undone for each in memory.versions()] == [True, False]
-        assert actions(memory) == ["one", "three"]
-        (kept, _) = memory.tuples()
-        assert (kept.version, kept.placed.content.source) == (2, "home 9")
+        assert actions(memory) == ["three", "one"]
+        (_, kept) = memory.tuples()
+        assert (kept.id, kept.version, kept.placed.content.source) == (4, 2, "home 9")
         assert len(other.find(1, "put", "see", state("b"), 9)) == 2
         assert [t.size for t in other.goal_types(1)] == [2]
         assert memory.add([placed("b", "two")], REFINED, batch=1).added == 1
-        assert max(each.id for each in memory.tuples()) == 4
+        assert max(each.id for each in memory.tuples()) == 5
         for wrong, says in ((1, "undone already"), (9, "versions 1 to 3"), (0, "no version 0")):
             with pytest.raises(UsageError, match=says):
                 memory.undo(wrong)
         other.close()
+
+    def test_no_state_changes_once_another_version_is_there(self, memory: Memory) -> None:
+        """Whatever is added, repeated and undone later, in any order."""
+        choose = Random(5)  # noqa: S311  (a test's)
+        shown: dict[int, list[Remembered]] = {}
+        memory.add([placed("a", "one")], FORMED)
+        for number in range(2, 25):
+            undone = [each.number for each in memory.versions() if not each.is_undone]
+            if choose.random() < 0.6 and undone:
+                memory.undo(choose.choice(undone))
+            shown[number - 1] = list(memory.tuples(version=number - 1))
+            assert shown[number - 1] == list(memory.tuples())
+            some = [placed(name, source=f"home {number}") for name in choose.sample("abcdef", 3)]
+            memory.add(some, REFINED, batch=1)
+        for number, was in shown.items():
+            assert list(memory.tuples(version=number)) == was
+            later = memory.diff(number, 24)
+            assert {each.id for each in later.removed} <= {each.id for each in was}
+        assert len({each.id for was in shown.values() for each in was}) > 6  # some came back
 
     def test_states_of_versions_differ(self, memory: Memory) -> None:
         """A state is as it was before the next addition; version 0 is empty."""

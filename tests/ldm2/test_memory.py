@@ -79,7 +79,7 @@ def test_a_memory_of_another_version_is_refused_by_name(kept: Path) -> None:
     with pytest.raises(UsageError, match=r"memory of version 7, written by dqa 9\.9"):
         open_memory(kept, create=True)
     with closing(sqlite3.connect(kept)) as raw:
-        raw.execute("UPDATE dqa_memory SET schema_version = 1")
+        raw.execute("UPDATE dqa_memory SET schema_version = 2")
         raw.execute("DROP TABLE dqa_memory_repeats")
         raw.commit()
     with pytest.raises(DataError, match="damaged: it has no table dqa_memory_repeats"):

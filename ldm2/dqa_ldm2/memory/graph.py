@@ -27,7 +27,7 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.guard import GuardedDatabase, Policy
 from dqa_ldm2.memory import graph_statements as statements
 from dqa_ldm2.memory.base import Difference, Making, Origin, Placed, Remembered, Version
-from dqa_ldm2.memory.graph_writing import GraphWriting, hand_over
+from dqa_ldm2.memory.graph_writing import GraphWriting, retire
 from dqa_ldm2.memory.keeping import (
     SCHEMA_VERSION,
     Prepared,
@@ -170,10 +170,10 @@ class GraphMemory(RetrievingMemory):
                 "WITH v MATCH (m:dqa_memory {name: $memory}) SET m.revision = $revision",
                 given | {"newest": newest, "revision": revision},
             ).consume()
-            hand_over(transaction, self._memory, version)
+            following = retire(transaction, self._memory, version, newest, numbers.next_tuple)
             transaction.run(
-                "MATCH (t:StateAction {memory: $memory, version: $version}) SET t.live = false",
-                given,
+                "MATCH (m:dqa_memory {name: $memory}) SET m.next_tuple = $following",
+                {"memory": self._memory, "following": following},
             ).consume()
             return Version(version, known.origin, known.added, known.batches, is_undone=True)
 

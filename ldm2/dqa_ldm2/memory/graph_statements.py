@@ -46,7 +46,7 @@ RETURN t.id AS id, b.number AS batch, t.version AS version, g.name AS goal_type,
 ORDER BY id
 """.strip()
 COLUMNS: Final = READ[READ.index("RETURN") :]
-STATE: Final = "(t.version <= {0} AND (v.undone_after IS NULL OR v.undone_after > {0}))"
+STATE: Final = "(t.since <= {0} AND (v.undone_after IS NULL OR v.undone_after > {0}))"
 _ADDED_SOURCES: Final = """
 MATCH (t:StateAction {memory: $memory}) WHERE t.live
 MATCH (v:MemoryVersion {memory: $memory, number: t.version})

@@ -50,12 +50,27 @@ _VERSION: Final = """
 CREATE (v:MemoryVersion {memory: $memory, number: $number}) SET v += $properties
 """
 _COUNT: Final = "MATCH (m:dqa_memory {name: $memory}) SET m += $numbers"
-_HAND_OVER: Final = """
+_HEIRS: Final = """
 MATCH (v:MemoryVersion {memory: $memory})-[r:REPEATED]->(t:StateAction {version: $version})
-WHERE t.live AND v.undone_after IS NULL
+WHERE t.memory = $memory AND t.live AND v.undone_after IS NULL
 WITH t, v, r ORDER BY v.number, r.step
 WITH t, collect({version: v.number, source: r.source, step: r.step, reward: r.reward})[0] AS heir
-SET t += heir
+RETURN t.id AS id, heir ORDER BY id
+"""
+_RETIRE: Final = """
+MATCH (t:StateAction {memory: $memory, version: $version}) SET t.live = false
+"""
+_REVIVE: Final = """
+UNWIND $rows AS row
+MATCH (o:ObservationType {memory: $memory})-[:HOLDS]->(t:StateAction {memory: $memory, id: row.id})
+CREATE (o)-[:HOLDS]->(again:StateAction)
+SET again = t {.*, id: row.anew, version: row.heir.version, source: row.heir.source,
+  step: row.heir.step, reward: row.heir.reward, since: $newest, live: true}
+WITH t, again
+MATCH (v:MemoryVersion)-[r:REPEATED]->(t)
+CREATE (v)-[later:REPEATED]->(again)
+SET later = properties(r)
+DELETE r
 """
 
 
@@ -128,6 +143,35 @@ class GraphWriting(Writing):
                 self._run(statement, rows=written[start : start + _PART])
 
 
-def hand_over(transaction: neo4j.Transaction, memory: str, version: int) -> None:
-    """Give tuples of an addition that is undone to the first that lives and brought them too."""
-    transaction.run(_HAND_OVER, {"memory": memory, "version": version}).consume()
+def retire(
+    transaction: neo4j.Transaction, memory: str, version: int, newest: int, first: int
+) -> int:
+    """Take the tuples of an addition that is undone out of what can be found.
+
+    What the first addition that still counts brought too is there anew, as that one's. Nothing that
+    earlier states show is changed: what was there is only no more.
+
+    Parameters
+    ----------
+    transaction
+        One that holds the memory's node.
+    memory, version
+        Which memory's which addition.
+    newest
+        The version after which it is undone.
+    first
+        The next number of a tuple.
+
+    Returns
+    -------
+    int
+        The next number of a tuple after that.
+    """
+    given = {"memory": memory, "version": version}
+    heirs = transaction.run(_HEIRS, given).data()
+    transaction.run(_RETIRE, given).consume()
+    rows = [row | {"anew": number} for number, row in enumerate(heirs, first)]
+    for start in range(0, len(rows), _PART):
+        part = {"memory": memory, "newest": newest, "rows": rows[start : start + _PART]}
+        transaction.run(_REVIVE, part).consume()
+    return first + len(rows)

@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 from dqa.core.text import well_formed
 from dqa_ldm2.memory.base import Placed, StateAction, Version
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Of how a memory is kept, in tables or in a graph."""
 
 OTHER: Final = "other"

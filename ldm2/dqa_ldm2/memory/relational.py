@@ -37,7 +37,7 @@ from dqa_ldm2.memory.keeping import (
     prepare,
     undone_already,
 )
-from dqa_ldm2.memory.relational_writing import RelationalWriting, hand_over
+from dqa_ldm2.memory.relational_writing import RelationalWriting, retire
 from dqa_ldm2.memory.retrieving import (
     COLUMNS,
     RetrievingMemory,
@@ -175,9 +175,7 @@ class RelationalMemory(RetrievingMemory):
             connection.execute(
                 update(VERSIONS).where(VERSIONS.c.number == version).values(**undone)
             )
-            hand_over(connection, version)
-            left = and_(TUPLES.c.version == version, _LIVE)
-            connection.execute(update(TUPLES).where(left).values(live=None))
+            retire(connection, version, newest)
             return self._version(connection, version)
 
     def tuples(
@@ -324,7 +322,7 @@ class RelationalMemory(RetrievingMemory):
         if not 0 <= version <= newest:
             raise no_version(self.location, version, newest)
         left = or_(VERSIONS.c.undone_after.is_(None), VERSIONS.c.undone_after > version)
-        return and_(TUPLES.c.version <= version, left)
+        return and_(TUPLES.c.since <= version, left)
 
     def _sources(self, connection: Connection, making: Making | None) -> frozenset[str]:
         which = true() if making is None else VERSIONS.c.making == making

@@ -80,8 +80,22 @@ class RelationalWriting(Writing):
             self._connection.execute(insert(REPEATS), repeats)
 
 
-def hand_over(connection: Connection, version: int) -> None:
-    """Give tuples of an addition that is undone to the first that lives and brought them too."""
+def retire(connection: Connection, version: int, newest: int) -> None:
+    """Take the tuples of an addition that is undone out of what can be found.
+
+    What the first addition that still counts brought too is there anew, as that one's. Nothing that
+    earlier states show is changed: what was there is only no more.
+
+    Parameters
+    ----------
+    connection
+        In a transaction that holds the row of `MEMORY`.
+    version
+        The addition.
+    newest
+        The version after which it is undone.
+    """
+    own = (TUPLES.c.version == version) & (TUPLES.c.live == 1)
     brought = (
         select(REPEATS)
         .select_from(
@@ -89,12 +103,23 @@ def hand_over(connection: Connection, version: int) -> None:
                 VERSIONS, VERSIONS.c.number == REPEATS.c.version
             )
         )
-        .where(TUPLES.c.version == version, TUPLES.c.live == 1, VERSIONS.c.undone_after.is_(None))
+        .where(own, VERSIONS.c.undone_after.is_(None))
         .order_by(REPEATS.c.tuple_id, REPEATS.c.version.desc(), REPEATS.c.step.desc())
     )
     heirs = {row.tuple_id: row for row in connection.execute(brought)}
-    for identifier, row in heirs.items():
-        whose = {"source": row.source, "step": row.step, "reward": row.reward}
+    kept = [
+        row
+        for row in connection.execute(select(TUPLES).where(own).order_by(TUPLES.c.id)).mappings()
+        if row["id"] in heirs
+    ]
+    connection.execute(update(TUPLES).where(own).values(live=None))
+    first = int(connection.execute(select(MEMORY.c.next_tuple)).scalar_one())
+    connection.execute(update(MEMORY).values(next_tuple=first + len(kept)))
+    for number, row in enumerate(kept, first):
+        heir = heirs[row["id"]]
+        whose = {"source": heir.source, "step": heir.step, "reward": heir.reward}
+        anew = {"id": number, "version": heir.version, "since": newest, "live": 1}
+        connection.execute(insert(TUPLES).values(dict(row) | whose | anew))
         connection.execute(
-            update(TUPLES).where(TUPLES.c.id == identifier).values(version=row.version, **whose)
+            update(REPEATS).where(REPEATS.c.tuple_id == row["id"]).values(tuple_id=number)
         )

@@ -84,6 +84,7 @@ TUPLES: Final = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("batch", BigInteger, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
+    Column("since", BigInteger, nullable=False),  # the first version after which it was there
     Column("goal_type_id", BigInteger, nullable=False),
     Column("observation_type_id", BigInteger, nullable=False, index=True),
     Column("goal", text(), nullable=False),
@@ -94,7 +95,7 @@ TUPLES: Final = Table(
     Column("step", Integer, nullable=False),
     Column("reward", Double),
     Column("digest", String(64), nullable=False),  # of state and action
-    Column("live", SmallInteger),  # 1, or NULL where it was undone: NULLs are never the same
+    Column("live", SmallInteger),  # 1, or NULL where it is no more: NULLs are never the same
     UniqueConstraint("batch", "digest", "live", name=f"{MEMORY_TABLE}_once"),
     Index(f"{MEMORY_TABLE}_by_goal_type", "goal_type_id", "live"),
     **OPTIONS,
@@ -110,7 +111,8 @@ REPEATS: Final = Table(
     Column("reward", Double),
     **OPTIONS,
 )
-"""What an addition brought that was there already: it stays when the earlier one is undone."""
+"""What an addition brought that was there already: when the earlier one is undone, it is there anew
+as this one's, `since` then."""
 
 
 def require_tables(connection: Connection, place: Kept, *, making: bool) -> None:

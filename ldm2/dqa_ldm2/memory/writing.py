@@ -91,7 +91,8 @@ class Writing(ABC):
         first = self._numbers.next_tuple
         self._numbers.next_tuple += len(addition.new)
         rows = [
-            {"id": first + place, "batch": batch, "version": self._version}
+            {"id": first + place, "batch": batch}
+            | {"version": self._version, "since": self._version}
             | {"goal_type_id": goal_type, "observation_type_id": observation_type}
             | _content(each)
             for place, (each, (goal_type, observation_type)) in enumerate(

@@ -175,14 +175,6 @@ def import_memory(memory: Memory, file: Path | str | Exported) -> Version:
         As `read_export`; or its content was imported before and not undone. Nothing was added.
     """
     read = file if isinstance(file, Exported) else read_export(file)
-    mark = read.source.rpartition(" ")[2]
-    for version in memory.versions():
-        is_same = version.origin.making == "import" and version.origin.source.endswith(mark)
-        if is_same and not version.is_undone:
-            raise UsageError(
-                f"The same was imported into {memory.location} already, as version "
-                f"{version.number}: 'dqa memory undo' takes that back first."
-            )
     return memory.add_batches(read.batches, Origin("import", read.source))
 
 

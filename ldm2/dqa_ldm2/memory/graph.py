@@ -35,6 +35,7 @@ from dqa_ldm2.memory.keeping import (
     no_version,
     other_version,
     prepare,
+    refuse_again,
     undone_already,
 )
 from dqa_ldm2.memory.retrieving import (
@@ -124,6 +125,8 @@ class GraphMemory(RetrievingMemory):
 
     def _add(self, parts: Sequence[tuple[int | None, list[Prepared]]], origin: Origin) -> Version:
         with self._writing() as (transaction, numbers):
+            rows = transaction.run(statements.VERSIONS, {"memory": self._memory}).data()
+            refuse_again(self.location, (_version(row["v"]) for row in rows), origin)
             number = self._newest(transaction) + 1
             writing = GraphWriting(transaction, self._memory, numbers, number)
             writing.begin(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
@@ -11,13 +12,15 @@ from typing import Final
 from dqa.core.distribution import own_version
 from dqa.core.errors import UsageError
 from dqa.core.text import well_formed
-from dqa_ldm2.memory.base import Placed, StateAction, Version
+from dqa_ldm2.memory.base import Origin, Placed, StateAction, Version
 
 SCHEMA_VERSION: Final = 2
 """Of how a memory is kept, in tables or in a graph."""
 
 OTHER: Final = "other"
 """The type of what no other type is said to have."""
+
+_MARK: Final = re.compile(r"\([0-9a-f]{16}\)$")
 
 LONGEST_NAME: Final = 200
 """Characters of a type's name; the rest is cut."""
@@ -129,6 +132,24 @@ def sort_out(
             first[each.digest] = len(addition.new)
             addition.new.append(each)
     return addition
+
+
+def refuse_again(location: str, versions: Iterable[Version], origin: Origin) -> None:
+    """Raise `UsageError` where the content of an import is there, by the mark that ends its source.
+
+    For whoever holds the memory: of two imports at once one has to see the other.
+    """
+    mark = _MARK.search(origin.source)
+    if origin.making != "import" or mark is None:
+        return
+    for version in versions:
+        known = version.origin
+        is_same = known.making == "import" and known.source.endswith(mark[0])
+        if is_same and not version.is_undone:
+            raise UsageError(
+                f"The same was imported into {location} already, as version {version.number}: "
+                "'dqa memory undo' takes that back first."
+            )
 
 
 def no_version(location: str, version: int, newest: int) -> UsageError:

@@ -35,6 +35,7 @@ from dqa_ldm2.memory.keeping import (
     kept_text,
     no_version,
     prepare,
+    refuse_again,
     undone_already,
 )
 from dqa_ldm2.memory.relational_writing import RelationalWriting, retire
@@ -134,6 +135,7 @@ class RelationalMemory(RetrievingMemory):
 
     def _add(self, parts: Sequence[tuple[int | None, list[Prepared]]], origin: Origin) -> Version:
         with self._writing() as connection:
+            refuse_again(self.location, self._versions(connection), origin)
             number = self._newest(connection) + 1
             writing = RelationalWriting(connection, number)
             for batch, tuples in parts:
@@ -158,8 +160,7 @@ class RelationalMemory(RetrievingMemory):
     def versions(self) -> tuple[Version, ...]:
         """Return every addition, in order."""
         with self._reading() as connection:
-            found = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number))
-            return tuple(map(_version, found))
+            return self._versions(connection)
 
     def undo(self, version: int) -> Version:
         """Take an addition back; see `Memory.undo`."""
@@ -302,6 +303,10 @@ class RelationalMemory(RetrievingMemory):
             connection.execute(select(MEMORY.c.id).with_for_update())
             yield connection
         self._look_again()
+
+    def _versions(self, connection: Connection) -> tuple[Version, ...]:
+        found = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number))
+        return tuple(map(_version, found))
 
     def _newest(self, connection: Connection) -> int:
         return connection.execute(select(func.max(VERSIONS.c.number))).scalar() or 0

@@ -26,6 +26,8 @@ GOAL: Final = "goal"
 EPISODE: Final = "episode"
 """The part of a target by which a world tells an episode from all others, whatever it is called. A
 world needs it where several begin alike with the same goal; else goal and beginning tell."""
+LEFT: Final = "actions left"
+"""The part of a target that says how many actions may still follow, in a world that counts them."""
 
 _EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 _WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)

@@ -15,7 +15,7 @@ from dqa.deciders.base import Settings
 from dqa.deciders.context import Context, check_question, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
-from dqa.worlds.observed import EPISODE, GOAL, read_observed, trajectory_of
+from dqa.worlds.observed import EPISODE, GOAL, LEFT, read_observed, trajectory_of
 from dqa_ldm2.identity import QuestionIdentity
 
 METHOD = "LDM2"
@@ -55,6 +55,8 @@ class Situation:
         What ends the source of a trajectory of this very question, such as ``locating/3``.
     identity
         What tells the question or the episode from others, whatever a source is called.
+    left
+        How many actions may still be taken; None where nobody counts them.
     """
 
     goal: str
@@ -67,6 +69,7 @@ class Situation:
     sources: frozenset[str] = field(default_factory=frozenset)
     key: str = ""
     identity: QuestionIdentity | None = None
+    left: int | None = None
 
     def is_own(self, source: str) -> bool:
         """Whether what has this source comes from this very episode or question."""
@@ -122,6 +125,12 @@ def is_found_by_acting(question: Question) -> bool:
     )
 
 
+def left_of(question: Question) -> int | None:
+    """Return how many actions may still be taken, where the world says so."""
+    told = question.target.get(LEFT, "")
+    return int(told) if told.isdecimal() and told.isascii() else None
+
+
 def check_situation(question: Question) -> None:
     """Raise `UsageError` for a question without anything to choose."""
     if not (question.free_form or is_found_by_acting(question) or is_move(question)):
@@ -151,6 +160,7 @@ def _read_observed(
             read.events[0].detail,
             question.target.get(EPISODE, ""),
         ),
+        left=left_of(question),
     )
 
 

@@ -11,7 +11,7 @@ from dqa.core.trajectories import Step
 from dqa.core.world import Episode, World
 from dqa.worlds.observed import AGENT, EPISODE, ObservedPosition, trajectory_of
 from dqa_ldm2.identity import QuestionIdentity
-from dqa_ldm2.situation import Situation
+from dqa_ldm2.situation import Situation, left_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,4 +178,5 @@ class WorldExplorable:
                 position.events[0].detail,
                 move.question.target.get(EPISODE, ""),
             ),
+            left=left_of(move.question),
         )

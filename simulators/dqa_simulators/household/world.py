@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dqa.core.errors import UsageError, WorldUnavailableError
 from dqa.core.world import CHANCE, GameEvent, World
 from dqa.worlds.base import PolicyFactory, WorldFactory
-from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
 from dqa.worlds.players import RANDOM
 from dqa_simulators.games.episode import GameEpisode
 from dqa_simulators.household.engine import Seen, begin_game
@@ -153,7 +153,7 @@ class HouseholdEpisode(GameEpisode):
         )
 
     def _ask(self, position: Position) -> tuple[str, str]:
-        left = self._steps - (len(self._events) - 1)
+        left = self._left
         text = (
             f"{position.describe()}\n"
             f"What do you do next? You can still give {left} command{'s' * (left != 1)}."
@@ -162,7 +162,12 @@ class HouseholdEpisode(GameEpisode):
 
     def _target(self, player: str) -> Mapping[str, str]:
         del player
-        return {GOAL: self._goal}
+        return {GOAL: self._goal, LEFT: str(self._left)}
+
+    @property
+    def _left(self) -> int:
+        """How many commands can still be given."""
+        return self._steps - (len(self._events) - 1)
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
         self._seen = self._engine.step(action)

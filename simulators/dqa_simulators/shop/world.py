@@ -16,7 +16,7 @@ from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.core.world import GameEvent, Position, World
 from dqa.worlds.base import WorldFactory
-from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
 from dqa_simulators.games.episode import GameEpisode, random_of
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
 from dqa_simulators.shop.players import POLICIES
@@ -188,17 +188,21 @@ class ShopEpisode(GameEpisode):
     def _ask(self, position: Position) -> tuple[str, str]:
         del position
         done = [event.action for event in self._events[1:]]
-        left = self._settings.steps - len(done)
         told = f"So far: {'; '.join(done)}." if done else "Nothing has been done so far."
         text = (
             f"Buy what this instruction asks for: {self._goal.instruction}\n{told}\n"
-            f"You see: {self._page.text}\nActions left: {left}. What do you do next?"
+            f"You see: {self._page.text}\nActions left: {self._left}. What do you do next?"
         )
         return text, _read_rules()
 
     def _target(self, player: str) -> Mapping[str, str]:
         del player
-        return {GOAL: self._goal.instruction}
+        return {GOAL: self._goal.instruction, LEFT: str(self._left)}
+
+    @property
+    def _left(self) -> int:
+        """How many actions can still be taken."""
+        return self._settings.steps - (len(self._events) - 1)
 
     def _apply(self, action: str) -> list[GameEvent]:
         done = shorten_search(action)

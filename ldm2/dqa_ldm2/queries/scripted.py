@@ -88,11 +88,18 @@ def _worth(asked: Asked, script: str, seed: int) -> dict[str, float]:
         return statements or {decide_action("none"): 1.0}
     go_on = 1.0 - _DECIDED
     if remembered:
-        asked_on = sum(statement_of(one.steps[-1].action) is not None for one in remembered)
+        asked_on = sum(_asks_on(one, asked) for one in remembered)
         go_on = max(go_on, _DECIDED * asked_on / len(remembered))
     worth = {one: go_on * value for one, value in statements.items()}
     worth[_decision(asked, rows, remembered)] = 1.0 - go_on
     return worth
+
+
+def _asks_on(one: Example, asked: Asked) -> bool:
+    """Whether a remembered step asked on where as much was asked as here; others are behind."""
+    statement = statement_of(one.steps[-1].action)
+    before = one.history.count(query_action("")[:-1])
+    return statement is not None and before >= len(asked.steps)
 
 
 def _statements(asked: Asked, remembered: Sequence[Example], seed: int) -> dict[str, float]:

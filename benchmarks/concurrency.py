@@ -58,13 +58,20 @@ class Taken(NamedTuple):
 # --- the server -----------------------------------------------------------------------------
 
 
-def said(messages: list[dict[str, str]], calls: int) -> str:
-    """Return what the model says: a statement each time, and at last a decision."""
-    number = sum(message["role"] == "assistant" for message in messages) + 1
+def said(question: str, seen: str, number: int, calls: int) -> str:
+    """Return what the model says the nth time: a statement, and at last a decision.
+
+    Parameters
+    ----------
+    question, seen
+        The message with the question, and the last one.
+    number, calls
+        Which reply it is, and of how many.
+    """
     if number < calls:
         return f"Thought: look\nAction: query_database\nAction Input: {STATEMENT} {number}"
-    home = _HOME.search(messages[1]["content"])
-    nodes = _NODE.findall(messages[-1]["content"])
+    home = _HOME.search(question)
+    nodes = _NODE.findall(seen)
     chosen = next(node for node in nodes if home is None or node != home[1])
     return f"Thought: done\nFinal Answer: {chosen}"
 
@@ -80,7 +87,10 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cal
                 continue
             body = json.loads(await reader.readexactly(int(found[1])))
             await asyncio.sleep(LATENCY)
-            message = {"role": "assistant", "content": said(body["messages"], calls)}
+            given = [one["content"] for one in body["messages"]]
+            number = sum(one["role"] == "assistant" for one in body["messages"]) + 1
+            reply_text = said(given[1], given[-1], number, calls)
+            message = {"role": "assistant", "content": reply_text}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             usage = {"prompt_tokens": 900, "completion_tokens": 30, "total_tokens": 930}
             reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "test"}

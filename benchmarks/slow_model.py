@@ -30,10 +30,6 @@ class Slow(BaseChatModel):
     ) -> ChatResult:
         del stop, run_manager, settings
         time.sleep(LATENCY)
-        roles = {"ai": "assistant", "human": "user"}
-        plain = [
-            {"role": roles.get(message.type, message.type), "content": message.text}
-            for message in messages
-        ]
-        reply = said(plain, self.steps)
+        number = sum(message.type == "ai" for message in messages) + 1
+        reply = said(str(messages[1].content), str(messages[-1].content), number, self.steps)
         return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])

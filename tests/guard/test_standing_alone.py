@@ -26,6 +26,7 @@ CORE = {
         "situation",
         "spans",
         "summaries",
+        "turns",
     ),
     "walls",
 }

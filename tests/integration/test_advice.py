@@ -259,11 +259,14 @@ def test_everybody_may_do_everything_in_neo4j_community(neo4j_url: str) -> None:
 
 
 def configured(own: OwnServer, file: str, lines: str) -> None:
-    """Append lines to a server's configuration and start it again."""
+    """Append lines to a server's configuration, in place of its own, and start it again."""
     (path,) = Path(own.state).glob(f"**/{file}")
     own.kill()
-    with path.open("a", encoding="utf-8") as opened:
-        opened.write(f"\n{lines}")
+    given = {line.partition("=")[0] for line in lines.splitlines() if "=" in line}
+    kept = [
+        line for line in path.read_text("utf-8").splitlines() if line.partition("=")[0] not in given
+    ]
+    path.write_text("\n".join((*kept, lines)), encoding="utf-8")
     own.restart()
 
 

@@ -65,6 +65,10 @@ class Turns:
         finally:
             self._take()
 
+    def is_taken(self) -> bool:
+        """Whether some thread has its turn now."""
+        return self._turn.locked()
+
     def _take(self) -> None:
         if monotonic() < self._off_until:
             return
@@ -81,3 +85,4 @@ class Turns:
 _TURNS = Turns()
 taking_turns = _TURNS.taking
 waiting = _TURNS.waiting
+is_taken = _TURNS.is_taken

@@ -73,8 +73,8 @@ def test_waiting_while_it_waits_is_waiting_once() -> None:
             other.start()
             other.join(SOON)
             assert passed == [True]
-        assert ours._turn.locked()
-    assert not ours._turn.locked()
+        assert ours.is_taken()
+    assert not ours.is_taken()
 
 
 def test_who_waits_unseen_delays_others_once(monkeypatch: pytest.MonkeyPatch) -> None:

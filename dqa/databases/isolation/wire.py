@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import astuple, replace
 from functools import partial
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any, Final, TypeVar
 
 from dqa.core import errors, schema
@@ -22,6 +22,7 @@ from dqa.core.database import Rows
 from dqa.core.errors import DqaError, UnknownReferenceError
 from dqa.core.examination import Examination
 from dqa.core.summaries import ColumnSummary, Summary
+from dqa.core.turns import is_taken
 
 _Result = TypeVar("_Result")
 _HEAD: Final = 4
@@ -29,6 +30,11 @@ _CHUNK: Final = 1 << 16
 LOOK: Final = 0.2
 """Seconds after which a wait looks whether Ctrl-C came: a signal that comes just before the system
 begins to wait ends no wait, nor does one that another thread takes, nor any on Windows."""
+_SOON: Final = 300e-6 if (os.cpu_count() or 1) > 1 else 0.0
+"""Seconds for which a wait asks again and again before it sleeps: to be woken takes the system
+longer than many a small statement takes."""
+_SLEEPS: Final = 100
+"""Waits that sleep at once after one that was longer than that."""
 MOST: Final = (1 << 32) - 1
 """Bytes of the longest message."""
 
@@ -61,6 +67,7 @@ class Wire:
         self._trusts = trusts
         self._left = bytearray()
         self._owner = os.getpid()
+        self._sleeps = 0
 
     def send(self, message: object, until: float | None = None) -> None:
         """Send a message.
@@ -103,7 +110,7 @@ class Wire:
         TooLongError
             It is longer than `most`.
         """
-        self._fetch(_HEAD, until)
+        self._fetch_first(until)
         size = int.from_bytes(self._left[:_HEAD], "big")
         if size > most:
             raise TooLongError
@@ -146,12 +153,25 @@ class Wire:
                 self._end.shutdown(socket.SHUT_RDWR)
         self._end.close()
 
-    def _fetch(self, count: int, until: float | None) -> None:
+    def _fetch_first(self, until: float | None) -> None:
+        """Have the first bytes of a message."""
+        if self._sleeps or is_taken():  # by another thread, which needs the interpreter
+            self._sleeps = max(0, self._sleeps - 1)
+            self._fetch(_HEAD, until)
+            return
+        began = perf_counter()
+        try:
+            self._fetch(_HEAD, until, _SOON)
+        finally:
+            if perf_counter() - began > _SOON:
+                self._sleeps = _SLEEPS
+
+    def _fetch(self, count: int, until: float | None, soon: float = 0.0) -> None:
         """Have that many bytes in `_left`."""
         while len(self._left) < count:
             most = max(_CHUNK, min(count - len(self._left), 1 << 24))
             try:
-                got = wait_for(self._end, until, partial(self._end.recv, most))
+                got = wait_for(self._end, until, partial(self._end.recv, most), soon)
             except TimeoutError:
                 raise
             except ConnectionResetError as error:  # what the system says of bytes that stay unread
@@ -163,7 +183,9 @@ class Wire:
             self._left += got
 
 
-def wait_for(end: socket.socket, until: float | None, act: Callable[[], _Result]) -> _Result:
+def wait_for(
+    end: socket.socket, until: float | None, act: Callable[[], _Result], soon: float = 0.0
+) -> _Result:
     """Return what a call of a socket returns, as soon as it can be made.
 
     Parameters
@@ -175,6 +197,8 @@ def wait_for(end: socket.socket, until: float | None, act: Callable[[], _Result]
         Ctrl-C.
     act
         What to do; it does nothing where it times out.
+    soon
+        Seconds to try it again and again before the system is asked to wait.
 
     Raises
     ------
@@ -183,6 +207,12 @@ def wait_for(end: socket.socket, until: float | None, act: Callable[[], _Result]
     OSError
         As the call does.
     """
+    if soon:
+        end.settimeout(0.0)
+        last = perf_counter() + soon
+        while perf_counter() < last:
+            with suppress(BlockingIOError):
+                return act()
     if until is None:
         end.settimeout(None)
         return act()

@@ -18,6 +18,7 @@ from dqa.core.database import Rows
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.summaries import ColumnSummary, Summary
+from dqa.databases.isolation import wire
 from dqa.databases.isolation.wire import (
     ClosedError,
     TooLongError,
@@ -220,3 +221,34 @@ def test_a_closed_end_is_closed_whoever_else_holds_it() -> None:
         Wire(ours, trusts=False).close()
         theirs.settimeout(5.0)
         assert theirs.recv(1) == b""
+
+
+def test_a_wait_sleeps_at_once_after_a_long_one(
+    ends: tuple[Wire, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To ask again and again is for answers that come at once, and where nobody else computes."""
+    reader, theirs = ends
+    said = pickle.dumps("a")
+    message = len(said).to_bytes(4, "big") + said
+    asked: list[float] = []
+    waited = wire.wait_for
+
+    def wait(*given: Any) -> Any:
+        asked.append(given[3])
+        return waited(*given)
+
+    def take() -> float:
+        asked.clear()
+        theirs.sendall(message)
+        assert reader.receive(time.monotonic() + 5) == "a"
+        return asked[0]
+
+    monkeypatch.setattr(wire, "wait_for", wait)
+    monkeypatch.setattr(wire, "_SOON", 0.05)
+    monkeypatch.setattr(wire, "_SLEEPS", 2)
+    assert [take() for _ in range(3)] == [0.05] * 3
+    with pytest.raises(TimeoutError):
+        reader.receive(time.monotonic() + 0.1)
+    assert [take() for _ in range(4)] == [0.0, 0.0, 0.05, 0.05]
+    monkeypatch.setattr(wire, "is_taken", lambda: True)
+    assert take() == 0.0

@@ -21,12 +21,12 @@ from dqa.deciders.base import Settings
 from dqa.deciders.choosing import ChoosingDecider
 from dqa.models.conversation import Conversation
 from dqa_ldm2.events import ImitationEvent, ProcessChosenEvent
-from dqa_ldm2.memories import OpenedMemory, recall
-from dqa_ldm2.memory.base import Memory, Remembered
+from dqa_ldm2.memories import OpenedMemory
+from dqa_ldm2.memory.base import Memory
 from dqa_ldm2.operations.acting import Known, act
-from dqa_ldm2.operations.indexing import find_type
 from dqa_ldm2.operations.judging import choose, evaluate
 from dqa_ldm2.process import Process
+from dqa_ldm2.retrieving import Retriever
 from dqa_ldm2.settings import Ldm2Settings
 from dqa_ldm2.situation import Situation, check_situation, read_situation
 
@@ -214,7 +214,7 @@ class Imitation:
     """
 
     def __init__(self, memory: Memory, batches: Sequence[int], own: Ldm2Settings) -> None:
-        self._memory = memory
+        self._retriever = Retriever(memory, own.retrieved)
         self._batches = batches
         self._own = own
         self._process = Process()
@@ -227,7 +227,7 @@ class Imitation:
             process.subgoals = evaluate(situation, process.subgoals, conversation, own.context)
         found: list[Chosen] = []
         for batch in self._batches:
-            shown = self._recalled(situation, batch, history, conversation)
+            shown = self._retriever.retrieve(situation, batch, history, conversation)
             known = Known(shown, history, process.subgoals)
             found.append(act(situation, known, conversation, own.context))
         actions = list(dict.fromkeys(chosen.action for chosen in found))
@@ -240,29 +240,6 @@ class Imitation:
         ]
         best = actions[choose(processes, conversation, own.context) - 1]
         return next(chosen for chosen in found if chosen.action == best)
-
-    def _recalled(
-        self, situation: Situation, batch: int, history: str, conversation: Conversation
-    ) -> tuple[Remembered, ...]:
-        """Retrieve by goal type, then by observation type, then by likeness."""
-        recorder, memory = conversation.recorder, self._memory
-        goal_type = self._process.goal_types.get(batch)
-        if goal_type is None:
-            types = memory.goal_types(batch)
-            event = find_type("goal", situation.goal, types, conversation, batch)
-            recorder.note(event.model_copy(update={"step": recorder.steps}))
-            goal_type = self._process.goal_types[batch] = event.type
-        seen = memory.observation_types(batch, goal_type)
-        event = find_type("observation", situation.observation, seen, conversation, batch)
-        recorder.note(event.model_copy(update={"step": recorder.steps}))
-        own = self._own
-        shown, told = recall(
-            *(memory, batch, (goal_type, event.type), situation),
-            history=history,
-            most=own.retrieved,
-        )
-        recorder.note(told.model_copy(update={"step": recorder.steps}))
-        return shown
 
 
 def largest_reward(attempts: Sequence[Trajectory], conversation: Conversation) -> int:

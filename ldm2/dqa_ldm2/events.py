@@ -128,7 +128,7 @@ class RecallEvent(Event):
     tuples
         What the prompt shows of it.
     own
-        How many were left out because they come from this very episode or question.
+        How many sources were left out because they are this very episode or question.
     """
 
     kind: Literal["recall"] = "recall"

@@ -12,20 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from dqa.core.question import Question
 from dqa.core.trajectories import Trajectory
 from dqa.deciders.prompting import fold
-from dqa_ldm2.memory.base import Memory, Remembered
 
 _WORD: Final = re.compile(
     r"(?P<scenario>[^\s#]+)#(?P<target>[0-9a-f]{16}|-)#(?P<text>[0-9a-f]{16})"
 )
-_SEARCHED: Final = 64
-"""Tuples that are looked through at a time for goals of the same words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ class QuestionIdentity:
     @classmethod
     def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
         """Return the identity of an episode: what was to be reached and seen first, or its own."""
-        return cls.told(world, {}, named or f"{goal}\n{beginning}")
+        return cls.told(world, {}, named or f"{goal}\n{beginning}").without_words()
 
     @classmethod
     def in_source(cls, source: str) -> Self | None:
@@ -73,42 +70,25 @@ class QuestionIdentity:
         found = _WORD.fullmatch(word[0])
         return None if found is None else cls(found["scenario"], found["target"], found["text"])
 
+    def without_words(self) -> Self:
+        """Return it for goals whose words many share, as those of a game's moves are."""
+        return replace(self, words="")
+
     def is_same(self, other: QuestionIdentity | None) -> bool:
         """Whether two are one question: about the same, or in the same words."""
         if other is None:
             return False
         return self.text == other.text or (self.target == other.target != "-")
 
-    def is_of(self, source: str, goal: str) -> bool:
-        """Whether a remembered step is this question's."""
-        return self.is_same(self.in_source(source)) or bool(self.words and fold(goal) == self.words)
+    @property
+    def scenario_word(self) -> str:
+        """The scenario as sources say it."""
+        return re.sub(r"[\s#]+", "-", self.scenario)
 
     def source(self, *words: str) -> str:
         """Return a source of this question's: what it is called, with its identity behind."""
-        scenario = re.sub(r"[\s#]+", "-", self.scenario)
-        return " ".join([*filter(None, words), f"{scenario}#{self.target}#{self.text}"])
-
-
-def own_sources(memory: Memory, identity: QuestionIdentity) -> frozenset[str]:
-    """Return the sources in a memory that stem from a question.
-
-    They are found by their identity, and by goals in the same words, for trajectories that somebody
-    else named.
-    """
-    own = {s for s in memory.sources() if identity.is_same(QuestionIdentity.in_source(s))}
-    while identity.words:
-        found = memory.search(identity.words, _SEARCHED, own)
-        more = set(_same_goal(found, identity))
-        if not more:
-            break
-        own |= more
-    return frozenset(own)
-
-
-def _same_goal(found: Iterable[Remembered], identity: QuestionIdentity) -> Iterable[str]:
-    for one in found:
-        if fold(one.placed.content.goal) == identity.words:
-            yield one.placed.content.source
+        word = f"{self.scenario_word}#{self.target}#{self.text}"
+        return " ".join([*filter(None, words), word])
 
 
 def _hash(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dqa.core.trajectories import Step
 from dqa.models.conversation import Conversation
@@ -20,12 +20,9 @@ class Process:
     ----------
     subgoals
         As they were judged last.
-    goal_types
-        By batch memory, the goal's type, which stays the same.
     """
 
     subgoals: tuple[Subgoal, ...] = ()
-    goal_types: dict[int, str] = field(default_factory=dict)
     _goal: str = ""
     _steps: tuple[Step, ...] = ()
     _summary: str = ""

@@ -104,7 +104,7 @@ def _recall(event: RecallEvent) -> Iterator[str]:
     if not event.tuples:
         yield "nothing"
     if event.own:
-        yield f"left out, as they come from this very episode or question: {event.own}"
+        yield f"sources left out, as they are this very episode or question: {event.own}"
 
 
 def _imitation(event: ImitationEvent) -> Iterator[str]:

@@ -71,6 +71,11 @@ class Situation:
     identity: QuestionIdentity | None = None
     left: int | None = None
 
+    @property
+    def words(self) -> str:
+        """The words by which goals are told to be this very question's; empty where none are."""
+        return "" if self.identity is None else self.identity.words
+
     def is_own(self, source: str) -> bool:
         """Whether what has this source comes from this very episode or question."""
         words = source.split()
@@ -175,7 +180,7 @@ def _read_move(question: Question, database: Database) -> Situation:
         question.rules,
         sources=_sources(question),
         key=question.key,
-        identity=QuestionIdentity.of(question),
+        identity=QuestionIdentity.of(question).without_words(),
     )
 
 

@@ -63,7 +63,7 @@ def decided_before(*actions: tuple[str, str]) -> Kept:
     """Return a memory of decisions: a source and an action each, a batch each."""
     memory = Kept()
     for source, action in actions:
-        content = StateAction(BUY.text, "", "Rows.", action, source, 1, 1.0)
+        content = StateAction("Whom did we buy from?", "", "Rows.", action, source, 1, 1.0)
         memory.add([Placed(content, "buying", "margins")], Origin("import", source))
     return memory
 
@@ -90,12 +90,13 @@ _IDENTITY = QuestionIdentity.of(BUY)
         "custom/7",
         "custom 7",
         _IDENTITY.source("runs/b", "custom/99", "by planrag on sqlite"),
+        "a colleague's notes",
     ],
 )
 def test_the_answer_of_the_very_question_is_never_recalled(
     suppliers: Database, source: str
 ) -> None:
-    """It is planted, and no prompt has it: not by its source, in whichever run it was decided."""
+    """It is planted, and no prompt has it, in whichever run it was decided, whatever it is called."""
     memory = Kept()
     planted = StateAction(BUY.text, "", "Rows.", "Bob", source, 1, 1.0)
     other = StateAction("Which one?", "", "Others.", "Ada", "runs/a custom/1", 1, 1.0)

@@ -23,7 +23,7 @@ from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.results import Outcome
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_ldm2.events import ImitationEvent, RecallEvent
-from dqa_ldm2.identity import QuestionIdentity, own_sources
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.memory.base import Memory
 from dqa_ldm2.memory.building import form_memory
@@ -41,6 +41,8 @@ from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
 from dqa_ldm2.queries.deciders import QueriesDecider
 from dqa_ldm2.queries.settings import QueriesSettings
 from dqa_ldm2.queries.trajectories import trajectories_of
+from dqa_ldm2.retrieving import own_sources
+from dqa_ldm2.situation import Situation
 
 PLANTED = "SELECT 'planted in the memory' AS name"
 
@@ -237,7 +239,8 @@ def test_nothing_of_the_very_question_reaches_a_prompt(
         source = "a colleague's notes 4"
     planted = trajectory(disguised, source)
     remember(memory, planted, trajectory(other, "elsewhere 1", "SELECT id FROM building", "usual"))
-    assert own_sources(memory, QuestionIdentity.of(asked)) == {source}
+    here = Situation(asked.text, "", (), identity=QuestionIdentity.of(asked))
+    assert own_sources(memory, here) == {source}
     with dqa.temporary_database(questions.situation_of(asked)) as database:
         decision = decider(memory.location).decide(asked, database)
         shown = decider(memory.location, same_question=True).decide(asked, database)
@@ -266,7 +269,11 @@ def test_a_run_on_the_questions_of_its_memory_shows_none_of_their_own(
     for trace in asked.traces:
         question = questions.find(trace.question)
         identity = QuestionIdentity.of(question)
-        own = {t.id for t in tuples if identity.is_of(t.placed.content.source, "")}
+        own = {
+            t.id
+            for t in tuples
+            if identity.is_same(QuestionIdentity.in_source(t.placed.content.source))
+        }
         shown = {t.id for e in trace.events if isinstance(e, RecallEvent) for t in e.tuples}
         assert shown
         assert not shown & own

@@ -141,7 +141,7 @@ class GraphMemory(RetrievingMemory):
                     self._require_there(transaction, batch)
                 taken: Collection[str] = ()
                 if batch is None and origin.making == "formation":
-                    taken = self._sources("formation", transaction)
+                    taken = self._read_sources("formation", transaction)
                 writing.add(batch, tuples, taken)
             writing.finish()
             return Version(
@@ -212,11 +212,7 @@ class GraphMemory(RetrievingMemory):
                 return
             last = rows[-1]["id"]
 
-    def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return whose steps it holds, or those that came about in one way."""
-        return self._sources(making)
-
-    def _sources(
+    def _read_sources(
         self, making: Making | None, transaction: neo4j.Transaction | None = None
     ) -> frozenset[str]:
         found: set[str] = set()

@@ -143,7 +143,7 @@ class RelationalMemory(RetrievingMemory):
                     self._require_there(connection, batch)
                 taken: Collection[str] = ()
                 if batch is None and origin.making == "formation":
-                    taken = self._sources(connection, "formation")
+                    taken = self._sources_in(connection, "formation")
                 writing.add(batch, tuples, taken)
             writing.finish(
                 {
@@ -210,10 +210,9 @@ class RelationalMemory(RetrievingMemory):
                 return
             last = rows[-1][0]
 
-    def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return whose steps it holds, or those that came about in one way."""
+    def _read_sources(self, making: Making | None) -> frozenset[str]:
         with self._reading() as connection:
-            return self._sources(connection, making)
+            return self._sources_in(connection, making)
 
     def diff(self, before: int, after: int) -> Difference:
         """Return what differs between the states after two versions; version 0 is empty."""
@@ -329,7 +328,7 @@ class RelationalMemory(RetrievingMemory):
         left = or_(VERSIONS.c.undone_after.is_(None), VERSIONS.c.undone_after > version)
         return and_(TUPLES.c.since <= version, left)
 
-    def _sources(self, connection: Connection, making: Making | None) -> frozenset[str]:
+    def _sources_in(self, connection: Connection, making: Making | None) -> frozenset[str]:
         which = true() if making is None else VERSIONS.c.making == making
         own = (
             select(TUPLES.c.source)

@@ -21,6 +21,7 @@ from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 from dqa.guard import GuardedDatabase
 from dqa_ldm2.memory.base import (
+    Making,
     Memory,
     MemoryType,
     Placed,
@@ -66,6 +67,7 @@ class RetrievingMemory(Memory):
         self._indexes: OrderedDict[Scope, WordIndex] = OrderedDict()
         self._types: OrderedDict[_Key, tuple[MemoryType, ...]] = OrderedDict()
         self._batches: tuple[int, ...] = ()
+        self._sources: frozenset[str] | None = None
         self._reader: GuardedDatabase | None = None
 
     @abstractmethod
@@ -79,6 +81,10 @@ class RetrievingMemory(Memory):
     @abstractmethod
     def _batch_numbers(self) -> Sequence[int]:
         """Return the batches of which something can be found."""
+
+    @abstractmethod
+    def _read_sources(self, making: Making | None) -> frozenset[str]:
+        """Return whose steps it holds; see `Memory.sources`."""
 
     @abstractmethod
     def _documents(self, scope: Scope) -> Iterable[tuple[int, str, str]]:
@@ -147,6 +153,20 @@ class RetrievingMemory(Memory):
         found = self._index((None, None, None)).best(words, most, excluded)
         return self._read([each for each in found if each[1] > 0.0]).found
 
+    def sources(self, making: Making | None = None) -> frozenset[str]:
+        """Return whose steps it holds; see `Memory.sources`."""
+        if making is not None:
+            return self._read_sources(making)
+        self._refresh()
+        with self._looking:
+            known, seen = self._sources, self._seen
+        if known is None:
+            known = self._read_sources(None)
+            with self._looking:
+                if seen == self._seen:
+                    self._sources = known
+        return known
+
     def close(self) -> None:
         """Release the connections that read."""
         with self._looking:
@@ -176,7 +196,7 @@ class RetrievingMemory(Memory):
                 del self._indexes[scope]
             for key in [each for each in self._types if each[0] in changed]:
                 del self._types[key]
-            self._batches = batches
+            self._batches, self._sources = batches, None
             # What is changed behind the revision that was read is changed again at the next one.
             self._seen = revision
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from dqa.core.database import Database
 from dqa.core.errors import UnparsableReplyError
@@ -21,23 +21,6 @@ from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.prompting import prompt
 from dqa_ldm2.queries.actions import DECIDE_FORM, FORM, beginning, seen, seen_of
 from dqa_ldm2.situation import Situation
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionSituation(Situation):
-    """A situation on the way to a question's decision.
-
-    Attributes
-    ----------
-    identity
-        Which question it is, whatever memories call it.
-    """
-
-    identity: QuestionIdentity = field(default_factory=lambda: QuestionIdentity("", "-", ""))
-
-    def is_own(self, source: str) -> bool:
-        """Whether what has this source comes from this very question."""
-        return source in self.sources or self.identity.is_same(QuestionIdentity.in_source(source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +43,7 @@ class AskedTask:
 
     question: Question
     database: Database
-    start: QuestionSituation
+    start: Situation
     choices: Choices | None
     tool: EvidenceTool
     warnings: tuple[WarningEvent, ...] = ()
@@ -89,25 +72,23 @@ class AskedTask:
         """
         return choice_of(answer, self.question, self.choices)
 
-    def after(
-        self, situation: QuestionSituation, action: str, evidence: Evidence
-    ) -> QuestionSituation:
+    def after(self, situation: Situation, action: str, evidence: Evidence) -> Situation:
         """Return where a statement led to."""
         return self._on(situation, action, seen_of(evidence, self.database.kind))
 
     def refused(
-        self, situation: QuestionSituation, action: str, problem: UnparsableReplyError | str
-    ) -> QuestionSituation:
+        self, situation: Situation, action: str, problem: UnparsableReplyError | str
+    ) -> Situation:
         """Return where a decision led to that could not be taken."""
         return self._on(situation, action, seen(f"Error: {problem}", self.database.kind))
 
     @staticmethod
-    def _on(situation: QuestionSituation, action: str, observation: str) -> QuestionSituation:
+    def _on(situation: Situation, action: str, observation: str) -> Situation:
         steps = (*situation.steps, Step(situation.observation, action))
         return replace(situation, steps=steps, observation=observation)
 
 
-def closing(situation: QuestionSituation) -> QuestionSituation:
+def closing(situation: Situation) -> Situation:
     """Return a situation in which nothing more may be asked."""
     return replace(situation, free_form=DECIDE_FORM)
 
@@ -136,8 +117,7 @@ def read_task(question: Question, database: Database, settings: Settings) -> Ask
         schema=schema.to_text(),
         offered=offered,
     )
-    identity = QuestionIdentity.of(question)
-    start = QuestionSituation(
+    start = Situation(
         question.text,
         beginning(database.kind),
         (),
@@ -145,7 +125,7 @@ def read_task(question: Question, database: Database, settings: Settings) -> Ask
         free_form=FORM,
         noun=nouns_of(question)[0],
         sources=frozenset({question.key}),
-        identity=identity,
+        identity=QuestionIdentity.of(question),
     )
     tool = query_tool(database, settings.limits, display, choices.names if choices else ())
     warnings: Sequence[WarningEvent | None] = (warning_of(schema), unoffered)

@@ -18,7 +18,7 @@ from dqa_ldm2.memory.building import BATCH_SIZE, FormationReport, form_memory
 from dqa_ldm2.memory.indexing import Indexer
 from dqa_ldm2.queries.actions import beginning
 from dqa_ldm2.queries.exploring import explorables_of
-from dqa_ldm2.queries.proving import proven, remember_records
+from dqa_ldm2.queries.proving import find_proven, remember_records
 from dqa_ldm2.queries.trajectories import Gathered, name_of, trajectories_of
 from dqa_ldm2.refining.refinement import Refinement
 from dqa_ldm2.refining.report import RefinedGoal, RefinementReport
@@ -155,9 +155,10 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
             done(goal)
 
     refinement = Refinement(
-        proven(memory),
+        memory,
         model,
         own,
+        find=find_proven,
         model_name=model_name,
         max_failures=used.max_parse_failures,
         calls=used.calls,

@@ -23,9 +23,11 @@ from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.operations.acting import Known, act
 from dqa_ldm2.operations.judging import choose, evaluate
 from dqa_ldm2.queries.actions import answer_of, statement_of
-from dqa_ldm2.queries.asking import AskedTask, QuestionSituation, closing, read_task
-from dqa_ldm2.queries.retrieving import Retriever
+from dqa_ldm2.queries.asking import AskedTask, closing, read_task
+from dqa_ldm2.queries.proving import find_proven
 from dqa_ldm2.queries.settings import QueriesSettings
+from dqa_ldm2.retrieving import Retriever, last_actions
+from dqa_ldm2.situation import Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,9 @@ class _Deciding:
             opened = memory.get()
             batches = opened.batches()
             self._batches = batches if own.batches == "all" else batches[: own.batches]
-            identity = None if own.same_question else task.start.identity
-            self._retriever = Retriever(opened, own.retrieved, identity)
+            self._retriever = Retriever(
+                opened, own.retrieved, find_proven, shows_own=own.same_question
+            )
 
     def decide(self) -> Finished:
         """Decide by each batch memory, and choose between what they lead to."""
@@ -171,20 +174,21 @@ class _Deciding:
                 return Finished(settled.text, choice, _process_of(self._here, action))
             self._here = task.refused(self._here, action, told_refusal(settled, "decision"))
 
-    def _act(self, here: QuestionSituation, batch: int | None) -> str:
+    def _act(self, here: Situation, batch: int | None) -> str:
         conversation, own = self._conversation, self._own
         if conversation.recorder.steps >= self._settings.max_steps * len(self._batches):
             raise _OutOfSteps
         known = Known()
         if self._retriever is not None and batch is not None:
-            known = Known(self._retriever.retrieve(here, batch, conversation))
+            history = last_actions(here.steps)
+            known = Known(self._retriever.retrieve(here, batch, history, conversation))
         if own.evaluate and here.steps:
             self._subgoals = evaluate(here, self._subgoals, conversation, own.context)
             known = replace(known, subgoals=self._subgoals)
         return str(act(here, known, conversation, own.context).action)
 
 
-def _process_of(situation: QuestionSituation, last: str | None = None) -> Trajectory:
+def _process_of(situation: Situation, last: str | None = None) -> Trajectory:
     steps = situation.steps
     if last is not None:
         steps = (*steps, Step(situation.observation, last))

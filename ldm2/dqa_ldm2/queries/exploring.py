@@ -19,8 +19,9 @@ from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.score import Judge
+from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.queries.actions import answer_of, statement_of
-from dqa_ldm2.queries.asking import AskedTask, QuestionSituation, closing, read_task
+from dqa_ldm2.queries.asking import AskedTask, closing, read_task
 from dqa_ldm2.refining.explorable import Explored
 
 
@@ -54,7 +55,7 @@ class QuestionExplorable:
         self._judge = judge
         self._statements = statements
         self._task: AskedTask = read_task(question, database, settings or Settings())
-        self.source = self._task.start.identity.source(source, question.key)
+        self.source = QuestionIdentity.of(question).source(source, question.key)
 
     def start(self) -> Explored:
         """Return the state before anything was asked."""
@@ -71,8 +72,6 @@ class QuestionExplorable:
             The database failed.
         """
         here = state.situation
-        if not isinstance(here, QuestionSituation):
-            raise TypeError("a question is explored from its own situations")
         told = str(action)
         statement = statement_of(told)
         if statement is not None:

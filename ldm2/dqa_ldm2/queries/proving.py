@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, cast
+from typing import Final
 
 from dqa.evaluation.statistics.shares import wilson
 from dqa_ldm2.events import ExplorationEvent, ExploredNode
@@ -50,26 +50,11 @@ def prove(found: Sequence[Remembered], most: int) -> tuple[Remembered, ...]:
     return tuple(kept[:most])
 
 
-class _Proven:
-    """Finds by likeness first, and by records among what is near."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def find(
-        self, batch: int, goal_type: str, observation_type: str, state: State, most: int
-    ) -> tuple[Remembered, ...]:
-        """Return the best proven tuples of those near a state."""
-        near = max(most, _LOOKED_AT)
-        return prove(self._memory.find(batch, goal_type, observation_type, state, near), most)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever a memory has)
-        return getattr(self._memory, name)
-
-
-def proven(memory: Memory) -> Memory:
-    """Return a memory that finds what is best proven of what is near; else it is the same."""
-    return cast("Memory", _Proven(memory))
+def find_proven(
+    memory: Memory, batch: int, place: tuple[str, str], state: State, most: int
+) -> tuple[Remembered, ...]:
+    """Return the best proven tuples of those near a state; see `dqa_ldm2.retrieving.Find`."""
+    return prove(memory.find(batch, *place, state, max(most, _LOOKED_AT)), most)
 
 
 def remember_records(  # noqa: PLR0913, PLR0917  (each is a question of its own to the caller)

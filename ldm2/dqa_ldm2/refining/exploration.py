@@ -13,20 +13,17 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.actions import choose_action
 from dqa.models.conversation import Conversation
 from dqa_ldm2.events import ExplorationEvent, ExploredNode
-from dqa_ldm2.memories import recall
 from dqa_ldm2.memory.base import Memory, Remembered
 from dqa_ldm2.operations.acting import Known, confidences_event, explore
-from dqa_ldm2.operations.indexing import find_type
 from dqa_ldm2.refining.explorable import Explorable, Explored
 from dqa_ldm2.replies import Confidences
+from dqa_ldm2.retrieving import Find, Retriever, find_nearest, last_actions
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.situation import Situation
 
 _ROUNDING = 1e-6
 _FEWEST = 2
 """Fewest retrieved tuples that can agree."""
-_LAST = 8
-"""How many of the last actions stand for the history where nothing is summarised."""
 
 
 @dataclass(slots=True)
@@ -131,10 +128,14 @@ class Exploration:
         What is remembered.
     own
         n, the depth, when retrieved actions agree.
+    find
+        Finds the tuples that are shown.
     """
 
-    def __init__(self, memory: Memory, batch: int, own: RefiningSettings) -> None:
-        self._memory = memory
+    def __init__(
+        self, memory: Memory, batch: int, own: RefiningSettings, find: Find = find_nearest
+    ) -> None:
+        self._retriever = Retriever(memory, own.retrieved, find, asks=False)
         self._batch = batch
         self._own = own
 
@@ -201,7 +202,8 @@ class Exploration:
         recorder = conversation.recorder
         if len(situation.actions) == 1 and not situation.free_form:
             return Confidences(((situation.actions[0], 1.0),))
-        remembered = self._recalled(situation, conversation)
+        history = last_actions(situation.steps)
+        remembered = self._retriever.retrieve(situation, self._batch, history, conversation)
         agreed, share = majority_of(remembered, situation, self._own.majority)
         if agreed is not None:
             found.majorities += 1
@@ -218,20 +220,6 @@ class Exploration:
         found.missing += options.missing
         found.dropped += options.dropped
         return options
-
-    def _recalled(self, situation: Situation, conversation: Conversation) -> tuple[Remembered, ...]:
-        memory, batch = self._memory, self._batch
-        goal = find_type("goal", situation.goal, memory.goal_types(batch), None, batch)
-        seen = memory.observation_types(batch, goal.type)
-        observation = find_type("observation", situation.observation, seen, None, batch)
-        shown, told = recall(
-            *(memory, batch, (goal.type, observation.type), situation),
-            history="; ".join(step.action for step in situation.steps[-_LAST:]),
-            most=self._own.retrieved,
-        )
-        recorder = conversation.recorder
-        recorder.note(told.model_copy(update={"step": recorder.steps}))
-        return shown
 
     def _kept(self, level: Sequence[Path], found: Found, depth: int) -> list[Path]:
         """Return the n most confident paths, the ground process among them, and number them."""

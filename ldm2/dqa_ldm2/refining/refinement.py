@@ -23,6 +23,7 @@ from dqa_ldm2.operations.judging import compare
 from dqa_ldm2.refining.explorable import Explorable
 from dqa_ldm2.refining.exploration import Exploration, Found
 from dqa_ldm2.refining.report import Calls, RefinedGoal, RefinementReport
+from dqa_ldm2.retrieving import Find, find_nearest
 from dqa_ldm2.settings import RefiningSettings
 
 
@@ -63,6 +64,8 @@ class Refinement:
         As `dqa.models.conversation.Conversation` takes them.
     told
         Is told of everything that happens; None for nobody.
+    find
+        Finds the tuples that an exploration is shown.
     """
 
     memory: Memory
@@ -73,6 +76,7 @@ class Refinement:
     max_failures: int = 3
     calls: CallPolicy = DEFAULT_POLICY
     told: Callable[[Event], None] | None = None
+    find: Find = find_nearest
 
     def refine(
         self,
@@ -117,7 +121,9 @@ class Refinement:
         """Explore one goal by one batch memory, and add to it what was better."""
         recorder = Recorder()
         conversation = Conversation(self.model, self.max_failures, self.calls, recorder)
-        found = Exploration(self.memory, batch, self.own).explore(explorable, conversation)
+        found = Exploration(self.memory, batch, self.own, self.find).explore(
+            explorable, conversation
+        )
         calls = Calls(exploring=recorder.steps)
         refined = _refined(found, explorable, batch, calls)
         recorder.note(refined.exploration.model_copy(update={"step": recorder.steps}))

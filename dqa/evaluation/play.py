@@ -8,34 +8,22 @@ so the episode ends without returns: nobody knows how it would have gone on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextvars import copy_context
 from dataclasses import dataclass, field
-from threading import Lock, Thread
-from time import monotonic
 
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError
-from dqa.core.events import Event
 from dqa.core.question import Candidate
-from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
 from dqa.core.review import current_reviewing
 from dqa.core.world import Episode, Move, World
 from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.waiting import LateError, call_within
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import GOAL
 
 UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
 """Endings of a decision after which the position's fallback counts."""
-
-_LENIENCE = 2.0
-"""How much longer a decision may take than its budget before nobody waits for it: one that keeps to
-its budget by itself is never cut off."""
-
-LONGEST_SILENCE = 600.0
-"""Seconds without a request or an event after which nobody waits for a decider without a bound of
-its own: a slow model goes on, and a call that never comes back is not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,48 +174,6 @@ def _carried_out(
     )
 
 
-class _Kept(DecisionWatcher):
-    """Keeps what happened in a decision, and tells another watcher, until nobody waits for it."""
-
-    def __init__(self, watcher: DecisionWatcher) -> None:
-        self._watcher = watcher
-        self._waiting = Lock()
-        self._has_ended = False
-        self._events: list[Event] = []
-        self._usage = Usage()
-        self._steps = 0
-        self.heard = monotonic()
-
-    def asking(self, step: int) -> None:
-        """Take note that a model is asked."""
-        with self._waiting:
-            if not self._has_ended:
-                self.heard, self._steps = monotonic(), step - 1
-                self._watcher.asking(step)
-
-    def happened(self, event: Event, usage: Usage) -> None:
-        """Keep an event."""
-        with self._waiting:
-            if not self._has_ended:
-                self.heard, self._usage = monotonic(), usage
-                self._events.append(event)
-                self._watcher.happened(event, usage)
-
-    def cut_off(self, problem: str, seconds: float) -> Decision:
-        """Return the decision that was not made; nothing that comes later is kept."""
-        with self._waiting:
-            self._has_ended = True
-            return Decision(
-                Ending.NO_DECISION,
-                usage=self._usage,
-                steps=self._steps,
-                seconds=seconds,
-                error=problem,
-                trace=tuple(self._events),
-                ended_by="budget: seconds",
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class _Deciding:
     """Has a move decided: the move `number` of an episode, in whose `names` models are asked."""
@@ -248,26 +194,10 @@ class _Deciding:
                 _ = self.move.database
         except Exception as error:  # noqa: BLE001  (one bug ends one decision)
             return self._ended_by(error)
-        found: list[Decision | BaseException] = []
-        kept = _Kept(current_watcher())
-
-        def decide() -> None:
-            try:
-                with watched_by(kept):
-                    found.append(self._decide())
-            except BaseException as error:  # noqa: BLE001  (raised again by who waits)
-                found.append(error)
-
-        # A thread of its own: nothing else ends the wait for code that does not come back.
-        asked = Thread(target=copy_context().run, args=(decide,), daemon=True)
-        began = monotonic()
-        asked.start()
-        problem = _wait_for(asked, kept, seconds)
-        if not found:
-            return kept.cut_off(f"{self.decider.name} {problem}", monotonic() - began)
-        if isinstance(found[0], BaseException):
-            raise found[0]
-        return found[0]
+        try:
+            return call_within(self._decide, self.decider.name, seconds)
+        except LateError as late:
+            return late.decision
 
     def _decide(self) -> Decision:
         decider, move = self.decider, self.move
@@ -283,13 +213,3 @@ class _Deciding:
     def _ended_by(self, error: Exception) -> Decision:
         error.add_note(f"It was raised at move {self.number + 1} of {' '.join(self.names)}.")
         return ended_by(error)
-
-
-def _wait_for(asked: Thread, kept: _Kept, seconds: float | None) -> str:
-    """Wait for a decision as long as somebody does; return what is wrong where it did not come."""
-    if seconds is not None:
-        asked.join(_LENIENCE * seconds)
-        return f"did not decide within {_LENIENCE * seconds:g} s"
-    while asked.is_alive() and (left := kept.heard + LONGEST_SILENCE - monotonic()) > 0:
-        asked.join(left)
-    return f"did not decide, and nothing was heard of it for {LONGEST_SILENCE:g} s"

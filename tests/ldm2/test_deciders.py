@@ -96,7 +96,7 @@ _IDENTITY = QuestionIdentity.of(BUY)
 def test_the_answer_of_the_very_question_is_never_recalled(
     suppliers: Database, source: str
 ) -> None:
-    """It is planted, and no prompt has it, in whichever run it was decided, whatever it is called."""
+    """It is planted, and no prompt has it, whichever run it is of and whatever it is called."""
     memory = Kept()
     planted = StateAction(BUY.text, "", "Rows.", "Bob", source, 1, 1.0)
     other = StateAction("Which one?", "", "Others.", "Ada", "runs/a custom/1", 1, 1.0)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 
 import dqa
 from dqa import plugins
+from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
@@ -256,3 +258,46 @@ def test_a_single_attempt_is_played_as_it_stands_and_games_of_two_move_by_move()
         dqa.play("kuhn", Learning(), games=1, options=HERE)
     of_two = dqa.play("kuhn", Learning(), "random", games=1, options=HERE)
     assert of_two.results[0].outcome is Outcome.CRASHED
+
+
+@dataclass
+class Stuck(Learning):
+    """Does not come back where it is asked one thing."""
+
+    at: str = ""
+    woken: Event = field(default_factory=Event)
+
+    def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
+        """Say it, or never."""
+        if self.at == f"attempt {len(earlier) + 1}":
+            self.woken.wait(60.0)
+        return super().attempt(earlier)
+
+    def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
+        """Say it, or never."""
+        if self.at == "choosing":
+            self.woken.wait(60.0)
+        return super().choose_attempt(attempts)
+
+
+@pytest.mark.parametrize(
+    ("at", "outcome", "attempts"),
+    [
+        ("attempt 1", Outcome.NO_DECISION, 1),
+        ("attempt 2", Outcome.PLAYED, 1),
+        ("choosing", Outcome.PLAYED, 2),
+    ],
+)
+def test_who_does_not_say_how_to_go_on_is_not_waited_for(
+    at: str, outcome: Outcome, attempts: int
+) -> None:
+    """It goes on with what was played; without any attempt there is no decision."""
+    decider = Stuck(at=at)
+    try:
+        run = played(decider, games=1, seed=FOUND_SECOND, budget=DecisionBudget(seconds=0.2))
+    finally:
+        decider.woken.set()
+    (result,) = run.results
+    assert (result.outcome, result.game and result.game.attempts) == (outcome, attempts)
+    if at == "attempt 1":
+        assert result.error == "learning did not decide within 0.4 s"

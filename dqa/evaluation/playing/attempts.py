@@ -7,11 +7,13 @@ played once more by its recorded choices, without a model, into the history of t
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from dqa.core.database import Isolation, Limits
 from dqa.core.decider import Decider, EpisodeDecider
@@ -19,10 +21,12 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import Event
 from dqa.core.question import Question
 from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
+from dqa.core.review import current_reviewing
 from dqa.core.trajectories import Step, Trajectory
 from dqa.core.world import GameEvent, World
 from dqa.deciders.by_scenario import ByScenario
 from dqa.evaluation.play import UNDECIDED, Played, Reference, play_episode
+from dqa.evaluation.waiting import LateError, call_within
 from dqa.models.attempts import attempt_by
 from dqa.worlds.history import History
 from dqa.worlds.observed import trajectory_of
@@ -30,6 +34,8 @@ from dqa.worlds.observed import trajectory_of
 if TYPE_CHECKING:
     from dqa.evaluation.playing.plan import Game
     from dqa.evaluation.playing.setup import GameSetup
+
+_Answer = TypeVar("_Answer")
 
 _EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events ORDER BY number"
 _WHOLE: Final = Limits(rows=1_000_000, bytes=1_000_000_000, seconds=60.0, cell=100_000_000)
@@ -130,14 +136,16 @@ class Attempts:
     names
         In whose names models are asked.
     seconds, reference
-        As `dqa.evaluation.play.play_episode` takes them.
+        As `dqa.evaluation.play.play_episode` takes them; saying who plays next, and which attempt
+        counts, may take as long as a decision.
 
     Attributes
     ----------
     made
         The attempts so far.
     declined
-        What was recorded while it was said that no further attempt is wanted.
+        What was recorded while it was said that no further attempt is wanted, or was not said in
+        time.
     choosing
         How it was chosen which attempt counts; None where nobody was asked.
     counted
@@ -172,7 +180,7 @@ class Attempts:
         -------
         Played
             The attempt that counts, or the one that did not come to its end; None where nobody
-            could say which one counts, as `choosing` tells.
+            could say who plays, or which one counts, as `declined` and `choosing` tell.
 
         Raises
         ------
@@ -194,6 +202,8 @@ class Attempts:
                 return played
             attempt.trajectory = self._read(history, attempt.number, played)
         if not self.made:
+            if self.declined is not None and self.declined.ending is Ending.NO_DECISION:
+                return None
             raise ValueError(f"{self._decider.name} wants to play no attempt at all.")
         self.counted = self._choose()
         if self.counted is None:
@@ -212,9 +222,21 @@ class Attempts:
         asked_by = (*self._names, f"before attempt {attempt.number}", self._decider.name)
         try:
             with watched_by(noting), attempt_by(*asked_by):
-                return self._decider.attempt(self.trajectories)
-        finally:
+                player = self._within(partial(self._decider.attempt, self.trajectories))
+        except LateError as late:
+            attempt.noted = late.decision
+            return None
+        except BaseException:
             attempt.noted = noting.decision
+            raise
+        attempt.noted = noting.decision
+        return player
+
+    def _within(self, call: Callable[[], _Answer]) -> _Answer:
+        """Return what the decider is asked; see `call_within`. A person is waited for."""
+        if self._seconds is None and current_reviewing() is not None:
+            return call()
+        return call_within(call, self._decider.name, self._seconds)
 
     def _play_one(self, world: World, attempt: Attempt, player: Decider) -> Played:
         return play_episode(
@@ -246,7 +268,11 @@ class Attempts:
         if len(self.made) == 1:
             return 1
         with attempt_by(*self._names, "which attempt counts", self._decider.name):
-            decision = self.choosing = self._decider.choose_attempt(self.trajectories)
+            try:
+                decision = self._within(partial(self._decider.choose_attempt, self.trajectories))
+            except LateError as late:
+                decision = late.decision
+        self.choosing = decision
         if decision.ending in UNDECIDED:
             return len(self.made)  # what was learnt last
         if decision.ending is not Ending.ANSWERED:

@@ -61,8 +61,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SLOW] = 0
 
 
+LONGEST = frozenset({"test_documented_commands.py", "test_killed.py", "test_variants.py"})
+"""Files with the tests that take longest."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what reads the released data."""
+    """Mark what reads the released data, and let what takes minutes begin first.
+
+    Else one worker of several would be left with it at the end.
+    """
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if set(DATA) & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.released)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,11 @@ from hypothesis import HealthCheck, settings
 # Tests run on every core already: threads of the linear algebra would only wait for each other. It
 # is read when NumPy is imported, which is after this.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell without job control starts what is in its background with SIGINT ignored; so would be
+# whatever tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A machine that is busy with something else is no finding.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

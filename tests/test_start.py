@@ -133,8 +133,7 @@ print("Installing collected packages: numpy, scipy", flush=True)
 {installed}
 """
 SET_UP = """
-import os, pathlib, runpy, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests inherited
+import os, pathlib, runpy, sys
 scope = runpy.run_path({start!r}, run_name="start")["main"].__globals__
 venv = pathlib.Path({venv!r})
 python = venv / "bin" / "python"

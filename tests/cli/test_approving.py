@@ -61,8 +61,6 @@ def at_terminal(
         ]
         process, terminal = pty.fork()
         if process == 0:
-            # A shell without job control starts what is in its background with SIGINT ignored.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
             given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100", "EDITOR": editor}
             os.execve(words[0], words, os.environ | given)  # noqa: S606
         with os.fdopen(terminal, "rb+", buffering=0) as screen:
@@ -141,13 +139,11 @@ def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Pat
 
 @pytest.fixture
 def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Give what types into a terminal that is standard input, and have Python's own Ctrl-C."""
+    """Give what types into a terminal that is standard input."""
     typing, read = pty.openpty()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with os.fdopen(read, encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
         yield typing
-    signal.signal(signal.SIGINT, before)
     os.close(typing)
 
 

@@ -27,9 +27,7 @@ from tests.databases.isolation.workers import (
 def test_an_interrupt_ends_the_worker(file: Path) -> None:
     """Ctrl-C comes out of the wait at once, and nothing goes on behind it."""
     program = (
-        "import signal, sys, dqa\n"
-        # Whatever the tests inherited: a shell's background has it ignored.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import sys, dqa\n"
         "database = dqa.open_database(sys.argv[1])\n"
         "numbers = [w._process._number for w in database._session._pool._idle]\n"
         "database.query('SELECT 1')\n"  # what is imported late is there
@@ -71,14 +69,6 @@ def _interrupt_elsewhere(seconds: float) -> threading.Thread:
     thread = threading.Thread(target=interrupt)
     thread.start()
     return thread
-
-
-@pytest.fixture(autouse=True)
-def _usual_handler() -> object:
-    """Have Python's own handler, whatever the tests inherited."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_that_ends_no_wait_of_the_system_is_seen(shop: GuardedDatabase) -> None:

@@ -170,11 +170,8 @@ def test_the_page_follows_a_run_and_keeps_what_is_open(
 @pytest.mark.slow
 def test_ctrl_c_ends_it_while_a_browser_is_connected(run_folder: Path) -> None:
     """Like any other command that is interrupted, and without a word of who was connected."""
-    # Whatever the tests inherited for SIGINT, as under nohup.
-    script = "import signal as s; s.signal(s.SIGINT, s.default_int_handler);"
-    script += "from dqa.__main__ import main; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", script, "view", str(run_folder)],
+        [sys.executable, "-m", "dqa", "view", str(run_folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

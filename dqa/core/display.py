@@ -7,6 +7,7 @@ tokens. What is calculated and kept is the number itself; rounding is for the te
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ MOST_TOKENS = 10_000
 LEAST_TOKENS = 300
 """With fewer there is no room for a table beside what is said of the others."""
 
+_DIGIT = re.compile(r"\d")
+"""What every number has: most names are none, and to try costs more than to look."""
 _SAME = 12
 """Digits in which values that differ only by rounding are alike."""
 
@@ -72,9 +75,9 @@ DEFAULT_DISPLAY = Display()
 def numbers_in(names: Iterable[object]) -> frozenset[float]:
     """Return those of the names that are numbers with a fraction, as `round_rows` may keep them."""
     found = set()
-    for name in names:
+    for text in filter(_DIGIT.search, map(str, names)):
         with suppress(ValueError, OverflowError):
-            found.add(float(str(name)))
+            found.add(float(text))
     return frozenset(number for number in found if not number.is_integer())
 
 

@@ -150,6 +150,8 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
 
 
 def _plain_row(row: Sequence[Any], convert: Callable[[Any], Any] | None) -> tuple[Value, ...]:
+    if CELLS.issuperset(map(type, row)):
+        return tuple(row)
     return tuple(
         value if type(value) in CELLS else plain(convert(value) if convert else value)
         for value in row
@@ -193,7 +195,7 @@ def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:
     """Return a row, whether some of its cells had to be cut, and the bytes of its line of text."""
-    fitted, is_cut = cells, any(_length(cell) > most for cell in cells)
+    fitted, is_cut = cells, max(map(_length, cells), default=0) > most
     if is_cut:
         fitted = tuple(_shortened(cell, most) for cell in cells)
     try:

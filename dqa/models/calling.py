@@ -349,7 +349,13 @@ def _told_by_us(error: BaseException) -> DqaError | None:
 
 def estimate_tokens(messages: Sequence[BaseMessage]) -> int:
     """Return about how many tokens messages are, where nobody counted them."""
-    return sum(len(message.text) for message in messages) // _CHARACTERS_PER_TOKEN + 1
+    return sum(map(_length, messages)) // _CHARACTERS_PER_TOKEN + 1
+
+
+def _length(message: BaseMessage) -> int:
+    """Return a message's characters; LangChain's own `text` takes long for a conversation."""
+    content = message.content
+    return len(content) if type(content) is str else len(message.text)
 
 
 def _ended(reply: AIMessage, stop: Sequence[str]) -> AIMessage:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, cast
 
 from langchain_core.callbacks import (
@@ -113,6 +114,7 @@ def _unbound(model: object, settings: Mapping[str, Any]) -> tuple[object, Mappin
     return model, settings
 
 
+@lru_cache(maxsize=64)
 def _is_usual(kind: type[BaseChatModel]) -> bool:
     """Whether a class is invoked as LangChain's own, in the version that is installed."""
     return all(getattr(kind, name, None) is getattr(BaseChatModel, name, kind) for name in _PASSED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +24,7 @@ _PARAMETER = re.compile(
 )
 _SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST_SECRET = 8
+_TEXTLESS = frozenset({bool, int, float, type(None)})
 
 
 @lru_cache(maxsize=4096)
@@ -70,19 +71,25 @@ def redacted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
     """Return a JSON value with every secret in its texts redacted."""
     # Almost nothing holds a secret: all texts are looked through at once, and only a value that
     # does hold one is taken apart.
-    everything = "\n".join(dict.fromkeys(_texts(value)))
+    everything = "\n".join(_texts(value))
     return value if redact(everything) == everything else _redacted_value(value)
 
 
-def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple | Mapping):
-        for item in value if isinstance(value, list | tuple) else value.values():
-            if isinstance(item, str):
-                yield item
-            elif item is not None and not isinstance(item, int | float):
-                yield from _texts(item)
+def _texts(value: Any) -> Collection[str]:  # noqa: ANN401  (any JSON value)
+    """Return the texts of a JSON value, each once."""
+    found: dict[str, None] = {}
+    left = [value]
+    while left:  # most of a trace are numbers in lists, for which recursion takes long
+        item = left.pop()
+        if type(item) in _TEXTLESS:
+            continue
+        if isinstance(item, str):
+            found[item] = None
+        elif isinstance(item, list | tuple):
+            left.extend(item)
+        elif isinstance(item, Mapping):
+            left.extend(item.values())
+    return found
 
 
 def _redacted_value(value: Any) -> Any:  # noqa: ANN401  (any JSON value)

@@ -21,6 +21,9 @@ _READ_LESS: dict[Kind, str] = {
     "graph": "connect the patterns, filter earlier, bound path lengths",
 }
 
+_LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
+"""Characters of what an engine says that are told, and of its ends where it says more."""
+
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
     *(TypeError, ValueError, struct.error),
@@ -48,7 +51,7 @@ def driver_reads() -> Iterator[None]:
     except _UNREADABLE as error:
         raise UnreadableError(
             f"The database's driver cannot read this result ({type(error).__name__}: "
-            f"{one_line(error)}). Return the value as text, or a part of it."
+            f"{brief(one_line(error))}). Return the value as text, or a part of it."
         ) from error
 
 
@@ -102,6 +105,17 @@ def unanswered(name: str, limits: Limits) -> DatabaseUnavailableError:
         f"Database '{name}' does not answer: the statement did not come back within "
         f"{limits.seconds:g} seconds, nor did an attempt to end it."
     )
+
+
+def brief(problem: str) -> str:
+    """Return what is wrong with a statement, without the middle of what is too long to be read.
+
+    Engines repeat a value that they cannot convert, whatever its length, and say what they expected
+    behind it.
+    """
+    if len(problem) <= _LONGEST:
+        return problem
+    return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"
 
 
 def one_line(error: object) -> str:

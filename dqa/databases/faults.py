@@ -22,7 +22,7 @@ from dqa.core.errors import (
     UnknownReferenceError,
     UsageError,
 )
-from dqa.databases.failures import failed, out_of_memory, refused, timed_out
+from dqa.databases.failures import brief, failed, out_of_memory, refused, timed_out
 
 
 class Fault(Enum):
@@ -69,7 +69,7 @@ class Failure:
     fault
         What it means.
     problem
-        What it said, on one line and without the full stop.
+        What it said, on one line and without the full stop; of what is too long its ends.
     name
         The name that it does not know.
     outage
@@ -83,6 +83,10 @@ class Failure:
     name: str | None = None
     outage: str | None = None
     is_sent: bool = True
+
+    def __post_init__(self) -> None:
+        """Keep of what it said what can be told: it may be as long as a value."""
+        object.__setattr__(self, "problem", brief(self.problem))
 
     @property
     def is_over(self) -> bool:

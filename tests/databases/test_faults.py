@@ -52,6 +52,7 @@ def test_every_class_of_postgres_is_classified() -> None:
     ("code", "fault"),
     [
         ("XX000", Fault.UNCLEAR),
+        ("08P01", Fault.UNCLEAR),
         ("XX001", Fault.SERVER),
         ("53200", Fault.MEMORY),
         ("53300", Fault.SERVER),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -255,6 +256,24 @@ def test_cypher_errors_say_what_there_is(graph: Database, statement: str, messag
     with pytest.raises(StatementError, match=message):
         graph.query(statement)
     assert graph.query("RETURN 1").rows == ((1,),)
+
+
+_UNCONVERTIBLE = {
+    "duckdb": "SELECT CAST(repeat('ab', 900000) AS INTEGER)",
+    "ladybug": "RETURN cast(repeat('ab', 450000), 'INT64')",
+    "sqlite": "SELECT json_extract('{}', printf('$%.900000c', '.'))",
+}
+
+
+def test_what_an_engine_says_is_told_without_its_middle(database: Database) -> None:
+    """Engines repeat a value that they cannot read, and a model would be told a million signs."""
+    with pytest.raises(StatementError) as caught:
+        database.query(_UNCONVERTIBLE[database.dialect])
+    told = str(caught.value)
+    assert len(told) < 2_000
+    assert re.search(r"\.\.\. \[\d{6,7} characters\] \.\.\.", told)
+    expected = {"duckdb": "' to INT32.", "ladybug": '" to INT64.', "sqlite": "..'."}
+    assert told.endswith(expected[database.dialect])
 
 
 def test_a_relationship_type_called_source_needs_no_quotes(graph: Database) -> None:

@@ -75,6 +75,7 @@ def said(session: Session, statement: str) -> DqaError:
         ("CREATE TABLE nosuch (a int)", RefusedStatementError),
         ("SELECT pg_read_file('/nosuch')", StatementError),  # 58P01, as a file of the server's
         ("SELECT pg_sleep(60)", StatementTimeoutError),
+        ("SELECT $1, 1 WHERE $2 = 1", StatementError),  # 08P01, for no values are sent with it
         ("SELECT array_fill(1, ARRAY[100000000, 100])", StatementError),
         ("SELECT pg_terminate_backend(pg_backend_pid())", StatementError),
     ],

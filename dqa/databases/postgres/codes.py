@@ -8,7 +8,7 @@ from __future__ import annotations
 from dqa.databases.faults import Fault
 
 CODES: dict[str, Fault] = {
-    "08P01": Fault.OURS,  # protocol_violation
+    "08P01": Fault.UNCLEAR,  # protocol_violation: what has parameters ($1), to which none is given
     "25001": Fault.REFUSED,  # what must not be in a transaction is no query
     "25006": Fault.REFUSED,  # read_only_sql_transaction
     "25P01": Fault.OURS,  # no_active_sql_transaction

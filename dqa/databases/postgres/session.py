@@ -61,6 +61,8 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 """What changes nothing in a read-only session. Whatever else there is has a transaction of its own,
 which is undone: EXPLAIN ANALYZE makes tables and materialized views in such a session, too."""
 _SYNTAX = "42601"
+_PROTOCOL = "08P01"
+"""What a statement with parameters violates, for it is sent with none."""
 _OPEN = frozenset({TransactionStatus.INTRANS, TransactionStatus.INERROR})
 _UNKNOWN = re.compile(
     r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
@@ -176,6 +178,8 @@ class PostgresSession(ServerSession):
             place = code == _SYNTAX and cast("psycopg.Error", error).diag.statement_position
             told = f"{problem} at character {place}" if place else problem
             problem = with_version(told, f"PostgreSQL {self._version}") if self._version else told
+        if code == _PROTOCOL:
+            problem = f"{problem}. Write values, where it has parameters such as $1"
         unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
         return Failure(fault, problem, unknown and (unknown["column"] or unknown["table"]))
 

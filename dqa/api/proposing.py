@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 from dqa.api.formats import json_schema
 from dqa.api.looking import opened
@@ -15,13 +16,14 @@ from dqa.core.errors import UsageError
 from dqa.core.files import make_private_folder, write_private
 from dqa.core.paths import problem_of_path
 from dqa.core.records import Record
-from dqa.core.text import counted
+from dqa.core.text import counted, visible
 from dqa.guard import Audit, Policy
 from dqa.loaders.proposal.choices import Choice, choose
 from dqa.loaders.proposal.documents import scenario_text, tables_text
 from dqa.loaders.proposal.guesses import GUESS, guess_lines
 from dqa.loaders.proposal.statements import Statements
-from dqa.loaders.proposal.survey import Survey, Surveyor
+from dqa.loaders.proposal.survey import Surveyor
+from dqa.loaders.proposal.surveyed import Survey
 from dqa.scenarios.catalogue import scenario_names
 
 
@@ -38,8 +40,8 @@ class ProposedScenario(Record):
         What of the database is described, and what is not.
     noun, table, column
         What can be chosen: the values of a column.
-    parameters
-        What a question is about.
+    parameters, example
+        What a question is about, and a value that the database has for it.
     guesses
         How many lines are marked as guesses.
     """
@@ -53,12 +55,14 @@ class ProposedScenario(Record):
     table: str
     column: str
     parameters: tuple[str, ...]
+    example: dict[str, str]
     guesses: int
 
     def to_text(self) -> str:
         """Return what was written, and what to do next."""
         left = f", {len(self.left_out):,} left out" if self.left_out else ""
-        target = "".join(f" --target {key}=..." for key in self.parameters)
+        values = {key: self.example.get(key, "...") for key in self.parameters}
+        target = "".join(f" --target {quote(f'{key}={value}')}" for key, value in values.items())
         described = f"{counted(len(self.tables), 'table')} described{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
         mend = "and write rules.md and outcomes.* for what you decide about"
@@ -129,8 +133,15 @@ def propose_scenario(  # noqa: PLR0913  (each is a question of its own to the ca
         table=choice.table.name,
         column=choice.column,
         parameters=() if choice.parameter is None else (choice.parameter,),
+        example=_example(choice),
         guesses=guesses,
     )
+
+
+def _example(choice: Choice) -> dict[str, str]:
+    if choice.parameter is None or choice.example is None:
+        return {}
+    return {choice.parameter: visible(choice.example)}
 
 
 def _files(

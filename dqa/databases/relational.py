@@ -289,7 +289,9 @@ def _type_of(column: ReflectedColumn, engine: Engine) -> str:
         return ""
     if isinstance(kind, String):
         kind.collation = None  # says nothing to who asks
-    return kind.compile(engine.dialect)
+    # The name of an enumeration or domain comes as a text of SQLAlchemy's own class, and what a
+    # worker says has to be plain.
+    return str(kind.compile(engine.dialect))
 
 
 def _comments(inspector: Inspector, namespace: str | None) -> dict[tuple[str | None, str], str]:

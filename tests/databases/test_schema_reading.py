@@ -65,3 +65,18 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     database = plugins.backend("sqlite").open(str(file))
     assert database.schema().to_text() == "kept(y: INT)\nseen()"
     database.close()
+
+
+def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(tmp_path: Path) -> None:
+    """A full-text index beside the tables takes none of them away."""
+    file = tmp_path / "indexed.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(
+        "CREATE TABLE kept(y INT); CREATE VIRTUAL TABLE sought USING fts5(body);"
+    )
+    connection.close()
+    database = plugins.backend("sqlite").open(str(file))
+    told = database.schema().to_text().split("\n")
+    assert {"kept(y: INT)", "sought()"} <= set(told)
+    assert database.query("SELECT count(*) FROM kept").rows == ((0,),)
+    database.close()

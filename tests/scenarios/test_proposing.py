@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import jsonschema
+import ladybug
 import pytest
 from typer.testing import CliRunner
 
@@ -302,3 +303,83 @@ def test_editors_find_the_schemas_that_the_proposal_brings(keyless: Path, tmp_pa
         found = json.loads((tmp_path / "s" / f"{name}.schema.json").read_text("utf-8"))
         assert found == dqa.json_schema(schema)
         jsonschema.Draft202012Validator(found).validate(tomllib.loads(text))
+
+
+COMPOSITE = """
+CREATE TABLE region (land TEXT, number INTEGER, name TEXT, PRIMARY KEY (land, number));
+CREATE TABLE sale (id INTEGER PRIMARY KEY, land TEXT, number INTEGER, amount REAL, cost REAL,
+    FOREIGN KEY (land, number) REFERENCES region);
+CREATE TABLE move (id INTEGER PRIMARY KEY, from_land TEXT, from_number INTEGER, to_land TEXT,
+    to_number INTEGER, FOREIGN KEY (from_land, from_number) REFERENCES region,
+    FOREIGN KEY (to_land, to_number) REFERENCES region);
+"""
+
+
+def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
+    """By one of them alone, what belongs to one region would count for others."""
+    file = _database(
+        tmp_path / "regions.db",
+        COMPOSITE,
+        {
+            "region": [("de", 1, "North"), ("de", 2, "South"), ("fr", 1, "Nord")],
+            "sale": [(1, "de", 1, 10.0, 1.0), (2, "de", 2, 20.0, 1.0), (3, "fr", 1, 5.0, 1.0)],
+        },
+    )
+    dqa.propose_scenario(file, tmp_path / "s", question="Which region has the highest amount?")
+    text = (tmp_path / "s" / "tables.toml").read_text("utf-8")
+    assert "# joins: land -> region.land and number -> region.number" in text
+    assert "# joins: from_land -> region.land and from_number -> region.number" in text
+    assert "# joins: to_land -> region.land and to_number -> region.number" in text
+    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    decision = dqa.ask(file, asked, decider="oracle")
+    assert decision.asked is not None
+    told = {one.candidate: one.outcome for one in decision.asked.alternatives}
+    assert told == {"North": 10.0, "South": 20.0, "Nord": 5.0}
+
+
+def test_what_does_not_add_up_to_a_number_is_no_measure(tmp_path: Path) -> None:
+    """An infinite price, and one that no row has; what has no end of its own is counted."""
+    file = _database(
+        tmp_path / "odd.db",
+        "CREATE TABLE shop (name TEXT PRIMARY KEY, price REAL, cost REAL, area REAL);",
+        {"shop": [("a", float("inf"), None, 2.0), ("b", 1.0, None, 3.0)]},
+    )
+    dqa.propose_scenario(file, tmp_path / "s")
+    assert "SUM(c.area)" in (tmp_path / "s" / "outcomes.sql").read_text("utf-8")
+    assert dqa.check_scenario(tmp_path / "s", file).is_good
+
+
+def test_decimals_of_a_graph_are_added_up(tmp_path: Path) -> None:
+    """LadybugDB adds up no decimals, so the proposal makes them doubles."""
+    file = tmp_path / "shops.lbug"
+    database = ladybug.Database(str(file))
+    connection = ladybug.Connection(database)
+    connection.execute("CREATE NODE TABLE Shop(name STRING PRIMARY KEY, cost DECIMAL(10, 2))")
+    connection.execute("CREATE (:Shop {name: 'a', cost: 1.25}), (:Shop {name: 'b', cost: 2.5})")
+    connection.close()
+    database.close()
+    dqa.propose_scenario(file, tmp_path / "s", question="Which shop is the cheapest?")
+    assert "SUM(CAST(c.cost AS DOUBLE))" in (tmp_path / "s" / "outcomes.cypher").read_text("utf-8")
+    checked = dqa.check_scenario(tmp_path / "s", file)
+    assert checked.is_good, checked.to_text()
+    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    assert dqa.ask(file, asked, decider="oracle").choice == "a"
+
+
+def test_a_column_that_names_something_else_names_no_row(tmp_path: Path) -> None:
+    """A street is called by its own key and not by the town that it refers to."""
+    file = _database(
+        tmp_path / "towns.db",
+        "CREATE TABLE town (name TEXT PRIMARY KEY);"
+        "CREATE TABLE street (nr INTEGER PRIMARY KEY, town TEXT REFERENCES town(name));",
+        {"town": [("A",), ("B",)], "street": [(1, "A"), (2, "B")]},
+    )
+    made = dqa.propose_scenario(file, tmp_path / "s", question="Which street to clean?")
+    assert (made.table, made.column) == ("street", "nr")
+
+
+def test_the_next_command_has_a_value_that_the_database_has(odd: Path, tmp_path: Path) -> None:
+    """What is printed runs as it stands: a question about a kind of plants names one."""
+    made = dqa.propose_scenario(odd, tmp_path / "s")
+    assert made.example == {"select": "N"}
+    assert made.to_text().endswith("--target select=N")

@@ -6,7 +6,7 @@ SQLAlchemy's inspector asks four of each table, which takes half a minute for so
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
@@ -22,21 +22,22 @@ _COLUMNS = (
     "SELECT m.name, c.name, c.type, c.pk FROM sqlite_master m "
     "JOIN pragma_table_xinfo(m.name) c WHERE c.hidden <> 1 AND "
 )
-_OF_TABLES = "m.type = 'table' ORDER BY m.name, c.cid"
-_OF_VIEWS = "m.type = 'view' ORDER BY m.name, c.cid"
-_OF_VIEW = "m.type = 'view' AND m.name = ? ORDER BY c.cid"
+_OF_KIND = "m.type = ? ORDER BY m.name, c.cid"
+_OF_ONE = "m.type = ? AND m.name = ? ORDER BY c.cid"
 # The last that is declared has number 0.
 _LINKS = (
     'SELECT m.name, f."from", f."table", f."to", f.seq FROM sqlite_master m '
     "JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' "
     "ORDER BY m.name, f.id DESC, f.seq"
 )
+_NOT_THERE = ("vtable constructor failed", "no such module")
+"""What is said of a virtual table that cannot be read here."""
 
 _NONE: Final[Mapping[str, str]] = {}
 
 
 def read_schema(connection: sqlite3.Connection) -> DatabaseSchema:
-    """Return the tables and views; of a view that is broken no columns are known."""
+    """Return the tables and views; of one that is broken no columns are known."""
     named = connection.execute(_NAMES).fetchall()
     kinds = {name: kind for name, kind, _ in named if name != TAG_TABLE}
     comments = {name: read_comments(text or "") for name, kind, text in named if kind == "table"}
@@ -71,26 +72,28 @@ def read_schema(connection: sqlite3.Connection) -> DatabaseSchema:
 
 
 def _columns(
-    connection: sqlite3.Connection, kinds: dict[str, str]
+    connection: sqlite3.Connection, kinds: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, int]]:
-    """Yield each column with its table and its place in the key; a broken view has none."""
-    yield from connection.execute(_COLUMNS + _OF_TABLES).fetchall()
-    views = [name for name, kind in kinds.items() if kind == "view"]
-    if not views:
-        return
-    try:
-        yield from connection.execute(_COLUMNS + _OF_VIEWS).fetchall()
-    except sqlite3.OperationalError:
-        # One of them is broken; which one, only each by itself can tell.
-        yield from _columns_of_each(connection, views)
+    """Yield each column with its table and its place in the key; a broken view has none.
 
-
-def _columns_of_each(
-    connection: sqlite3.Connection, views: Sequence[str]
-) -> Iterator[tuple[str, str, str, int]]:
-    for view in views:
+    Nor has a virtual table whose module is not there, or may not run in a session that only reads.
+    """
+    for kind in ("table", "view"):
+        names = [name for name, of in kinds.items() if of == kind]
         try:
-            found = connection.execute(_COLUMNS + _OF_VIEW, (view,)).fetchall()
+            found = connection.execute(_COLUMNS + _OF_KIND, (kind,)).fetchall() if names else []
         except sqlite3.OperationalError:
-            continue
+            # One of them is broken; which one, only each by itself can tell.
+            found = [one for name in names for one in _columns_of(connection, kind, name)]
         yield from found
+
+
+def _columns_of(
+    connection: sqlite3.Connection, kind: str, name: str
+) -> list[tuple[str, str, str, int]]:
+    try:
+        return connection.execute(_COLUMNS + _OF_ONE, (kind, name)).fetchall()
+    except sqlite3.OperationalError as error:
+        if kind == "table" and not str(error).startswith(_NOT_THERE):
+            raise  # a file that is locked, say, has no broken tables
+        return []

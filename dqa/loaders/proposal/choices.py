@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from dqa.core.errors import UsageError
 from dqa.core.relevance import words_in
 from dqa.loaders.proposal.guesses import goal_of, measure_rank, name_columns
-from dqa.loaders.proposal.survey import Join, Survey, SurveyedTable, Surveyor, words_of
+from dqa.loaders.proposal.survey import Surveyor, words_of
+from dqa.loaders.proposal.surveyed import Join, Survey, SurveyedTable
 
 _MANY = 1_000
 """More candidates than that are too many to propose, where there is a smaller table."""
 _KINDS = (2, 30)
 """How many values a column has that divides candidates into kinds."""
+_SHORT = 30
+"""Letters of a kind that is shown as an example."""
 _NUMBERS = ("integer", "decimal", "float")
 
 
@@ -27,7 +30,7 @@ class Fact:
     table
         What they are rows of; of a graph, relationships.
     join
-        By which column they belong to it; None of a graph.
+        By which columns they belong to it; None of a graph.
     outward
         Whether relationships go out from what can be chosen.
     """
@@ -76,6 +79,12 @@ class Choice:
         return f"total {words_of(self.measure)}"
 
     @property
+    def example(self) -> str | None:
+        """One of the kinds, as a question may ask about it; None where none is short."""
+        samples = () if self.kind is None else self.table.column(self.kind).samples
+        return next((one for one in samples if isinstance(one, str) and len(one) < _SHORT), None)
+
+    @property
     def parameter(self) -> str | None:
         """What a question's parameter is called that says which kind can be chosen."""
         if self.kind is None:
@@ -106,6 +115,7 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
     fallback: tuple[SurveyedTable, str] | None = None
     for table in tables:
         named = name_columns(table.name, [(c.name, c.type) for c in table.columns], table.key)
+        named.sort(key=lambda column: column in _joined(table))  # those name something else
         counts = surveyor.distinct(table.name, named)
         for column in named:
             if table.rows and counts.get(column) == (table.rows, table.rows):
@@ -123,7 +133,7 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
 def _choice(
     survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str, question: str
 ) -> Choice:
-    fact, measure = _measure(survey, table, column)
+    fact, measure = _measure(survey, surveyor, table, column)
     noun = words_of(table.name)
     counted = surveyor.distinct(table.name, [column]).get(column)
     measured = measure or ""
@@ -150,20 +160,31 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
     return found
 
 
-def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the numbers that an outcome adds up: the likeliest by name, then of the most rows."""
+def _measure(
+    survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str
+) -> tuple[Fact | None, str | None]:
+    """Return the numbers that an outcome adds up: the likeliest by name, then of the most rows.
+
+    Without any that add up to a number, rows are counted.
+    """
     facts = _facts(survey, table)
-    options: list[tuple[tuple[int, int, int, str], Fact | None, str | None]] = []
+    options: list[tuple[tuple[int, int, int, str], Fact | None, str]] = []
     for fact in facts:
         of, rows = fact.table, -(fact.table.rows or 0)
-        names = _numbers(of, [*of.key, *(join.column for join in of.joins)])
+        names = _numbers(of, [*of.key, *_joined(of)])
         options += [((measure_rank(name), 0, rows, name), fact, name) for name in names]
-    own = _numbers(table, [*table.key, column, *(join.column for join in table.joins)])
+    own = _numbers(table, [*table.key, column, *_joined(table)])
     options += [((measure_rank(name), 1, 0, name), None, name) for name in own]
-    if options:
-        _, chosen, measure = min(options, key=lambda option: option[0])
-        return chosen, measure
+    for _, chosen, measure in sorted(options, key=lambda option: option[0]):
+        of = table if chosen is None else chosen.table
+        if surveyor.is_summable(of, measure):
+            return chosen, measure
     return (facts[0] if facts else None), None
+
+
+def _joined(table: SurveyedTable) -> list[str]:
+    """Return the columns that refer to other tables."""
+    return [column for join in table.joins for column in join.columns]
 
 
 def _numbers(table: SurveyedTable, others: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from dqa.core.display import dump_row
 from dqa.core.text import shortened, spelt_out, visible
 from dqa.loaders.proposal.choices import Choice
 from dqa.loaders.proposal.guesses import GUESS
-from dqa.loaders.proposal.survey import Survey, SurveyedColumn, SurveyedTable
+from dqa.loaders.proposal.surveyed import Survey, SurveyedColumn, SurveyedTable
 
 _COMMENT = 200
 
@@ -79,7 +79,8 @@ def _table(table: SurveyedTable, survey: Survey) -> Iterator[str]:
     yield f"key = {_list(table.key)}{mark}"
     for join in table.joins:
         there = "" if survey.table(join.table) is not None else ", which is left out"
-        line = visible(f"{join.column} -> {join.table}.{join.other}{there}")
+        pairs = " and ".join(f"{column} -> {join.table}.{other}" for column, other in join.pairs)
+        line = visible(f"{pairs}{there}")
         yield f"# {GUESS}: joins {line}, by name and values" if join.guessed else f"# joins: {line}"
     yield "columns = ["
     for column in table.columns:

@@ -93,7 +93,7 @@ def unit_of(name: str) -> str:
 def goal_of(question: str, measure: str) -> str:
     """Return whether more or less is better, by the words of a question or of what counts."""
     if question:
-        return "minimise" if _LESS & set(question.casefold().split()) else "maximise"
+        return "minimise" if _LESS & set(re.findall(r"\w+", question.casefold())) else "maximise"
     costs = {"cost", "price", "freight", "day", "hour", "weight", "loss", "fee"}
     return "minimise" if costs & set(words_in(measure)) else "maximise"
 

@@ -111,17 +111,17 @@ class Statements:
             if choice.fact is None:
                 return "COUNT(*)"
             return f"COUNT({self._counted()})"
-        value = f"{element}.{self._name(choice.measure)}"
         of = choice.table if choice.fact is None else choice.fact.table
+        value = self.surveyor.summed(of, choice.measure, element).replace("$", "$$")
         zero = "0" if of.column(choice.measure).type == "integer" else "0.0"
-        return f"COALESCE(SUM({value}), {zero})"
+        return f"COALESCE({value}, {zero})"
 
     def _counted(self) -> str:
         """Return what is counted of the rows that belong to a candidate."""
         fact = self.choice.fact
         if fact is None or fact.join is None:
             return "f"
-        return f"f.{self._name(fact.join.column)}"
+        return f"f.{self._name(fact.join.columns[0])}"
 
     def _rows(self, *, named: bool) -> Iterator[str]:
         """Yield what the candidates and the rows that belong to them are read from."""
@@ -142,8 +142,10 @@ class Statements:
         yield f"FROM {table} c"
         if choice.fact is not None and choice.fact.join is not None:
             fact, join = choice.fact, choice.fact.join
-            there, column = self._name(fact.table.name), self._name(join.column)
-            yield f"LEFT JOIN {there} f ON f.{column} = c.{self._name(join.other)}"
+            same = " AND ".join(
+                f"f.{self._name(column)} = c.{self._name(other)}" for column, other in join.pairs
+            )
+            yield f"LEFT JOIN {self._name(fact.table.name)} f ON {same}"
         if named:
             yield f"WHERE {kept}"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from math import isfinite
 
 from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits, Rows
@@ -17,6 +18,7 @@ from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.databases.tables import quote_if_needed
 from dqa.loaders.proposal.guesses import joins_by_name, key_columns, unit_of
+from dqa.loaders.proposal.surveyed import Join, Survey, SurveyedColumn, SurveyedTable
 from dqa.scenarios.column_types import column_type
 from dqa.scenarios.tables import quoted_for
 
@@ -26,92 +28,6 @@ _COUNTED = 40
 """Tables whose rows are counted to choose among more."""
 _SAMPLES, _LOOKED_AT, _LONGEST = 3, 50, 40
 _SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class SurveyedColumn:
-    """A column or property.
-
-    Attributes
-    ----------
-    name, described
-        Its name, and its type in the database's words.
-    type
-        What it holds; a guess where the database's type is not known.
-    comment, unit
-        What the database says of it, and what its name says that it is measured in.
-    samples
-        Some of its values.
-    """
-
-    name: str
-    described: str
-    type: ColumnType
-    comment: str = ""
-    unit: str = ""
-    samples: tuple[Value, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """A column that refers to another table's; `guessed` by name and values, or declared."""
-
-    column: str
-    table: str
-    other: str
-    guessed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SurveyedTable:
-    """A table; of a graph, the nodes of a label or the relationships of a type.
-
-    Attributes
-    ----------
-    name, columns, comment
-        As the database has them.
-    key, key_guessed
-        What tells its rows apart, and whether that is declared.
-    joins
-        Of a table.
-    rows
-        How many; None where counting takes too long.
-    ends
-        Of relationships, the labels that they join.
-    """
-
-    name: str
-    columns: tuple[SurveyedColumn, ...]
-    key: tuple[str, ...] = ()
-    key_guessed: bool = False
-    joins: tuple[Join, ...] = ()
-    rows: int | None = None
-    comment: str = ""
-    ends: tuple[str, str] | None = None
-
-    def column(self, name: str) -> SurveyedColumn:
-        """Return one of its columns."""
-        return next(column for column in self.columns if column.name == name)
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What was found of a database.
-
-    Attributes
-    ----------
-    tables
-        The likeliest first.
-    left_out
-        Names of tables that are not proposed.
-    """
-
-    tables: tuple[SurveyedTable, ...]
-    left_out: tuple[str, ...] = ()
-
-    def table(self, name: str) -> SurveyedTable | None:
-        """Return a table, or label, by its name; None where it was not surveyed."""
-        return next((one for one in self.tables if one.name == name and one.ends is None), None)
 
 
 class Surveyor:
@@ -204,13 +120,29 @@ class Surveyor:
         key = key or self._key(name, columns, rows)
         joins: tuple[Join, ...] = ()
         if isinstance(info, TableInfo):
-            joins = tuple(
-                Join(column, other, target)
-                for column, other, target in info.references
-                if column in names and target
-            )
+            joins = tuple(join for join in self._joins(info) if names.issuperset(join.columns))
         table = SurveyedTable(name, columns, key, guessed, joins, rows, info.comment)
         return self._sampled(table)
+
+    def _joins(self, info: TableInfo) -> Iterator[Join]:
+        """Yield a table's declared joins: pairs that follow each other may be of one.
+
+        They are not where one of them is the other's whole key, or where a column is there again.
+        """
+        keys = {table.name: table.key for table in self.database.schema().tables}
+        found: list[tuple[str, list[tuple[str, str]]]] = []
+        for column, other, target in info.references:
+            if not target:
+                continue
+            held = found[-1][1] if found and found[-1][0] == other else []
+            targets = [taken for _, taken in held]
+            whole = any(keys.get(other) == (one,) for one in (*targets, target))
+            if not held or whole or target in targets or column in (own for own, _ in held):
+                found.append((other, [(column, target)]))
+            else:
+                held.append((column, target))
+        for other, pairs in found:
+            yield Join(other, tuple(pairs))
 
     def _edge(self, info: EdgeInfo, nodes: Sequence[SurveyedTable]) -> SurveyedTable | None:
         """Return relationships; None where the nodes that they join are not described."""
@@ -282,7 +214,7 @@ class Surveyor:
         columns = [(column.name, column.type) for column in table.columns]
         own = table.key if len(table.key) == 1 else ()
         found = tuple(
-            Join(column, other, keys[other][0], guessed=True)
+            Join(other, ((column, keys[other][0]),), guessed=True)
             for column, other in joins_by_name(columns, keys)
             if column not in own and self._is_held(table.name, column, other, keys[other][0])
         )
@@ -335,6 +267,29 @@ class Surveyor:
             return {}
         cells = [int(str(cell)) for cell in rows.rows[0]]
         return dict(zip(columns, zip(cells[::2], cells[1::2], strict=True), strict=True))
+
+    def summed(self, table: SurveyedTable, column: str, element: str) -> str:
+        """Return the sum of a column of rows that a statement calls `element`."""
+        value = f"{element}.{self.written(column)}"
+        if self.database.dialect == "ladybug" and table.column(column).type == "decimal":
+            value = f"CAST({value} AS DOUBLE)"  # it adds up no decimals
+        return f"SUM({value})"
+
+    def is_summable(self, table: SurveyedTable, column: str) -> bool:
+        """Whether the values of a column add up to a number; so it is taken where rows are many."""
+        if table.rows is None and table.ends is None:
+            return True
+        total = self.summed(table, column, "e")
+        if not self.is_graph:
+            rows = self.ask(f"SELECT {total} FROM {self.spelled(table.name)} e")  # noqa: S608
+        elif table.ends is None:
+            rows = self.ask(f"MATCH (e:{quote_name(table.name)}) RETURN {total}")
+        else:
+            source, target = map(quote_name, table.ends)
+            pattern = f"(:{source})-[e:{quote_name(table.name)}]->(:{target})"
+            rows = self.ask(f"MATCH {pattern} RETURN {total}")
+        found = rows.rows[0][0] if rows is not None and rows.rows else None
+        return isinstance(found, int | float) and isfinite(found)
 
     def _distinct_rows(self, name: str, columns: Sequence[str]) -> int | None:
         listed = ", ".join(map(self.spelled, columns))

@@ -85,8 +85,11 @@ class ClusteredMean:
 
     @property
     def reach(self) -> float | None:
-        """Half the width of the 95 % interval; None of a single cluster."""
-        if self.variance is None or self.degrees_of_freedom is None:
+        """Half the width of the 95 % interval; None of a single cluster, and where nothing varies.
+
+        Observations that are all the same tell nothing of how far others may be from them.
+        """
+        if not self.variance or self.degrees_of_freedom is None:
             return None
         return t_quantile(self.degrees_of_freedom) * sqrt(self.variance)
 
@@ -181,7 +184,8 @@ class Estimate(Record):
     value
         The figure, in the unit of what was measured.
     low, high
-        Its interval; None where a single situation leaves nothing to tell it from.
+        Its interval; None where a single situation leaves nothing to tell it from, and where what
+        was measured is the same everywhere.
     observations, clusters
         What it was taken from: decisions (or questions, or pairs of decisions), and the situations
         that these stand on; questions where situations are not known.
@@ -267,8 +271,8 @@ def clustered_ratio(
     reach = t_quantile(found - 1.0) * error
     return Estimate(
         value=ratio,
-        low=max(0.0, ratio - reach),
-        high=ratio + reach,
+        low=max(0.0, ratio - reach) if error else None,
+        high=ratio + reach if error else None,
         standard_error=error,
         degrees_of_freedom=found - 1.0,
         observations=len(amounts),

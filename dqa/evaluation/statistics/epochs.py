@@ -11,6 +11,7 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics.clusters import Estimate, clusters_of
+from dqa.evaluation.statistics.shares import clustered_chance
 
 _ALL_UP_TO = 5
 """With as many epochs every k is told; with more the powers of two, and the last."""
@@ -51,7 +52,9 @@ class PassRate(Record):
     questions
         Those that were answered at least `k` times.
     at_k, all_k
-        pass@k and pass^k, in 0..1, each question counting the same.
+        pass@k and pass^k, in 0..1, each question counting the same, with the intervals of shares
+        (`clustered_chance`): where all were answered equally often, pass@1 is the accuracy, and has
+        its interval.
     """
 
     k: int = Field(ge=1)
@@ -164,8 +167,10 @@ def _pass_rates(
         clusters = [situations[question] for question in enough]
         any_right = [pass_at(k, *tally) for tally in enough.values()]
         all_right = [pass_all(k, *tally) for tally in enough.values()]
-        at_k = Estimate.of(any_right, clusters, 0.0, 1.0)
-        all_k = Estimate.of(all_right, clusters, 0.0, 1.0)
+        # So many times could k attempts be made that share none.
+        apart = sum(tally[0] for tally in enough.values()) / k
+        at_k = clustered_chance(any_right, clusters, apart)
+        all_k = clustered_chance(all_right, clusters, apart)
         if at_k is not None and all_k is not None:
             found.append(PassRate(k=k, questions=len(enough), at_k=at_k, all_k=all_k))
     return tuple(found)

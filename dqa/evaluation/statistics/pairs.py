@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from math import ceil, copysign, sqrt
+from math import ceil, copysign, inf, sqrt
 
 from pydantic import Field
 
@@ -109,10 +109,11 @@ class Difference(Record):
     value
         Mean of the first minus mean of the second, over the pairs.
     low, high
-        Its 95 % interval, clustered by situation; None where all pairs stand on a single one.
+        Its 95 % interval, clustered by situation; None where all pairs stand on a single one, and
+        where all differ by the same amount of something without bounds.
     p_value
-        Of no difference, two-sided, by Student's t with clustered errors; None as above, and where
-        all pairs differ by the same amount of something without bounds.
+        Of no difference, two-sided, by Student's t with clustered errors; None as the interval is,
+        but 1 where no pair differs at all.
     pairs, clusters
         Questions on a database that both answered, and the situations that these stand on
         (questions where situations are not known).
@@ -159,13 +160,14 @@ def paired_difference(
     reach, error, freedom = mean.reach, mean.standard_error, mean.degrees_of_freedom
     low = high = p_value = None
     if reach is not None and error is not None and freedom is not None:
-        low, high = mean.value - reach, mean.value + reach
+        least, most = bounds or (-inf, inf)
+        low, high = max(least, mean.value - reach), min(most, mean.value + reach)
+        p_value = t_test(mean.value, error, freedom)
+    elif error == 0.0:
         # Pairs that all differ by the same tell nothing of how much they vary.
-        p_value = t_test(mean.value, error, freedom) if error or not mean.value else None
+        p_value = None if mean.value else 1.0
         if bounds is not None:
-            low, high = max(bounds[0], low), min(bounds[1], high)
-            if error == 0.0:
-                low, high, p_value = _of_equals(mean)
+            low, high, p_value = _of_equals(mean)
     return Difference(
         value=mean.value,
         low=low,

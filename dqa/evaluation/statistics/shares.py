@@ -103,10 +103,34 @@ def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Est
     -------
     None of no answer.
     """
-    mean = clustered_mean(right, clusters)
+    return clustered_chance(right, clusters, len(right))
+
+
+def clustered_chance(
+    chances: Sequence[float], clusters: Sequence[Hashable], answers: float
+) -> Estimate | None:
+    """Return the mean of chances in 0..1 with the interval of `clustered_share`.
+
+    A chance that several answers told of, as that of a question over its epochs, varies less than
+    one answer does, so the effective number may be above that of the chances.
+
+    Parameters
+    ----------
+    chances
+        In 0..1, as of questions to be solved.
+    clusters
+        What each belongs to.
+    answers
+        How many independent answers all of them can count for at most.
+
+    Returns
+    -------
+    None of no chance.
+    """
+    mean = clustered_mean(chances, clusters)
     if mean is None:
         return None
-    low, high = _interval(mean) or (None, None)
+    low, high = _interval(mean, answers) or (None, None)
     return Estimate(
         value=mean.value,
         low=low,
@@ -118,16 +142,16 @@ def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Est
     )
 
 
-def _interval(mean: ClusteredMean) -> tuple[float, float] | None:
+def _interval(mean: ClusteredMean, answers: float) -> tuple[float, float] | None:
     if mean.variance is None or mean.degrees_of_freedom is None:
         return None
-    if mean.clusters == mean.observations:
+    if mean.clusters == mean.observations == answers:
         return wilson(round(mean.value * mean.observations), mean.observations)
     spread = mean.value * (1.0 - mean.value)
     if mean.value in {0.0, 1.0}:
         low, high = score_interval(mean.value, mean.effective_clusters)
         return (0.0 if mean.value == 0.0 else low), (1.0 if mean.value == 1.0 else high)
-    size = float(mean.observations)
+    size = answers
     if mean.variance > 0.0:
         size = min(size, spread / mean.variance)
     return score_interval(mean.value, size, t_quantile(mean.degrees_of_freedom))

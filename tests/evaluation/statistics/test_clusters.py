@@ -99,6 +99,16 @@ def test_a_ratio_needs_something_to_count() -> None:
     assert Estimate.of([], []) is None
 
 
+def test_what_never_varies_has_no_interval() -> None:
+    """Nothing tells how far others may be from it: an interval of no width would be certainty."""
+    constant = Estimate.of([0.0] * 6, list("aabbcc"), least=0.0)
+    paid = clustered_ratio([5.0, 5.0, 5.0], [1.0, 1.0, 1.0], ["a", "b", "c"])
+    for found, value in ((constant, 0.0), (paid, 5.0)):
+        assert found is not None
+        assert (found.value, found.standard_error) == (value, 0.0)
+        assert (found.low, found.high) == (None, None)
+
+
 def test_clusters_are_situations_and_questions_where_these_are_not_known() -> None:
     """A line that an earlier version wrote does not say what its question is about."""
     first, second = result(1, True, situation="w"), result(2, False, situation="w")
@@ -149,7 +159,7 @@ def test_numbers_near_the_largest_have_a_mean() -> None:
     """And an interval, unless their squares go beyond what a number can be."""
     same = Estimate.of([1e308, 1e308], ["a", "b"])
     assert same is not None
-    assert (same.value, same.low, same.high) == (1e308, 1e308, 1e308)
+    assert (same.value, same.standard_error) == (1e308, 0.0)
     apart = Estimate.of([1e308, -1e308, 1e308], ["a", "b", "c"])
     assert apart is not None
     assert apart.value == pytest.approx(1e308 / 3)

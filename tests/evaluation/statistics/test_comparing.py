@@ -141,6 +141,8 @@ def test_two_equal_differences_of_regret_prove_nothing() -> None:
     none = paired_difference([0.0, 0.0], [1, 2])
     assert none is not None
     assert none.p_value == 1.0
+    # An interval without width would be a proof.
+    assert (found.low, found.high, none.low, none.high) == (None,) * 4
 
 
 def test_the_questions_that_are_said_to_be_needed_show_the_difference() -> None:

@@ -59,6 +59,35 @@ def test_questions_count_the_same_and_failures_are_no_attempts() -> None:
     )
 
 
+@pytest.mark.parametrize("pattern", [(2, 3, 1, 0, 3, 2), (0,) * 6, (3,) * 6, (1, 0, 0, 0, 0, 0)])
+def test_the_first_rate_has_the_interval_of_the_accuracy(pattern: tuple[int, ...]) -> None:
+    """It is the same figure of the same answers: a reader finds one interval in both tables."""
+    results = [
+        one.changed(situation=f"w{number % 3}")
+        for number, right in enumerate(pattern)
+        for one in attempts(number, *(epoch < right for epoch in range(3)))
+    ]
+    (summary,) = summarise(results)
+    (found,) = count_epochs(results)
+    once = found.pass_rates[0].at_k
+    assert once.value == pytest.approx(summary.accuracy)
+    assert (once.low, once.high) == pytest.approx(summary.interval)
+
+
+def test_rates_that_no_question_reaches_are_not_certain() -> None:
+    """None of 6 questions about 3 situations was solved in all attempts: as none of 3 answers."""
+    results = [
+        one.changed(situation=f"w{number % 3}")
+        for number in range(6)
+        for one in attempts(number, True, False)
+    ]
+    (found,) = count_epochs(results)
+    rates = found.pass_rates[-1]
+    assert (rates.at_k.value, rates.all_k.value) == (1.0, 0.0)
+    assert (rates.all_k.low, rates.all_k.high) == pytest.approx(wilson(0, 3))
+    assert (rates.at_k.low, rates.at_k.high) == pytest.approx(wilson(3, 3))
+
+
 def test_variance_comes_from_answers_or_from_questions() -> None:
     """Questions that are always right or always wrong leave none within; coins leave all within."""
     sure = [*attempts(1, True, True), *attempts(2, False, False)]

@@ -15,9 +15,9 @@ function frame(width, height, title, ...children) {
 
 // The names beside a chart's rows: how wide they are, how high each, and what draws one around `y`.
 function nameColumn(names, width) {
-  const longest = Math.max(...names.map((name) => name.length));
-  const left = Math.min(12 + 7 * longest, Math.max(140, 0.36 * width));
-  const linesOf = (name) => nameLines(name, Math.floor((left - 12) / 6.6));
+  const longest = Math.max(...names.map((name) => widthOf(name)));
+  const left = Math.min(14 + longest, Math.max(140, 0.36 * width));
+  const linesOf = (name) => nameLines(name, left - 12);
   return {
     left,
     height: (name) => 13 * linesOf(name).length,
@@ -92,6 +92,10 @@ function accuracyChart(report, scenario) {
   const about = references.length && references[0].shortcut
     ? `Right answers in %, with 95 % intervals. The best shortcut is ${references[0].shortcut}.`
     : "Right answers in %, with 95 % intervals.";
+  if (!shown.some((one) => one.cells.some((cell) => cell.share !== null))) {
+    return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
+      el("p", { class: "muted" }, "No decision could be judged, so there is no accuracy to draw. What became of each stands below.")));
+  }
   return chart(capital(scenario), about,
     sharesChart(report, `Accuracy: ${scenario}`, shown, said, references.flatMap((one) =>
       [[one.shortcut_share, "best shortcut", "shortcut"], [one.chance, "chance", "chance"]])),
@@ -126,17 +130,83 @@ function spendingOf(report) {
   return ["steps", "model replies"];
 }
 
+// Points that a reader cannot tell apart, since they are drawn in one place.
+function pointGroups(places) {
+  const groups = [];
+  places.forEach(([x, y], place) => {
+    const near = groups.find((one) => Math.hypot(one.x - x, one.y - y) < 9);
+    if (near) near.members.push(place);
+    else groups.push({ x, y, members: [place] });
+  });
+  return groups;
+}
+
+// Where every group's lines may stand beside it, on no point and within the room.
+function roomFor({ x, y }, lines, points, [left, top, right, bottom]) {
+  const [across, down] = [Math.max(...lines.map((line) => widthOf(line))), 13 * lines.length];
+  return [8, -down / 2, -down - 4].flatMap((dy) => [11, -11 - across].map((dx) => [x + dx, y + dy, x + dx + across, y + dy + down]))
+    .filter((box) => box[0] >= left && box[2] <= right && box[1] >= top - 8 && box[3] <= bottom && !points.some((one) => overlap(box, one)));
+}
+
+function overlap([a1, b1, a2, b2], [c1, d1, c2, d2]) {
+  return a1 < c2 && c1 < a2 && b1 < d2 && d1 < b2;
+}
+
+// A choice of one box a group, none on another; null where few tries find none.
+function chosenBoxes(choices) {
+  let tries = 2000;
+  const choose = (taken) => {
+    if (taken.length === choices.length) return taken;
+    for (const box of choices[taken.length]) {
+      tries -= 1;
+      if (tries < 0) return null;
+      if (taken.some((one) => overlap(box, one))) continue;
+      const found = choose([...taken, box]);
+      if (found) return found;
+    }
+    return null;
+  };
+  return choose([]);
+}
+
+function placed(groups, linesOf, room) {
+  const points = groups.map(({ x, y }) => [x - 7, y - 7, x + 7, y + 7]);
+  const lines = groups.map(linesOf);
+  const boxes = chosenBoxes(groups.map((group, place) => roomFor(group, lines[place], points, room)));
+  return boxes && boxes.map(([x, y], place) => lines[place].map((line, row) => text(x, y + 11 + 13 * row, line, { class: "name" })));
+}
+
+// Names beside points; numbers, which a list below tells, where there is no room for the names.
+function pointLabels(places, names, room) {
+  const groups = pointGroups(places);
+  const drawn = placed(groups, ({ members }) => members.map((place) => names[place]), room);
+  if (drawn) return { drawn, numbered: false };
+  const numbers = ({ members }) => {
+    const lines = [""];
+    for (const place of members) {
+      const last = lines[lines.length - 1];
+      if (widthOf(`${last}, ${place + 1}`) > 90) lines.push(`${place + 1}`);
+      else lines[lines.length - 1] = last ? `${last}, ${place + 1}` : `${place + 1}`;
+    }
+    return lines;
+  };
+  const beside = ({ x, y, members }) => text(x + 9, y + 4, numbers({ members }).join(", "), { class: "name" });
+  return { drawn: placed(groups, numbers, room) || groups.map(beside), numbered: true };
+}
+
 function spendingChart(report) {
   const [field, name] = spendingOf(report);
   const points = report.totals.filter((one) => one.accuracy !== null && one[field] !== null);
+  if (!points.length) return null;
   const front = points.filter((one) => one.pareto).sort((a, b) => a[field] - b[field]);
   const title = `Accuracy against ${name} a question`;
   const draw = fitted((width) => {
-    const [left, right, top, height] = [34, width - 14, 14, 260];
+    const [left, right, top, height] = [34, width - 14, 14, 264];
+    const [first, ground] = [left + 10, height - 10]; // a point on an axis is whole
     const largest = Math.max(...points.map((one) => one[field]), 1e-9) * 1.08;
     const lowest = Math.max(0, Math.floor(10 * Math.min(...points.map((one) => one.low ?? 0)) - 0.5) / 10);
-    const x = (value) => left + (value / largest) * (right - left);
-    const y = (share) => top + ((1 - share) / (1 - lowest || 1)) * (height - top);
+    const x = (value) => first + (value / largest) * (right - first);
+    const y = (share) => top + ((1 - share) / (1 - lowest || 1)) * (ground - top);
     const lines = [];
     for (const share of ticks(lowest, 1, 5)) {
       lines.push(svg("line", { x1: left, x2: right, y1: y(share), y2: y(share), ...AXIS }),
@@ -145,32 +215,26 @@ function spendingChart(report) {
     for (const value of ticks(0, largest, Math.max(2, Math.floor(width / 90)))) {
       lines.push(text(x(value), height + 16, figure(value, 3), { class: "tick", "text-anchor": "middle" }));
     }
-    lines.push(text(right, height + 32, `${name} a question`, { class: "tick", "text-anchor": "end" }));
+    lines.push(text(right, height + 33, `${name} a question`, { class: "tick", "text-anchor": "end" }));
     if (front.length) {
       const steps = front.map((one, place) => place
         ? `H${x(one[field])}V${y(one.accuracy)}` : `M${x(one[field])} ${y(one.accuracy)}`).join("");
       lines.push(svg("path", { d: `${steps}H${right}`, class: "front" }));
     }
-    const taken = [];
-    const marks = points.map((one) => {
-      const who = report.contestants[one.contestant].name;
-      const [cx, cy] = [x(one[field]), y(one.accuracy)];
-      const flipped = cx + 10 + 7 * who.length > right && cx - left > right - cx;
-      const label = shortened(who, Math.floor((flipped ? cx - 10 : right - cx - 10) / 6.6));
-      const from = flipped ? cx - 10 - 6.6 * label.length : cx + 10;
-      const to = from + 6.6 * label.length;
-      let at = one.pareto ? cy + 19 : cy + 4;
-      while (taken.some(([start, end, row]) => Math.abs(row - at) < 13 && start < to && from < end)) at += 13;
-      taken.push([from, to, at]);
-      const said = `${who}: ${percent(one.accuracy)} (${interval(one.low, one.high)}) for ${figure(one[field])} ${name} a question${one.pareto ? "; on the Pareto front" : ""}`;
+    const places = points.map((one) => [x(one[field]), y(one.accuracy)]);
+    const names = points.map((one) => report.contestants[one.contestant].name);
+    const labels = pointLabels(places, names, [left + 2, top, right, height]);
+    const marks = points.map((one, place) => {
+      const [cx, cy] = places[place];
+      const said = `${names[place]}: ${percent(one.accuracy)} (${interval(one.low, one.high)}) for ${figure(one[field])} ${name} a question${one.pareto ? "; on the Pareto front" : ""}`;
       return svg("g", { class: `c${one.contestant % 8}` }, svg("title", {}, said),
-        svg("line", { x1: cx, x2: cx, y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
-        shape(one.contestant, cx, cy, one.pareto ? 6 : 4.5, { class: one.pareto ? "point" : "point open" }),
-        text(flipped ? cx - 10 : cx + 10, at, label, { class: "name", "text-anchor": flipped ? "end" : "start" }));
+        one.low === null ? null : svg("line", { x1: cx, x2: cx, y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
+        shape(one.contestant, cx, cy, one.pareto ? 6 : 4.5, { class: one.pareto ? "point" : "point open" }));
     });
-    return frame(width, height + 38, title, lines, marks);
+    const key = labels.numbered ? el("ol", { class: "legend numbered" }, names.map((who) => el("li", {}, breakable(who)))) : null;
+    return el("div", {}, frame(width, height + 38, title, lines, marks, labels.drawn), key);
   });
-  const about = `The line is the Pareto front: who is on it is beaten by nobody both in accuracy and in ${name}.`;
+  const about = `Accuracy in %, with its 95 % interval. The dashed line is the Pareto front: who is on it (filled) is beaten by nobody both in accuracy and in ${name}.`;
   const money = points.some((one) => one.cost !== null);
   return chart(`Accuracy against ${name}`, about, draw,
     ["Decider", "Accuracy", `${capital(name)} a question`, ...(money ? ["Cost a right answer"] : []), "On the front"],
@@ -227,6 +291,7 @@ function stackedChart(report, kind, title, about, tones, words = (part) => part,
 
 const REGRETS = { none: "s0", "up to 1 %": "s1", "up to 10 %": "s2", "up to 50 %": "s3", "up to 100 %": "s4", "more: worse than nothing": "s5", "no choice": "snone" };
 const REPLANNED = { 0: "s0", 1: "s1", 2: "s2", 3: "s3", "4 and more": "s4" };
+const TIMES = { 0: "not once", 1: "once", 2: "twice", 3: "3 times", "4 and more": "4 times and more" };
 const FAILED = { correct: "s0", wrong: "c1", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
 const CLASSES = { CAN: "c1", MIS: "c2", DEEP: "c3", QUR: "c4", OTH: "c5" };
 
@@ -235,9 +300,9 @@ function charts(report) {
     ...report.scenarios.map((scenario) => accuracyChart(report, scenario)),
     ...report.scenarios.map((scenario) => epochsChart(report, scenario)),
     spendingChart(report),
-    stackedChart(report, "failures", "What became of the decisions", "Of all decisions, in %.", FAILED, (part) => OUTCOMES[part]),
-    stackedChart(report, "classes", "Failures by class", "Of all judged decisions, in % (the classes of the PlanRAG paper, Figure 6).", CLASSES),
-    stackedChart(report, "regret", "Regret", "What was given away of what the best decision gains, in % of the judged decisions.", REGRETS),
-    stackedChart(report, "replanning", "Re-plannings", "How often decisions were planned anew, in %.", REPLANNED, (part) => part, true),
+    stackedChart(report, "failures", "What became of the decisions", "Of all decisions, in %; the number in a part is how many.", FAILED, (part) => OUTCOMES[part]),
+    stackedChart(report, "classes", "Failures by class", "Of all judged decisions, in % (the classes of the PlanRAG paper, Figure 6); the number in a part is how many.", CLASSES),
+    stackedChart(report, "regret", "Regret", "How much of the best decision's gain was given away, in % of the judged decisions; the number in a part is how many.", REGRETS),
+    stackedChart(report, "replanning", "Re-plannings", "How many decisions were planned anew, and how often, in %; the number in a part is how many.", REPLANNED, (part) => TIMES[part], true),
   ].filter(Boolean);
 }

@@ -83,7 +83,7 @@ function comparison(report) {
   const corrected = report.pairs.length > 1 ? `; p-values are corrected for all ${report.pairs.length} pairs (Holm)` : "";
   return [
     el("p", { class: "muted small" }, "Each decider minus ", who, ", which is right most often, on the questions that both answered: differences with 95 % intervals", corrected, "."),
-    el("div", { class: withBest.some((one) => report.contestants[one.first].name.length > 24) ? "compared" : "compared beside" }, el("figure", { class: "chart" }, forestPlot(report, withBest, best)), pairsTable(report, withBest, false)),
+    el("div", { class: "compared" }, el("figure", { class: "chart" }, forestPlot(report, withBest, best)), pairsTable(report, withBest, false)),
     others.length ? el("details", { class: "figures" }, el("summary", {}, "The other pairs"), pairsTable(report, others, true)) : null,
   ];
 }

@@ -26,6 +26,13 @@ function text(x, y, words, attributes) {
   return svg("text", { x, y, ...attributes }, words);
 }
 
+// How wide words are in a chart's letters, which differ by as much as a reader's systems do.
+const pen = document.createElement("canvas").getContext("2d");
+function widthOf(words, size = 12) {
+  pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(words).width;
+}
+
 // A table of a chart's own figures, for whoever does not see the chart.
 function figuresTable(titles, rows) {
   return el("details", { class: "figures" },

@@ -53,6 +53,14 @@ function shortened(words, most) {
   return all.length > most ? `${all.slice(0, Math.max(1, most - 1)).join("")}…` : all.join("");
 }
 
+// Words cut to what `most` pixels of a chart hold.
+function cut(words, most) {
+  const all = [...String(words)];
+  if (widthOf(words) <= most) return all.join("");
+  while (all.length > 1 && widthOf(`${all.join("")}…`) > most) all.pop();
+  return `${all.join("")}…`;
+}
+
 // The parts between which a contestant's name may be broken.
 function nameParts(name) {
   return [...String(name).matchAll(/[@]?[^@:\-/]*[:\-/]*/g)].map(([part]) => part).filter(Boolean);
@@ -63,18 +71,19 @@ function breakable(name) {
   return el("bdi", {}, nameParts(name).map((part) => [part, el("wbr")]));
 }
 
-// A name in lines of at most so many characters, and at most three.
+// A name in lines of at most so many pixels, and at most three.
 function nameLines(name, most) {
   const lines = [""];
+  const add = (piece) => {
+    if (widthOf(lines[lines.length - 1] + piece) > most) lines.push("");
+    lines[lines.length - 1] += piece;
+  };
   for (const part of nameParts(name)) {
-    for (let rest = part; rest; rest = rest.slice(most)) {
-      const piece = rest.slice(0, most);
-      if (lines[lines.length - 1].length + piece.length > most) lines.push("");
-      lines[lines.length - 1] += piece;
-    }
+    if (widthOf(part) <= most) add(part);
+    else [...part].forEach(add);
   }
   const whole = lines.filter(Boolean);
-  return whole.length > 3 ? [...whole.slice(0, 2), `${whole[2].slice(0, most - 1)}…`] : whole;
+  return whole.length > 3 ? [...whole.slice(0, 2), cut(whole.slice(2).join(""), most)] : whole;
 }
 
 // The shape of a database, so that no colour is needed to tell it.

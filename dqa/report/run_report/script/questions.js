@@ -118,12 +118,21 @@ function questionList(report) {
   });
   draw();
   // A table that fits lets its head stay in sight; a wider one scrolls in itself, and the page does not.
-  const wide = el("div", { class: "wide" }, table);
-  const fitting = new ResizeObserver(() => wide.classList.toggle("roomy", table.offsetWidth <= wide.clientWidth));
-  fitting.observe(wide);
+  const scroller = el("div", { class: "wide" }, table);
+  const fitting = new ResizeObserver(() => scroller.classList.toggle("roomy", table.offsetWidth <= scroller.clientWidth));
+  fitting.observe(scroller);
   fitting.observe(table);
   return { search, node: el("div", {}, el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, filters, count),
-    wide, more) };
+    columnsTold(report), scroller, more) };
+}
+
+// What the marks in a decider's column are.
+function columnsTold(report) {
+  const said = [];
+  if (report.databases.length > 1) said.push(`its answers on ${report.databases.join(", ")}, in this order`);
+  if (report.epochs.length) said.push("how many of its attempts were right, as 2/3");
+  if (!said.length) return null;
+  return el("p", { class: "muted small" }, `A decider's column has ${said.join(": ")}. Each opens what was decided.`);
 }
 
 function makeRow(report, question) {

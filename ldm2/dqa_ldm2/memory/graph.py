@@ -359,7 +359,8 @@ def _make_constraints(session: neo4j.Session) -> None:
         try:
             session.run(missing[0]).consume()
         except Neo4jError as error:
-            if not error.is_retryable() or time.monotonic() > until:
+            is_made = str(error.code).endswith("SchemaRuleAlreadyExists")
+            if not (is_made or error.is_retryable()) or time.monotonic() > until:
                 raise
             time.sleep(_AGAIN)
 

@@ -176,7 +176,8 @@ class WarningEvent(Event):
     about
         What was left out: parts of the ``schema``, ``candidates``, ``calls`` that a bound did not
         let be made, ``rewards`` that a model did not give as asked, ``replies`` that could not be
-        used, ``tokens`` that no provider counted, or that a ``memory`` holds nothing of the kind.
+        used, ``tokens`` that no provider counted, or that a ``memory`` holds nothing of the kind
+        or showed steps of the very question.
     text
         What a reader of the decision has to know, and how to mend it.
     considered, total

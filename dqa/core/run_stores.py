@@ -12,6 +12,12 @@ MEMORY_TABLE = f"{TABLE_PREFIX}memory"
 """What a memory keeps its version in; where it is, there is a memory."""
 
 
+MEMORY_LABELS = frozenset(
+    {MEMORY_TABLE, "MemoryBatch", "GoalType", "ObservationType", "StateAction", "MemoryVersion"}
+)
+"""Labels of the nodes of a memory in a graph; the first is of what keeps its version."""
+
+
 def is_store_table(name: str) -> bool:
     """Whether a table is a store's or a memory's, by its name in a database that holds one."""
     return name.casefold().startswith(TABLE_PREFIX)

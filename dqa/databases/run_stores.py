@@ -13,13 +13,14 @@ _PROBES: Final = tuple(
     f"SELECT 1 FROM {table} WHERE 1 = 0"  # noqa: S608  (constants)
     for table in (VERSION_TABLE, MEMORY_TABLE)
 )
+_GRAPH_PROBE: Final = f"MATCH (m:{MEMORY_TABLE}) RETURN 1 LIMIT 1"
 _LIMITS: Final = Limits(rows=1, bytes=1 << 10, seconds=30.0)
 
 
 def holds_store(session: Session) -> bool:
-    """Whether a store of runs or a memory lies among the tables that a session reads.
+    """Whether a store of runs or a memory lies among the tables or labels that a session reads.
 
-    They are found by a statement each, as reading a schema of thousands of tables takes seconds.
+    Tables are found by a statement each, as reading a schema of thousands of tables takes seconds.
 
     Raises
     ------
@@ -27,7 +28,9 @@ def holds_store(session: Session) -> bool:
         The server does not answer.
     """
     if session.kind == "graph":
-        return False
+        # Of a situation its own nodes alone are seen; an embedded graph holds no memory.
+        may_hold = session.dialect == "neo4j" and session.namespace is None
+        return may_hold and bool(session.run(_GRAPH_PROBE, _LIMITS).rows)
     return any(_is_there(session, probe) for probe in _PROBES)
 
 

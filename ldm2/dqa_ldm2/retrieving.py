@@ -106,7 +106,9 @@ class Retriever:
                 own=len(self._own),
             )
         )
-        if not self._shows_own:
+        if self._shows_own:
+            _warn_of_own(situation, shown, self._memory.location, recorder)
+        else:
             _warn_of_others(situation.identity, shown, self._memory.location, recorder)
         return shown
 
@@ -128,13 +130,16 @@ class Retriever:
     def _found(
         self, situation: Situation, batch: int, place: tuple[str, str], history: str
     ) -> tuple[Remembered, ...]:
-        """Find; again where something of this very question was added meanwhile."""
+        """Find; again where something of this very question is among it.
+
+        It was added meanwhile, or so many tuples are like its goal that `own_sources` has missed
+        it.
+        """
         while True:
             own = self._own or frozenset()
             state = State(situation.goal, history, situation.observation, own)
             found = self._find(self._memory, batch, place, state, self._most)
-            sources = {one.placed.content.source for one in found}
-            late = frozenset(filter(situation.is_own, sources))
+            late = own_of(found, situation)
             if self._shows_own or not late:
                 return found
             self._own = own | late
@@ -154,6 +159,41 @@ def own_sources(memory: Memory, situation: Situation) -> frozenset[str]:
             break
         own |= more
     return frozenset(own)
+
+
+def own_of(found: Sequence[Remembered], situation: Situation) -> frozenset[str]:
+    """Return the sources of tuples that come from the very episode or question of a situation.
+
+    They are known by what they are called, or by goals in the same words.
+    """
+    words = situation.words
+    contents = [one.placed.content for one in found]
+    return frozenset(
+        one.source
+        for one in contents
+        if situation.is_own(one.source) or (words and fold(one.goal) == words)
+    )
+
+
+def _warn_of_own(
+    situation: Situation, shown: Sequence[Remembered], location: str, recorder: Recorder
+) -> None:
+    """Say it where steps of the very question are shown: that is no evaluation."""
+    own = own_of(shown, situation)
+    if not own:
+        return
+    count = sum(one.placed.content.source in own for one in shown)
+    recorder.warn_once(
+        WarningEvent(
+            step=recorder.steps,
+            about="memory",
+            text=f"The memory {location} showed steps of the very question that is decided "
+            "(same_question=true): whether this decision is right says nothing of how others "
+            "would be decided. Leave the setting out to evaluate.",
+            considered=len(shown) - count,
+            total=len(shown),
+        )
+    )
 
 
 def _warn_of_others(

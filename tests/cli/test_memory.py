@@ -37,7 +37,8 @@ def test_a_memory_is_shown(dqa: Command, memory: Path) -> None:
     seen = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "put")
     assert "[red]lamp[/red]" in seen.out
     assert "\x1b" not in seen.out
-    assert "no such types" in dqa("memory", "show", memory, "--batch", 1, "--goal-type", "x").out
+    nothing = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "x")
+    assert (nothing.code, "no goal type 'x'. There are: put" in nothing.err) == (2, True)
     wrong = dqa("memory", "show", memory, "--goal-type", "put")
     assert (wrong.code, "--batch" in wrong.err) == (2, True)
     assert dqa("memory", "show", memory, "--batch", 9).code == 2

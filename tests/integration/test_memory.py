@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Barrier
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
-from dqa.core.errors import DatabaseUnavailableError, UsageError
+import dqa
+from dqa.core.errors import DatabaseUnavailableError, RefusedStatementError, UsageError
+from dqa.core.run_stores import MEMORY_LABELS
 from dqa.databases.kept import Kept, open_kept, write
 from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.servers import DRIVERS, parse_url
+from dqa.guard import Policy
 from dqa_ldm2 import open_memory
+from dqa_ldm2.memory import graph_statements as statements
 from dqa_ldm2.memory.tables import METADATA
 from tests.ldm2.memory_contract import FORMED, MemoryContract, placed, state
 
@@ -100,6 +107,69 @@ class TestNeo4j(MemoryContract):
             (1, "put", "see", "a"),
             (1, "put", "other", "b"),
         ]
+
+    def test_agents_of_the_same_database_are_not_shown_it(
+        self, location: str, neo4j_url: str
+    ) -> None:
+        """Neither by its labels, nor where a node has none; a policy may name them."""
+        with open_memory(location, create=True) as memory:
+            memory.add([placed("a")], FORMED)
+        own = f"Customer{uuid4().hex[:8]}"
+        server = Server(Address.parse(neo4j_url))
+        with server.writing() as session:
+            session.run(f"CREATE (:{own} {{name: 'Ada'}})").consume()
+        try:
+            with closing(dqa.open_database(neo4j_url)) as database:
+                shown = {node.label for node in database.schema().nodes}
+                assert own in shown
+                assert not shown & MEMORY_LABELS
+                assert database.query(f"MATCH (c:{own}) RETURN c.name").rows == (("Ada",),)
+                for statement in (
+                    "MATCH (t:StateAction) RETURN t.action",
+                    "MATCH (n) RETURN n.action",
+                    "MATCH ()-[r:HOLDS]->() RETURN count(r)",
+                    f"MATCH (c:{own}) RETURN EXISTS {{ (:StateAction) }}",
+                    "CALL db.labels() YIELD label RETURN label",
+                ):
+                    with pytest.raises(RefusedStatementError):
+                        database.query(statement)
+            named = Policy(labels=frozenset({"StateAction"}))
+            with closing(dqa.open_database(neo4j_url, policy=named)) as database:
+                assert database.query("MATCH (t:StateAction) RETURN t.action LIMIT 1").rows
+        finally:
+            with server.writing() as session:
+                session.run(f"MATCH (n:{own}) DELETE n").consume()
+            server.close()
+
+    def test_several_processes_make_one_at_once(
+        self, location: str, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In a database that has none of its constraints yet, where the server breaks deadlocks."""
+        own = f"test{uuid4().hex[:8]}"
+        made = {
+            f"{own}_{name}": each.replace(name, f"{own}_{name}").replace("(n:", f"(n:{own}_")
+            for name, each in statements.MAKE.items()
+        }
+        monkeypatch.setattr(statements, "MAKE", made)
+        monkeypatch.setattr(statements, "MADE", "SHOW INDEXES YIELD name RETURN name")
+        ready = Barrier(4)
+
+        def make() -> bool:
+            ready.wait()
+            with open_memory(location, create=True) as memory:
+                return memory.batches() == ()
+
+        server = Server(Address.parse(neo4j_url))
+        try:
+            with ThreadPoolExecutor(4) as pool:
+                assert all(one.result() for one in [pool.submit(make) for _ in range(4)])
+        finally:
+            with server.writing() as session:
+                for what, all_of in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
+                    listed = session.run(f"SHOW {all_of} YIELD name RETURN name").data()
+                    for name in (row["name"] for row in listed if row["name"].startswith(own)):
+                        session.run(f"DROP {what} {name}").consume()
+            server.close()
 
     def test_another_name_or_version_is_refused(self, location: str, neo4j_url: str) -> None:
         """By name, as of a file; the password is not shown."""

@@ -247,6 +247,29 @@ def test_nothing_of_the_very_question_reaches_a_prompt(
     assert "planted" not in told_to_models(decision.trace)
     assert "SELECT id FROM building" in told_to_models(decision.trace)
     assert "planted" in told_to_models(shown.trace)  # where it may be, it is found
+    for made, is_warned in ((decision, False), (shown, True)):
+        warned = [event.text for event in made.trace if isinstance(event, WarningEvent)]
+        assert any("of the very question" in text for text in warned) == is_warned
+
+
+def test_the_very_question_is_known_among_many_that_are_like_it(
+    memory: Memory, questions: QuestionSet
+) -> None:
+    """However many questions have its words, and a few of their own, in a memory nobody named."""
+    asked = questions.questions[0]
+    words = asked.text
+    planted = trajectory(asked, "a colleague's notes", word=f"planted {'and more ' * 200}")
+    near = [
+        trajectory(replace(asked, text=f"{words} {words}"), f"notes {n}", f"SELECT {n}", "x")
+        for n in range(80)
+    ]
+    remember(memory, planted, *near)
+    here = Situation(words, "", (), identity=QuestionIdentity.of(asked))
+    assert own_sources(memory, here) == set()  # the search for it has come to others alone
+    with dqa.temporary_database(questions.situation_of(asked)) as database:
+        decision = decider(memory.location, retrieved=100).decide(asked, database)
+    assert "SELECT 7" in told_to_models(decision.trace)
+    assert "planted" not in told_to_models(decision.trace)
 
 
 def test_a_run_on_the_questions_of_its_memory_shows_none_of_their_own(

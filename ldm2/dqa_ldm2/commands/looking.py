@@ -52,7 +52,7 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Show a memory: its versions and batches, the types of a batch, or those of a goal type."""
-    from dqa.core.errors import UsageError
+    from dqa.core.errors import UnknownNameError, UsageError
     from dqa_ldm2.memory.opening import open_memory
 
     if goal_type is not None and batch is None:
@@ -64,6 +64,9 @@ def show(
             _show_types("Goal type", opened.goal_types(batch), as_json=as_json)
         else:
             types = opened.observation_types(batch, goal_type)
+            if not types:
+                known = [each.name for each in opened.goal_types(batch)]
+                raise UnknownNameError("goal type", goal_type, known)
             _show_types("Observation type", types, as_json=as_json)
 
 
@@ -233,9 +236,6 @@ def _show_types(what: str, types: Sequence[MemoryType], *, as_json: bool) -> Non
 
     if as_json:
         echo_json([{"name": t.name, "size": t.size, "examples": list(t.examples)} for t in types])
-        return
-    if not types:
-        echo("There are no such types.")
         return
     table = Table()
     for name in (what, "Tuples", "Examples"):

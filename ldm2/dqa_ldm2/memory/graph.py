@@ -12,6 +12,7 @@ for each other.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -51,6 +52,9 @@ from dqa_ldm2.memory.writing import Numbers
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _USUAL: Final = "memory"
 _PAGE: Final = 2_000
+_MAKING: Final = 60.0
+_AGAIN: Final = 0.2
+"""Seconds for which constraints are made where others make them too, and between two attempts."""
 _FAILURES: Final = (Neo4jError, DriverError, OSError)
 
 
@@ -96,11 +100,9 @@ class GraphMemory(RetrievingMemory):
         first = {"schema_version": SCHEMA_VERSION, "written_by": own_version(), "revision": 0}
         numbers = {"next_tuple": 1, "next_type": 1, "next_batch": 1}
         with self._told(), self._server.writing() as session:
-            for statement in statements.MAKE:
-                session.run(statement).consume()
-            session.run(
-                statements.BEGIN, {"memory": self._memory, "first": first | numbers}
-            ).consume()
+            _make_constraints(session)
+            begin = {"memory": self._memory, "first": first | numbers}
+            session.run(statements.BEGIN, begin).consume()
 
     def _require(self) -> None:
         rows = self._rows("MATCH (m:dqa_memory) WHERE m.name = $memory RETURN properties(m) AS m")
@@ -344,6 +346,23 @@ class GraphMemory(RetrievingMemory):
         ).data()
         if not found:
             raise UsageError(unknown_batch(self.location, batch, self._batch_numbers()))
+
+
+def _make_constraints(session: neo4j.Session) -> None:
+    """Make the constraints that are not there; of several that do, the server lets some wait."""
+    until = time.monotonic() + _MAKING
+    while True:
+        made = {row["name"] for row in session.run(statements.MADE).data()}
+        missing = [each for name, each in statements.MAKE.items() if name not in made]
+        if not missing:
+            return
+        try:
+            session.run(missing[0]).consume()
+        except Neo4jError as error:
+            is_made = str(error.code).endswith("SchemaRuleAlreadyExists")
+            if not (is_made or error.is_retryable()) or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN)
 
 
 def _without_namespace(location: str) -> str:

@@ -12,21 +12,19 @@ _UNIQUE: Final = (
     ("ObservationType", "id"),
     ("StateAction", "id"),
 )
-_NAMED: Final = """
-CREATE CONSTRAINT dqa_memory_name IF NOT EXISTS FOR (n:dqa_memory) REQUIRE n.name IS UNIQUE
-"""
-_BATCHED: Final = """
-CREATE INDEX dqa_StateAction_batch IF NOT EXISTS FOR (n:StateAction) ON (n.memory, n.batch)
-"""
-MAKE: Final = (
-    _NAMED,
-    *(
-        f"CREATE CONSTRAINT dqa_{label}_{key} IF NOT EXISTS "
+MAKE: Final = {
+    "dqa_memory_name": "CREATE CONSTRAINT dqa_memory_name IF NOT EXISTS "
+    "FOR (n:dqa_memory) REQUIRE n.name IS UNIQUE",
+    **{
+        f"dqa_{label}_{key}": f"CREATE CONSTRAINT dqa_{label}_{key} IF NOT EXISTS "
         f"FOR (n:{label}) REQUIRE (n.memory, n.{key}) IS UNIQUE"
         for label, key in _UNIQUE
-    ),
-    _BATCHED,
-)
+    },
+    "dqa_StateAction_batch": "CREATE INDEX dqa_StateAction_batch IF NOT EXISTS "
+    "FOR (n:StateAction) ON (n.memory, n.batch)",
+}
+"""What makes a database one of memories, by the names of constraints and indexes."""
+MADE: Final = "SHOW INDEXES YIELD name WHERE name STARTS WITH 'dqa_' RETURN name"
 BEGIN: Final = "MERGE (m:dqa_memory {name: $memory}) ON CREATE SET m += $first"
 LOCK: Final = "MATCH (m:dqa_memory {name: $memory}) SET m.locked = true RETURN properties(m) AS m"
 VERSIONS: Final = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.examination import Examination
@@ -28,6 +28,27 @@ class Probe(NamedTuple):
     greeting: bytes
 
 
+class Source(NamedTuple):
+    """A data file, and what tells it from what may lie there later.
+
+    Attributes
+    ----------
+    path
+        Where it lies.
+    state
+        Its device, number, size in bytes and time of change in nanoseconds.
+    """
+
+    path: str
+    state: tuple[int, int, int, int]
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """Return the file that lies at a path now."""
+        found = path.stat()
+        return cls(str(path), (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
 class Session(ABC):
     """An opened database as its engine or server gives it.
 
@@ -48,6 +69,8 @@ class Session(ABC):
         Where the engine looks for tables that are written without a schema, in order.
     file
         The file that it reads; None where it reads none, or several.
+    sources
+        The data files that it has as tables, and what each was when it was read.
     probe
         How to see that its server is there; None where only another session can tell.
     is_broken
@@ -65,6 +88,7 @@ class Session(ABC):
     schemas: tuple[str, ...] | None = None
     search_path: tuple[str, ...] = ()
     file: Path | None = None
+    sources: tuple[Source, ...] = ()
     probe: Probe | None = None
     is_broken: bool = False
 

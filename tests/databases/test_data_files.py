@@ -11,7 +11,13 @@ import pytest
 
 import dqa
 from dqa import plugins
-from dqa.core.errors import DataError, MissingKeyError, RefusedStatementError, UsageError
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DataError,
+    MissingKeyError,
+    RefusedStatementError,
+    UsageError,
+)
 from dqa.databases.base import Backend
 
 duckdb = pytest.importorskip("duckdb")
@@ -48,6 +54,22 @@ def test_each_file_of_a_folder_is_a_table(folder: Path) -> None:
         assert database.query("SELECT name FROM stores").rows == (("Nord, West",),)
         joined = "SELECT name FROM staff JOIN sales ON sales.id < staff.id ORDER BY sales.id"
         assert database.query(joined).rows == (("Ada",), ("Ada",))
+
+
+def test_a_file_that_changes_is_told(folder: Path) -> None:
+    """Else statements at once would read the file of before and that of now."""
+    sales = folder / "sales.csv"
+    with closing(dqa.open_database(folder)) as database:
+        assert database.query("SELECT count(*) FROM sales").rows == ((2,),)
+        sales.write_text("id,day,amount\n9,2024-05-09,9.0\n", "utf-8")
+        for _ in range(2):
+            with pytest.raises(DatabaseUnavailableError, match=r"sales\.csv' was changed"):
+                database.query("SELECT count(*) FROM sales")
+        sales.unlink()
+        with pytest.raises(DatabaseUnavailableError, match="open it again"):
+            database.query("SELECT count(*) FROM stores")
+        with pytest.raises(DatabaseUnavailableError, match="open it again"):
+            database.schema()
 
 
 @pytest.mark.parametrize(

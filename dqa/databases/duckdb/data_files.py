@@ -20,6 +20,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DataError, UsageError
 from dqa.core.examination import Examination
+from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
 from dqa.databases.duckdb.session import DuckdbSession
@@ -89,8 +90,10 @@ class DataFiles(Namespaces):
 
     def open(self, namespace: str | None) -> DuckdbSession:
         """Read the files into a database that nobody else has."""
-        store = Store.of(_connected(tables_at(self.location)))
-        session = DuckdbSession(store, namespace or _MAIN, self.location)
+        tables = tables_at(self.location)
+        sources = tuple(map(Source.at, tables.values()))  # before they are read
+        session = DuckdbSession(Store.of(_connected(tables)), namespace or _MAIN, self.location)
+        session.sources = sources
         session.schemas = None  # nobody else has anything there
         return session
 

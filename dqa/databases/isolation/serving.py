@@ -72,7 +72,8 @@ def _open(wire: Wire) -> Session | None:
         place = session.namespace, session.schemas, session.search_path
         file = None if session.file is None else str(session.file)
         probe = None if session.probe is None else tuple(session.probe)
-        wire.send(("done", (*facts, *place, file, probe), False))
+        sources = tuple(map(tuple, session.sources))
+        wire.send(("done", (*facts, *place, file, probe, sources), False))
         return session
     return None
 

@@ -16,7 +16,7 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.core.session import Session
+from dqa.core.session import Session, Source
 from dqa.core.turns import waiting
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
 from dqa.databases.isolation.pool import WorkerPool
@@ -83,6 +83,7 @@ class IsolatedSession(Session):
         self.namespace = facts.namespace
         self.schemas, self.search_path = facts.schemas, facts.search_path
         self.file = None if facts.file is None else Path(facts.file)
+        self.sources = facts.sources
         self._suspects: dict[str, None] = {}
         self._identity = None if self.file is None else _identify(self.file)
 
@@ -100,7 +101,7 @@ class IsolatedSession(Session):
             Besides what a session raises: no worker was free in time, or it was free so late that
             the statement is not to blame for what it did not finish.
         """
-        self._require_same_file()
+        self._require_same_files()
         until = monotonic() + limits.seconds
         if statement in self._suspects:
             self._require_answer(limits)
@@ -206,7 +207,7 @@ class IsolatedSession(Session):
         self, unpacked: Callable[[object], _Answer], wanted: str, *given: object
     ) -> _Answer:
         """Return the answer to a request of our own."""
-        self._require_same_file()
+        self._require_same_files()
         until = monotonic() + _DESCRIBING
         for _ in range(2):
             with self._pool.lease(until) as worker:
@@ -226,12 +227,24 @@ class IsolatedSession(Session):
                     ) from None
         raise _tell_gone(self.name)
 
-    def _require_same_file(self) -> None:
-        if self.file is None or _identify(self.file) == self._identity:
-            return
-        raise DatabaseUnavailableError(
-            f"'{self.file}' was replaced or removed since it was opened; open it again."
-        )
+    def _require_same_files(self) -> None:
+        """Raise `DatabaseUnavailableError` where a worker that is opened now would read others."""
+        if self.file is not None and _identify(self.file) != self._identity:
+            raise _tell_replaced(self.file, "replaced or removed")
+        for source in self.sources:
+            if not _is_there(source):
+                raise _tell_replaced(source.path, "changed or removed")
+
+
+def _is_there(source: Source) -> bool:
+    try:
+        return Source.at(Path(source.path)) == source
+    except OSError:
+        return False
+
+
+def _tell_replaced(file: Path | str, how: str) -> DatabaseUnavailableError:
+    return DatabaseUnavailableError(f"'{file}' was {how} since it was opened; open it again.")
 
 
 def _unpack_schema(told: object) -> tuple[DatabaseSchema, str | None]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dqa.core.database import Kind
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.session import Probe
+from dqa.core.session import Probe, Source
 from dqa.databases.isolation.processes import Worker, start_worker
 from dqa.databases.isolation.shapes import unpack
 from dqa.databases.isolation.wire import MOST, ClosedError, UnreadError, unpack_error
@@ -28,11 +28,17 @@ class Facts(NamedTuple):
     search_path: tuple[str, ...]
     file: str | None
     greeted: tuple[str, int, bytes] | None
+    read: tuple[tuple[str, tuple[int, int, int, int]], ...]
 
     @property
     def probe(self) -> Probe | None:
         """How to see that its server is there."""
         return None if self.greeted is None else Probe(*self.greeted)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The data files that it has as tables."""
+        return tuple(Source(*source) for source in self.read)
 
 
 class WorkerBugError(Exception):

@@ -13,7 +13,7 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
 from dqa.core.text import counted
 from dqa.guard import Audit, Policy
 from dqa.loaders.inspection.decisions import DecisionCheck, check_simulator
-from dqa.loaders.inspection.findings import Finding, Findings
+from dqa.loaders.inspection.findings import Finding, Findings, said
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
 from dqa.loaders.inspection.targets import UnlistedValuesError, sample_targets
@@ -167,7 +167,7 @@ class _Check:
         except UnlistedValuesError as error:
             if not any(name in str(error) for name in self._found.unknown):
                 where = merged.wrong(("parameters", error.key), "")
-                told = f"parameters.{error.key}: {error}"
+                told = f"parameters.{error.key}: {said(error)[0]}"
                 self._found.add("error", str(where.file), where.line, told)
             return
         for target in self._targets:
@@ -175,6 +175,12 @@ class _Check:
 
     def _texts(self, scenario: Scenario, keys: Sequence[str]) -> None:
         columns = _columns(scenario, self._database.schema())
+        if not scenario.template.template.strip():
+            problem = "it is empty: write what is to be decided, in words"
+            self._found.add("error", str(self._folder / "question.txt"), None, problem)
+        if not scenario.rules.strip():
+            problem = "it is empty: whatever a statement counts has to stand here in words"
+            self._found.add("warning", str(self._folder / "rules.md"), None, problem)
         for name in ("rules.md", "question.txt"):
             known = keys if name == "rules.md" else [*scenario.parameters]
             if name == "rules.md":

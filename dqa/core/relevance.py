@@ -22,7 +22,12 @@ from math import log
 from dqa.core.parts import Part, part_fields, part_name
 from dqa.core.schema import EdgeInfo, NodeInfo, TableInfo
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
+_CAPITAL, _SMALL = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ\u0100-\u024f"
+_WORD = re.compile(
+    rf"[{_CAPITAL}]+(?![{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[^\W\d_{_CAPITAL}{_SMALL}]+|\d+"
+)
+_ONE_LETTER = re.compile(r"(?<![^\W_])([A-Za-z])-([A-Za-z]{2,})")
+"""What is one word in spite of its hyphen: ``E-Mail``."""
 _SHORTEST_PLURAL = 4
 SATURATION, LENGTH = 1.2, 0.75
 """BM25's k1 and b, with their usual values."""
@@ -230,7 +235,7 @@ def words_in(text: str) -> tuple[str, ...]:
 
 def split_words(text: str) -> list[str]:
     """Return the words of a text or of a name as they are written there."""
-    return _WORD.findall(text)
+    return _WORD.findall(_ONE_LETTER.sub(lambda found: f"{found[1]}{found[2]}".lower(), text))
 
 
 def singular(written: str) -> str:

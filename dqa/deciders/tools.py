@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_origin
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
@@ -394,6 +394,13 @@ def _named(names: Iterable[object]) -> str:
     return ", ".join(shown[:_NAMES_SHOWN] + more)
 
 
+def _values_of(schema: type[BaseModel], argument: str) -> list[object]:
+    """Return the only values that an argument may have; none where it may have any."""
+    field = schema.model_fields.get(argument)
+    kind = None if field is None else field.annotation
+    return list(get_args(kind)) if get_origin(kind) is Literal else []
+
+
 def first_problem(name: str, schema: type[BaseModel], error: ValidationError) -> str:
     """Say what is wrong first with the arguments of a tool, where, and what would do."""
     found = error.errors(include_url=False, include_context=False)[0]
@@ -403,7 +410,10 @@ def first_problem(name: str, schema: type[BaseModel], error: ValidationError) ->
             lacking = f"the argument '{found['loc'][0]}' is missing"
         else:
             lacking = f"it has {_named(found['input']) or 'no arguments'}"
-        return f"The call of {name} does not fit: {lacking}; it takes {taken}."
+        missing = str(found["loc"][0])
+        values = _values_of(schema, missing)
+        needed = f", and '{missing}' has to be one of {_named(values)}" if values else ""
+        return f"The call of {name} does not fit: {lacking}; it takes {taken}{needed}."
     where = ".".join(str(part) for part in found["loc"])
     said = found["msg"].removeprefix("Value error, ")
     return f"The call of {name} does not fit: the argument '{where}': {said}."

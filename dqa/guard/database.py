@@ -348,7 +348,15 @@ class GuardedDatabase:
     def _translations(self, statement: str) -> Iterator[str]:
         """Yield what a statement may have meant in SQL, as this database allows it."""
         if self.kind == "relational":
-            yield from translations(statement, self.dialect, self.policy)
+            yield from translations(statement, self.dialect, self.policy, self._names)
+
+    def _names(self) -> frozenset[str]:
+        """Return the names of tables and columns; none where they are not read within a moment."""
+        schema = self._schema_by(monotonic() + _TELLING)
+        if schema is None:
+            return frozenset()
+        tables = {table.name for table in schema.tables}
+        return frozenset(tables.union(c.name for table in schema.tables for c in table.columns))
 
     def _run(self, statement: str, limits: Limits) -> Rows:
         """Run an allowed statement; a name that is not known is told with what there is."""

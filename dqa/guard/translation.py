@@ -8,7 +8,8 @@ guard does not let run in the dialect that it is read in is never translated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 from sqlglot import exp
@@ -23,12 +24,23 @@ from dqa.guard.verdict import Refusal
 _SPEAK_MYSQL = frozenset({"mysql", "mariadb"})
 _CONCATENATION = "||"
 """Two texts joined, in every dialect but MySQL's, where it is OR."""
+_QUOTED = re.compile(r"""("(?:[^"]|"")*"|'(?:[^'\\]|''|\\.)*'|`[^`]*`)""", re.DOTALL)
+_BEFORE_NAME = re.compile(r"(?:\.|\b(?:FROM|JOIN)\s+)$", re.IGNORECASE)
 _NAMES: Mapping[str, str] = {"ansi": ""}
 """What sqlglot calls a dialect, where that is not what the guard calls it."""
 
 
-def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iterator[str]:
+def translations(
+    statement: str,
+    dialect: str,
+    policy: Policy = DEFAULT,
+    names: Callable[[], Collection[str]] = frozenset,
+) -> Iterator[str]:
     """Yield what a statement that `dialect` cannot read may have meant, each thing once.
+
+    What stands in double quotes is a text in MySQL, unless the statement says that it is a name:
+    one of `names` that could not be written without quotes, or one where only names can be, such as
+    behind a FROM. Then all of `names` in it are.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``); the other way round where it joins texts with ``||``, which are OR in MySQL.
@@ -40,11 +52,40 @@ def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iter
     if _CONCATENATION in statement:
         sources.reverse()
     found: set[str] = set()
+    as_mysql = _with_backticks(statement, names) if '"' in statement else statement
     for source in sources:
-        translated = translate(statement, source, dialect, policy)
+        written = as_mysql if source == "mysql" else statement
+        translated = translate(written, source, dialect, policy)
         if translated is not None and translated not in found:
             found.add(translated)
             yield translated
+
+
+def _with_backticks(statement: str, names: Callable[[], Collection[str]]) -> str:
+    """Return a statement with names in backticks that are meant as such by their double quotes."""
+    parts = _QUOTED.split(statement)
+    places = [at for at in range(1, len(parts), 2) if parts[at].startswith('"')]
+    if not places or any(part.startswith("`") for part in parts[1::2]):
+        return statement
+    known = {name.lower() for name in names()}
+
+    def inside(at: int) -> str:
+        return parts[at][1:-1].replace('""', '"')
+
+    named = {at for at in places if _stands_for_name(parts, at)}
+    if not named and not any(
+        not inside(at).isidentifier() and inside(at).lower() in known for at in places
+    ):
+        return statement
+    for at in places:
+        if (at in named or inside(at).lower() in known) and "`" not in parts[at]:
+            parts[at] = f"`{inside(at)}`"
+    return "".join(parts)
+
+
+def _stands_for_name(parts: Sequence[str], at: int) -> bool:
+    """Whether a quoted part stands where no text can."""
+    return bool(_BEFORE_NAME.search(parts[at - 1])) or parts[at + 1].startswith(".")
 
 
 @lru_cache(maxsize=1_024)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.relevance import Index, Relevance, Weights, near_words
+from dqa.core.relevance import Index, Relevance, Weights, near_words, words_in
 from dqa.core.schema import Field, TableInfo
 
 
@@ -80,3 +80,28 @@ def test_nothing_is_found_where_nothing_fits() -> None:
     """Of no documents, too."""
     assert Index([]).score("anything") == []
     assert Index([[(1.0, ("a b",))]]).score("c") == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Straße", ("straße".casefold(),)),
+        ("GrößeInMeter", ("größe".casefold(), "in", "meter")),
+        ("ÜbersichtÄnderung", ("übersicht", "änderung")),
+        ("prénom_élève", ("prénom", "élève")),
+        ("E-Mail", ("email",)),
+        ("x-ray_no", ("xray", "no")),
+        ("A-1", ("a", "1")),
+        ("日本_name", ("日本", "name")),
+        ("OrderLines2", ("order", "line", "2")),
+    ],
+)
+def test_words_of_a_name_are_whole(name: str, words: tuple[str, ...]) -> None:
+    """A letter with an accent ends no word, nor does the hyphen behind a single letter."""
+    assert words_in(name) == words
+
+
+def test_a_column_is_found_however_its_hyphen_is_written() -> None:
+    """Who asks for an email means the column E-Mail."""
+    tables = [table("t1", "", "E-Mail"), table("t2", "", "Mailbox", "element")]
+    assert best(tables, "customers without an email") == ["t1"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from langchain.agents import create_agent
@@ -29,6 +29,7 @@ from dqa.deciders.tools import (
     QueryArguments,
     arguments_from_text,
     checked_arguments,
+    first_problem,
     observe,
     plugin_tools,
     query_tool,
@@ -119,6 +120,21 @@ def test_arguments_that_do_not_fit_are_told_to_the_model(
     with pytest.raises(UnparsableReplyError, match="The call of query_database does not") as error:
         checked_arguments(query_tool(relational), arguments)
     assert told in str(error.value)
+
+
+def test_values_of_a_missing_argument_are_told_where_there_are_no_others() -> None:
+    """Which databases there are, where several are served."""
+
+    class Arguments(BaseModel):
+        database: Literal["shop", "bank"]
+        tokens: int = 1
+
+    with pytest.raises(ValidationError) as error:
+        Arguments.model_validate({})
+    assert first_problem("schema", Arguments, error.value) == (
+        "The call of schema does not fit: it has no arguments; it takes 'database', 'tokens', "
+        "and 'database' has to be one of 'shop', 'bank'."
+    )
 
 
 def test_a_wrong_statement_is_an_error_the_model_can_act_on(database: Database) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
 import pytest
 
 from dqa.core.database import Database
@@ -73,4 +76,46 @@ def test_errors_are_about_what_was_written(situation: Situation) -> None:
         database.query("SELECT nosuch(flow) FROM flow")
     with pytest.raises(StatementError, match="Did you mean 'flow'"):
         database.query("SELECT `flwo` FROM `flow`")
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "meant"),
+    [
+        # a name that could not be written without quotes
+        ('SELECT IFNULL("net price", 0) FROM t', 'SELECT COALESCE("net price", 0) FROM t'),
+        # one that stands where only names can, and with it the others
+        (
+            'SELECT IFNULL("code", "none") FROM "t"',
+            'SELECT COALESCE("code", \'none\') FROM "t"',
+        ),
+        ('SELECT IFNULL(x."code", 0) FROM t x', 'SELECT COALESCE(x."code", 0) FROM t AS x'),
+        # a text, as MySQL's are
+        ('SELECT IFNULL(x, "code") FROM t', "SELECT COALESCE(x, 'code') FROM t"),
+        (
+            'SELECT IFNULL(`net price`, "code") FROM t',
+            "SELECT COALESCE(\"net price\", 'code') FROM t",
+        ),
+        ("SELECT IFNULL(x, '\"net price\"') FROM t", "SELECT COALESCE(x, '\"net price\"') FROM t"),
+    ],
+)
+def test_names_in_double_quotes_stay_names(statement: str, meant: str) -> None:
+    """A text in their place would be a result that nobody notices is none."""
+    names = frozenset({"t", "net price", "code"})
+    found = translation.translations(statement, "postgres", names=lambda: names)
+    assert next(found) == meant
+
+
+def test_a_database_knows_which_names_are_its_own(tmp_path: Path) -> None:
+    """A statement with another dialect's functions returns the columns' values."""
+    file = tmp_path / "odd.db"
+    with sqlite3.connect(file) as opened:
+        opened.execute('CREATE TABLE sites ("Site Name" TEXT, "select" INTEGER)')
+        opened.execute("INSERT INTO sites VALUES ('North', 2), ('South', 0)")
+    opened.close()
+    database = sqlite.BACKEND.open(str(file))
+    rows = database.query('SELECT IF("select" > 1, "Site Name", \'none\') FROM sites')
+    assert rows.rows == (("North",), ("none",))
+    dated = database.query("SELECT DATE_FORMAT('2024-02-03', '%Y'), \"Site Name\" FROM sites")
+    assert dated.rows[0] == ("2024", "North")
     database.close()

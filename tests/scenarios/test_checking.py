@@ -434,3 +434,102 @@ def test_the_examples_are_good(tmp_path: Path) -> None:
             target = {"units": "4"} if scenario == "add-stock" else {}
             checked = dqa.check_scenario(tmp_path / "warehouse" / scenario, file, target=target)
             assert checked.is_good, checked.to_text()
+
+
+ODD = """
+CREATE TABLE "Delivery Site" ("Site Name" TEXT PRIMARY KEY, "größe (m²)" REAL, "Straße" TEXT);
+CREATE TABLE "order" (nr INTEGER PRIMARY KEY, "Site Name" TEXT, "group" TEXT, "amount €" REAL,
+    FOREIGN KEY ("Site Name") REFERENCES "Delivery Site");
+INSERT INTO "Delivery Site" VALUES ('North', 1.5, 'x'), ('South', 2.5, 'y');
+INSERT INTO "order" VALUES (1, 'North', 'a', 10), (2, 'South', 'b', 20);
+"""
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """A database whose names need quoting, and the folder `odd` that is proposed for it."""
+    file = tmp_path / "odd.db"
+    with sqlite3.connect(file) as opened:
+        opened.executescript(ODD)
+    opened.close()
+    dqa.propose_scenario(file, tmp_path / "odd", question="Which delivery site to close?")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said", "mended"),
+    [
+        # a rule
+        ("rules.md", "`amount €`", "`amuont €`", "did you mean 'amount €'?", "`amount €`"),
+        (
+            "rules.md",
+            "`order`",
+            "`order.group €`",
+            "there is no column of 'order'",
+            "`order.group`",
+        ),
+        ("rules.md", "`order`", "`Order Items`", "no table, column or parameter", None),
+        # the data
+        ("tables.toml", '"größe (m²)"', '"groesse (m²)"', "did you mean", '"größe (m²)"'),
+        ("tables.toml", '"Straße"', '"Strasse"', "did you mean 'Straße'?", 'name = "Straße"'),
+        # a statement
+        (
+            *("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
+            'LEFT JOIN "order" f ON f."Site Name" = c."Site Name"',
+        ),
+        (
+            *("outcomes.sql", 'FROM "Delivery Site" c', "FROM Delivery Site c", "stands in quotes"),
+            'FROM "Delivery Site" c',
+        ),
+        (
+            *("context.sql", 'SELECT c."Site Name"', "SELECT c.Site Name", "stands in quotes"),
+            'SELECT c."Site Name"',
+        ),
+        (
+            *("candidates.sql", 'c."Site Name" IS', '"Site Nmae" IS', "SQLite takes"),
+            'WHERE "Site Name" IS NOT NULL',
+        ),
+        ("question.txt", None, "", "write what is to be decided", None),
+    ],
+)
+def test_names_that_need_quoting_are_found_with_the_line_to_write(  # noqa: PLR0917  (a row)
+    odd: Path, name: str, old: str | None, new: str, said: str, mended: str | None
+) -> None:
+    """One error each: what follows from it is not told, and no other name is offered."""
+    file = odd.with_name("odd") / name
+    text = file.read_text("utf-8")
+    assert old is None or old in text
+    file.write_text("" if old is None else text.replace(old, new, 1), "utf-8")
+    errors = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level == "error"]
+    assert [one.file for one in errors] == [str(file)], errors
+    assert said in errors[0].problem
+    assert (mended is None) == (errors[0].mended is None)
+    assert mended is None or mended in str(errors[0].mended)
+
+
+def test_texts_in_double_quotes_that_are_like_no_name_are_warned_of(odd: Path) -> None:
+    """SQLite reads them, and other databases do not; names that a statement gives are none."""
+    file = odd.with_name("odd") / "context.sql"
+    file.write_text(
+        'WITH "my part" AS (SELECT "Site Name" AS "A b" FROM "Delivery Site" "d s")\n'
+        'SELECT p."A b" AS "A b", "quite another" AS x -- it\'s "one"\nFROM "my part" p;\n',
+        "utf-8",
+    )
+    found = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level != "note"]
+    assert [(one.level, one.line) for one in found] == [("warning", 2)]
+    assert "in single quotes ('quite another')" in found[0].problem
+
+
+def test_empty_rules_are_warned_of(odd: Path) -> None:
+    """Whoever decides is told nothing of what counts."""
+    (odd.with_name("odd") / "rules.md").write_text("<!-- to be written -->\n", "utf-8")
+    found = dqa.check_scenario(odd.with_name("odd"), odd).findings
+    assert [one.level for one in found if Path(one.file).name == "rules.md"] == ["warning"]
+
+
+def test_formulas_and_values_in_backticks_are_no_names(odd: Path) -> None:
+    """A rule may have code in it."""
+    rules = "1. `amount € - 2 * fee` counts where `group = 'a'`, of `order.amount €`.\n"
+    (odd.with_name("odd") / "rules.md").write_text(rules, "utf-8")
+    found = dqa.check_scenario(odd.with_name("odd"), odd).findings
+    assert [one for one in found if one.level != "note"] == []

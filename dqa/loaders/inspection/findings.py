@@ -140,10 +140,10 @@ def _whole(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """Return the known word that is most like one; None where none is."""
     by_form = {name.casefold(): name for name in known}
-    found = get_close_matches(word.casefold(), by_form, n=1)
+    found = get_close_matches(word.casefold(), by_form, n=1, cutoff=likeness)
     return by_form[found[0]] if found else None
 
 

@@ -10,6 +10,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.loaders.inspection.findings import Findings, Level, nearest
+from dqa.loaders.inspection.quoting import ascii_lower
 from dqa.scenarios.column_types import can_hold, column_type
 from dqa.scenarios.document import EdgePart, NodePart, ScenarioDocument, TablePart
 from dqa.scenarios.including import MergedDocument
@@ -163,7 +164,9 @@ class SchemaCheck:
         names = list(known)
         if name in names or self.database.dialect not in folded:
             return name if name in names else None
-        return next((other for other in names if other.casefold() == name.casefold()), None)
+        # No database takes "Strasse" for "Straße"; only MySQL's columns fold letters beyond ASCII.
+        fold = str.lower if self.database.dialect in {"mysql", "mariadb"} else ascii_lower
+        return next((other for other in names if fold(other) == fold(name)), None)
 
     def _unknown(self, place: Place, what: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)

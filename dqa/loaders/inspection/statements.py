@@ -15,14 +15,18 @@ from dqa.core.errors import (
     RefusedStatementError,
     StatementTimeoutError,
 )
-from dqa.core.schema import EdgeInfo, NodeInfo
+from dqa.core.schema import EdgeInfo, NodeInfo, cypher_name
+from dqa.databases.tables import quote_if_needed
 from dqa.loaders.inspection.findings import Findings, nearest, said, swapped_all
+from dqa.loaders.inspection.quoting import taken_for_texts, with_quotes
 from dqa.scenarios import Scenario
 from dqa.scenarios.statements import SUFFIXES, Values, filled, read_lines
 
 _MENDED = 8
 """Names of one statement that are mended to find what else is wrong with it."""
 _OFFERS = re.compile(r"did you mean|perhaps you meant", re.IGNORECASE)
+_NEAR = re.compile(r"""\bnear ['"]+(\w+)""")
+_UNREAD = re.compile(r"syntax error|SQL syntax|parser exception|invalid input", re.IGNORECASE)
 _LINE = re.compile(r"\bline:? (\d+)", re.IGNORECASE)
 _STRING = re.compile(r"'(?:[^'\\]|\\.|'')*'")
 _PROPERTY = re.compile(r"(?<=[\w)`])\.([^\W\d]\w*)(?!\w*[(.])")
@@ -65,6 +69,7 @@ class StatementTrial:
     seconds: float
     count: int = 0
     _known: frozenset[str] = frozenset()
+    _quoted: dict[str, str] = field(default_factory=dict)
     _broken: set[tuple[str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -75,6 +80,13 @@ class StatementTrial:
         for part in parts:
             names |= {part.label, *(one.name for one in part.properties)}
         self._known = frozenset(names)
+        spelled = {name: self._spelled(name) for name in names}
+        self._quoted = {name: one for name, one in spelled.items() if one != name}
+
+    def _spelled(self, name: str) -> str:
+        if self.database.kind == "graph":
+            return cypher_name(name)
+        return quote_if_needed(self.database.dialect, name)
 
     def written(self, stem: str) -> tuple[Written, ...]:
         """Return the statements of a file in the database's language; none without such a file."""
@@ -107,6 +119,8 @@ class StatementTrial:
                     self._broken.add((written.file, written.line))  # told with the folder
             if self.database.dialect == "neo4j":
                 self._check_graph_names(written)
+            if self.database.dialect == "sqlite":
+                self._check_quoted_names(written)
 
     def _check_graph_names(self, written: Written) -> None:
         """Find properties and labels that no node has: Neo4j itself takes them for empty."""
@@ -122,6 +136,20 @@ class StatementTrial:
             problem = f"the database has no label, type or property '{name}'{hint}"
             swap = (name, near) if near else None
             self.found.add("error", written.file, line or written.line, problem, swap=swap)
+
+    def _check_quoted_names(self, written: Written) -> None:
+        """Find names in double quotes that are there nowhere: SQLite takes them for texts."""
+        for name in taken_for_texts(written.text, self._known):
+            near = nearest(name, self._known)
+            line = self.found.line_with(written.file, name, written.line) or written.line
+            problem = f"there is no column '{name}', and SQLite takes \"{name}\" for a text"
+            if near is None:
+                mend = f"write a text in single quotes ('{name}')"
+                self.found.add("warning", written.file, line, f"{problem}: {mend}")
+                continue
+            swap = name, near
+            hint = f"did you mean '{near}'?"
+            self.found.add("error", written.file, line, f"{problem}; {hint}", swap=swap)
 
     def run(self, written: Written, values: Values, rows: int) -> Rows | None:
         """Run a statement; None where it does not run, which is found then.
@@ -168,6 +196,12 @@ class StatementTrial:
         problem, right = said(error)
         if isinstance(error, RefusedStatementError):
             problem = f"it may not run: {problem}"
+        mended = self._with_quotes(written, statement, problem)
+        if mended is not None:
+            return mended
+        if isinstance(error, RefusedStatementError) or _UNREAD.search(problem):
+            self.found.add("error", written.file, self._told_line(written, problem), problem)
+            return None  # whatever it names last is not what is wrong
         wrong = self._wrong_word(problem, statement)
         if right is None and wrong is not None:
             right = nearest(wrong, self._known)
@@ -180,6 +214,28 @@ class StatementTrial:
         if wrong is None or swap is None or wrong == right:
             return None
         return swapped_all(statement, *swap)
+
+    def _with_quotes(self, written: Written, statement: str, problem: str) -> str | None:
+        """Tell of names that lack their quotes, and return the statement with these; None without.
+
+        A name with a space in it is two words, of which the second may be taken for an alias.
+        """
+        stopped = _NEAR.search(problem)
+        near = "" if stopped is None else stopped[1]
+        backticks = self.database.dialect in {"mysql", "mariadb"}
+        for number, line in enumerate(written.text.split("\n"), start=written.line):
+            mended = with_quotes(line, self._quoted, near, backticks=backticks)
+            if mended == line or line.lstrip().startswith(("--", "//")):
+                continue
+            told = f"{problem.rstrip('.')}. A name with spaces or signs, or of a word of the"
+            told = f"{told} language, stands in quotes"
+            self.found.add("error", written.file, number, told, swap=(line, mended))
+            lines = (
+                with_quotes(one, self._quoted, near, backticks=backticks)
+                for one in statement.split("\n")
+            )
+            return "\n".join(lines)
+        return None
 
     def _wrong_word(self, problem: str, statement: str) -> str | None:
         """Return the name that a message complains of: the last one that only the statement has."""

@@ -6,15 +6,18 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Self
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from dqa.core.errors import UsageError
 
 _UNKNOWN = "extra_forbidden"
+_NOT_ASKED = "default_factory_not_called"
+"""Of a field that is only worked out where the others are right."""
 _LONGEST = 60
 """Characters that are shown of a value that is wrong."""
 
@@ -60,7 +63,8 @@ class Record(BaseModel):
             try:
                 super().__init__(**fields)
             except ValidationError as error:
-                raise UsageError(f"{type(self).__name__}: {problem_of(error)}.") from error
+                problem = problem_of(error, type(self))
+                raise UsageError(f"{type(self).__name__}: {problem}.") from error
 
         # What is read goes another way: who reads knows the file and the line of what is wrong.
         __init__.__pydantic_base_init__ = True
@@ -81,24 +85,53 @@ class Record(BaseModel):
         return type(self)(**(kept | fields))
 
 
-def problem_of(error: ValidationError) -> str:
-    """Return what is wrong with data that was read, in one line that names the field."""
+def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:
+    """Return what is wrong with data that was read, in one line that names the field.
+
+    Of a field that there is not, the line says which of the `record` it may have been meant for.
+    """
+    wrong = [one for one in error.errors(include_url=False) if one["type"] != _NOT_ASKED]
     # An unknown field first: what is missing besides is often what it was to be called.
-    found = sorted(error.errors(include_url=False), key=lambda one: one["type"] != _UNKNOWN)
-    problems = [_problem(one) for one in found]
+    found = sorted(wrong, key=lambda one: one["type"] != _UNKNOWN)
+    problems = [_problem(one, record) for one in found]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"
 
 
-def _problem(found: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
+def _problem(
+    found: Any,  # noqa: ANN401  (pydantic's own dictionary)
+    record: type[BaseModel] | None,
+) -> str:
     place = ".".join(str(part) for part in found["loc"])
     said = _said(found)
     if found["type"] == _UNKNOWN:
-        return f"there is no field '{place}'"
+        near = get_close_matches(str(found["loc"][-1]), _names_at(record, found["loc"][:-1]), n=1)
+        return f"there is no field '{place}'{f' (did you mean {near[0]!r}?)' if near else ''}"
     given = found.get("input")
     if isinstance(given, str | int | float):
         said = f"{said}, not {str(given)[:_LONGEST]!r}"
     return f"{place}: {said}" if place else said
+
+
+def _names_at(record: type[BaseModel] | None, place: Sequence[object]) -> list[str]:
+    """Return what fields there are where a path of names, places and unions' tags leads."""
+    here = [] if record is None else [record]
+    for part in place:
+        inner = [
+            one
+            for of in here
+            if part in of.model_fields
+            for one in _records_in(of.model_fields[str(part)].annotation)
+        ]
+        here = inner or here  # a place in a list, or the tag of a union, is in none
+    return sorted({name for of in here for name in of.model_fields})
+
+
+def _records_in(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _records_in(part)
 
 
 _SAID = {

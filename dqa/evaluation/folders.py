@@ -13,6 +13,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -458,6 +459,11 @@ def _lines(
         except ValidationError as error:
             problem = f"this is no {what}: {problem_of(error)}"
             raise ParseError(path, number, problem) from error
+        except JSONDecodeError as error:
+            # What is in no result is decided again, and its trace is set aside.
+            mend = "; without this line 'dqa eval --resume' decides it again" * (what == "result")
+            problem = f"this is no {what}, for it is no JSON (column {error.colno}: {error.msg})"
+            raise ParseError(path, number, f"{problem}{mend}") from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ParseError(path, number, f"this is no {what}: {error!r}") from error
 

@@ -36,7 +36,7 @@ class OwnFigure(Record):
         What it is a share of; None of a mean of shares.
     low, high
         Its 95 % interval, clustered by situation where it is an accuracy on one database, and
-        Wilson's elsewhere; None of a mean of shares.
+        Wilson's by questions elsewhere; None of a mean of shares.
     """
 
     share: float | None = Field(ge=0)

@@ -357,7 +357,7 @@ class RunSpec(Deciding):
         try:
             return cls.from_json(written)
         except UsageError as error:
-            raise UsageError(f"{file}: {error}") from error
+            raise UsageError(f"{file}: {error} 'dqa formats spec' prints every field.") from error
 
     def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""

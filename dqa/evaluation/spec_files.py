@@ -100,5 +100,9 @@ def _parse_yaml(text: str) -> object:
 
     try:
         return yaml.load(text, Loader)  # noqa: S506  (a safe one)
+    except yaml.MarkedYAMLError as error:
+        place = error.problem_mark
+        at = "" if place is None else f"line {place.line + 1}, column {place.column + 1}: "
+        raise ValueError(f"{at}{error.problem or error}") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error)) from error

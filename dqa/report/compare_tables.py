@@ -102,6 +102,8 @@ def _power_line(pair: PairComparison) -> str:
     )
     if power.detectable is None:
         return f"{line}."
+    if power.detectable > 1.0:
+        return f"{line}; these {power.questions_seen:,} are too few to show any."
     return f"{line}; these {power.questions_seen:,} show {100 * power.detectable:.1f} points."
 
 

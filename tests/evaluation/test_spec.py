@@ -223,6 +223,18 @@ def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
         ("", "is empty, and a RunSpec is written as its fields by name"),
         ("- a\n- b\n", "holds a list, and"),
         ("first\n", "holds 'first' alone, and"),
+        (
+            "questions: {source: generator, count: 2\n",
+            r"is no YAML: line 2, column 1: expected ',' or '}', but got '<stream end>'\.$",
+        ),
+        (
+            "questions: {source: generator, count: 2}\ndeciders: [first]\nepoch: 2\n",
+            r"there is no field 'epoch' \(did you mean 'epochs'\?\)\. 'dqa formats spec' prints",
+        ),
+        (
+            "questions: {source: generator, count: 2, sed: 1}\ndeciders: [first]\n",
+            r"no field 'questions\.generator\.sed' \(did you mean 'seed'\?\)\. 'dqa",
+        ),
         ("epochs: 1\nseed: 2\nepochs: 3\n", "is no YAML: line 3 gives 'epochs' a second time"),
         ("questions:\n  count: 1\n  count: 2\n", "line 3 gives 'count' a second time"),
     ],

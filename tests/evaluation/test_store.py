@@ -86,6 +86,13 @@ def test_a_damaged_line_is_named(folder: Path) -> None:
     path.write_text("\n".join(written) + "\n", "utf-8")
     with pytest.raises(ParseError, match=r"results\.jsonl:3"):
         read_results(folder)
+    written[2] = '{"question": "loc'
+    path.write_text("\n".join(written) + "\n", "utf-8")
+    problem = (
+        r"no result, for it is no JSON \(column 18: .*\); without this line 'dqa eval --resume'"
+    )
+    with pytest.raises(ParseError, match=problem):
+        read_results(folder)
 
 
 def test_a_used_folder_is_never_overwritten(folder: Path) -> None:

@@ -90,11 +90,7 @@ class ReplanningRow(Record):
     scenario: str
     decider: str
     correct: tuple[Share, ...] = Field(min_length=5, max_length=5)
-
-    @property
-    def total(self) -> Share:
-        """All questions."""
-        return Share.counted(sum(s.count for s in self.correct), sum(s.of for s in self.correct))
+    total: Share = Field(description="all questions")
 
 
 class KindRow(Record):
@@ -294,7 +290,7 @@ def _accuracy(
         for kind in QuestionType:
             asked = [c for c in cases if c.result.decider == decider]
             asked = [c for c in asked if types.get(c.key[:2]) is kind]
-            correct = Share.counted(sum(c.correct for c in asked), len(asked))
+            correct = Share.among((c.result.question, c.correct) for c in asked)
             rows.append(TypeRow(decider=decider, type=kind, correct=correct))
     return tuple(rows)
 
@@ -303,26 +299,31 @@ def _replanning_row(group: Sequence[Measured]) -> ReplanningRow:
     counts = []
     for number in range(MOST_REPLANNINGS + 1):
         runs = [r for r in group if min(len(r.replannings), MOST_REPLANNINGS) == number]
-        counts.append(Share.counted(sum(run.case.correct for run in runs), len(runs)))
-    return ReplanningRow(**_place(group), correct=tuple(counts))
+        counts.append(_correct(runs))
+    return ReplanningRow(**_place(group), correct=tuple(counts), total=_correct(group))
+
+
+def _correct(runs: Iterable[Measured]) -> Share:
+    return Share.among((run.question, run.case.correct) for run in runs)
 
 
 def _kind_rows(group: Sequence[Measured]) -> Iterable[KindRow]:
     """Yield the kinds that happened, group by group in the paper's order."""
-    replanned = sum(bool(run.replannings) for run in group)
+    replanned = [run for run in group if run.replannings]
     for title in GROUPS:
         for kind in ReplanningKind:
             wanted = Replanning(title, kind)
             times = sum(run.replannings.count(wanted) for run in group)
-            having = sum(wanted in run.replannings for run in group)
             if times:
                 yield KindRow(
                     **_place(group),
                     group=title,
                     kind=kind,
                     times=times,
-                    per_question=times / replanned,
-                    questions=Share.counted(having, replanned),
+                    per_question=times / len(replanned),
+                    questions=Share.among(
+                        (run.question, wanted in run.replannings) for run in replanned
+                    ),
                 )
 
 
@@ -331,15 +332,13 @@ def _missed_row(group: Sequence[Measured]) -> MissedRow:
         name: {how: sum(run.critical_values[name] is how for run in group) for how in Found}
         for name in group[0].critical_values
     }
-    missed = Share.counted(sum(run.missed for run in group), len(group))
+    missed = Share.among((run.question, run.missed) for run in group)
     return MissedRow(**_place(group), values=values, missed=missed)
 
 
 def _failure_row(group: Sequence[Measured]) -> FailureRow:
-    counts = Counter(run.failure for run in group if run.failure is not None)
-
     def share(kind: FailureClass) -> Share:
-        return Share.counted(counts[kind], len(group))
+        return Share.among((run.question, run.failure is kind) for run in group)
 
     return FailureRow(
         **_place(group),
@@ -348,7 +347,7 @@ def _failure_row(group: Sequence[Measured]) -> FailureRow:
         deep=share(FailureClass.DEEP),
         qur=share(FailureClass.QUR),
         oth=share(FailureClass.OTH),
-        failed=Share.counted(counts.total(), len(group)),
+        failed=Share.among((run.question, run.failure is not None) for run in group),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from dqa.core.events import ENDING_KINDS
 from dqa.core.records import Record
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics import wilson
+from dqa.evaluation.statistics import share_of_questions, wilson
 from dqa.evaluation.stores.places import FolderPlace
 from dqa.evaluation.stores.reading import FolderReader, RunReader
 from dqa.evaluation.traces import Trace
@@ -29,7 +30,8 @@ class Share(Record):
     rate
         The share, in 0..1; None of nothing.
     low, high
-        The ends of its 95 % Wilson interval.
+        The ends of its 95 % interval: Wilson's of as many answers as there are questions, however
+        many epochs and databases each was asked in and on (`share_of_questions`).
     """
 
     count: int = Field(ge=0)
@@ -40,9 +42,17 @@ class Share(Record):
 
     @classmethod
     def counted(cls, count: int, of: int) -> Self:
-        """Return the share that `count` is of `of`."""
+        """Return the share that `count` is of `of` questions, each of which was asked once."""
         low, high = wilson(count, of) or (None, None)
         return cls(count=count, of=of, rate=count / of if of else None, low=low, high=high)
+
+    @classmethod
+    def among(cls, told: Iterable[tuple[str, bool]]) -> Self:
+        """Return how many runs have something, of each of which its question is told as well."""
+        runs = tuple(told)
+        having = [float(has) for _, has in runs]
+        low, high = share_of_questions(having, [question for question, _ in runs]) or (None, None)
+        return cls.counted(int(sum(having)), len(runs)).changed(low=low, high=high)
 
 
 @dataclass(frozen=True)

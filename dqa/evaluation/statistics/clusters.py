@@ -154,7 +154,9 @@ def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     count = sum(sizes)
     terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]
     across = fsum(terms) ** 2 - fsum(term**2 for term in terms)
-    return 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
+    found = 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
+    # 5 clusters of one size have 4, and not a rounding less, which would be few.
+    return round(found, 10)
 
 
 @lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from dqa.evaluation.analysis import Case, Cases, Found, Share, analyse, read_cas
 from dqa.evaluation.analysis.replanning import ReplanningKind
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
+from dqa.evaluation.statistics import wilson
 from tests.evaluation.analysis.golden_runs import question, worlds
 from tests.evaluation.analysis.runs import make_case, ran
 
@@ -63,6 +64,25 @@ def test_accuracy_is_told_by_question_type_for_every_decider() -> None:
     with pytest.raises(UsageError, match="'first' do not tell"):
         analyse(cases, "first")
     assert analyse(cases).accuracy == ()
+
+
+def test_neither_epochs_nor_databases_make_a_share_surer() -> None:
+    """A question that was asked 6 times is one: all right, of 4 that failed or not, is as 4."""
+    once = [
+        make_case(BOTH, plans=PLANS[:1], decider="planrag", question=f"locating/{n}")
+        for n in range(4)
+    ]
+    often = [
+        replace(case, result=case.result.changed(epoch=epoch, database=database))
+        for case in once
+        for epoch in (1, 2, 3)
+        for database in ("sqlite", "ladybug")
+    ]
+    found = analyse(Cases(tuple(often)))
+    (failed,), (planned,) = found.failures, found.replannings
+    for share in (failed.failed, planned.total):
+        assert share.of == 24
+        assert (share.low, share.high) == wilson(share.count // 6, 4)
 
 
 def test_re_plannings_are_counted_up_to_four_and_more() -> None:

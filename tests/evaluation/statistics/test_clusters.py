@@ -90,6 +90,16 @@ def test_where_all_are_right_situations_count_for_one_answer_each() -> None:
     assert (found.low, found.high) == pytest.approx(wilson(4, 4))
 
 
+@pytest.mark.parametrize("count", [2, 3, 5, 6, 11])
+def test_situations_of_one_size_have_a_degree_of_freedom_less(count: int) -> None:
+    """Exactly: 5 of them are not below the 4 that say an interval is rough."""
+    found = clustered_mean(
+        [float(n) for n in range(2 * count)], [n % count for n in range(2 * count)]
+    )
+    assert found is not None
+    assert found.degrees_of_freedom == count - 1
+
+
 def test_a_ratio_needs_something_to_count() -> None:
     """Nobody knows what a right answer costs that never came; one situation has no interval."""
     assert clustered_ratio([5.0, 7.0], [0.0, 0.0], ["a", "b"]) is None

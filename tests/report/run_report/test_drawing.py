@@ -98,7 +98,7 @@ def overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two texts stand on each other by more than what letters leave free."""
     across = min(one["right"], other["right"]) - max(one["left"], other["left"])
     down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
-    return across > 1.0 and down > 3.0
+    return bool(across > 1.0 and down > 3.0)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

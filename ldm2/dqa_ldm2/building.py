@@ -24,7 +24,7 @@ from dqa_ldm2.memories import OpenedMemory
 from dqa_ldm2.memory.adding import add_subtrajectory
 from dqa_ldm2.memory.base import Memory
 from dqa_ldm2.memory.building import FormationReport, form_memory
-from dqa_ldm2.memory.opening import open_memory
+from dqa_ldm2.memory.opening import open_memory, require_place
 from dqa_ldm2.progress import Progress
 from dqa_ldm2.refining.explorable import WorldExplorable
 from dqa_ldm2.refining.refinement import Adder, Refinement
@@ -166,6 +166,8 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     watching = progress or Progress()
     factory = plugins.world(world) if isinstance(world, str) else world
     own = read_settings(factory.settings, settings or {}, {}, factory.name)
+    if isinstance(memory, str):
+        require_place(memory)  # before anything is played
     trajectories: list[Trajectory] = []
     watching.started("Playing", games)
     for one in expert(factory, range(seed, seed + games), own):

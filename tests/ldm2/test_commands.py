@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import dqa
 from dqa import plugins
-from dqa.core.errors import UsageError
+from dqa.core.errors import DqaError, UsageError
 from dqa.core.trajectories import Trajectory
 from dqa_ldm2 import building
 from dqa_ldm2.commands.building import settings_of
@@ -62,6 +63,31 @@ def test_a_memory_is_built_and_refined() -> None:
     assert "of 3 games brought more than before" in lines.stdout
     assert "replies on exploring" in lines.stdout
     assert lines.stderr.count("rooms 10000") == 3
+
+
+def test_where_nothing_can_be_kept_nothing_is_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder that is not there, or a file that is no memory, is told before any game."""
+
+    def play(*_: object, **__: object) -> Iterable[Trajectory]:
+        raise AssertionError
+
+    monkeypatch.setattr(building, "expert_trajectories", play)
+    (tmp_path / "notes.db").write_text("no database, but some notes of somebody\n" * 99)
+    for place in ("nowhere/kept.db", "notes.db"):
+        with pytest.raises(DqaError):
+            run("build", "--world", "rooms", "--games", "6", "--memory", place)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_run_with_nothing_to_remember_makes_no_memory(tmp_path: Path) -> None:
+    """What it lacks is told before there is a file."""
+    asked = dqa.generate(["locating"], count=1, seed=3)
+    dqa.evaluate(asked, ["first"], databases=["sqlite"], out=tmp_path / "first")
+    with pytest.raises(UsageError, match="can be remembered"):
+        run("build", "--run", str(tmp_path / "first"), "--memory", "kept.db")
+    assert not (tmp_path / "kept.db").exists()
 
 
 def test_a_setting_of_something_else_is_refused() -> None:

@@ -98,15 +98,13 @@ def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
     """Form a memory from runs, and say what became of them."""
     from dqa_ldm2.indexer import AskedIndexer
     from dqa_ldm2.memory.opening import open_memory
-    from dqa_ldm2.queries.building import build_from_runs
+    from dqa_ldm2.queries.building import form_gathered, gather
 
-    read = [read_run(run) for run in runs]
+    gathered = gather([read_run(run) for run in runs], keep_all=keep_all)
     model, name = asked.connected()
     indexer = AskedIndexer(model, asked.max_failures, asked.calls)
     with open_memory(memory, create=True) as opened:
-        report = build_from_runs(
-            opened, read, indexer, keep_all=keep_all, model=name, batch_size=batch
-        )
+        report = form_gathered(opened, gathered, indexer, model=name, batch_size=batch)
         location = opened.location
     if as_json:
         built = report.built

@@ -8,7 +8,7 @@ from typing import Final
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
-from dqa.core.paths import require_room
+from dqa.core.paths import require_new_file, require_room
 from dqa.databases.servers import DRIVERS, has_scheme, parse_url
 from dqa_ldm2.memory.base import Memory
 
@@ -65,6 +65,26 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
 
     kept = Kept(url.render_as_string(hide_password=False), None, "memory", _HINT, _STAYS)
     return RelationalMemory(kept, making=create)
+
+
+def require_place(location: str | Path) -> None:
+    """See that a memory can be kept at a place, and make nothing where there is no file yet.
+
+    Parameters
+    ----------
+    location
+        As `open_memory` takes it.
+
+    Raises
+    ------
+    UsageError, DataError, MissingKeyError, DatabaseUnavailableError
+        As `open_memory` does.
+    """
+    file = Path(os.fspath(location))
+    if "://" in str(location) or file.exists():
+        open_memory(location, create=True).close()
+    else:
+        require_new_file(file)
 
 
 def _open_file(file: Path, *, create: bool) -> Memory:

@@ -52,6 +52,31 @@ class RunsReport:
         return [*told, *self.built.lines()]
 
 
+def gather(
+    runs: Sequence[Run], questions: QuestionSet | None = None, *, keep_all: bool = False
+) -> dict[str, Gathered]:
+    """Return by name what of each run can be remembered.
+
+    Parameters
+    ----------
+    runs, questions, keep_all
+        As `build_from_runs` takes them.
+
+    Raises
+    ------
+    UsageError
+        A run is one of games or has no traces, or nothing of the runs can be remembered.
+    """
+    gathered = {name_of(run): trajectories_of(run, questions, keep_all=keep_all) for run in runs}
+    if not any(each.trajectories for each in gathered.values()):
+        told = "; ".join(f"{name}: {', '.join(g.lines()[1:])}" for name, g in gathered.items())
+        raise UsageError(
+            f"Nothing of {', '.join(gathered) or 'no run'} can be remembered ({told}): name a run "
+            "with right decisions, or keep all (--all)."
+        )
+    return gathered
+
+
 def build_from_runs(  # noqa: PLR0913  (each is a question of its own to the caller)
     memory: Memory,
     runs: Sequence[Run],
@@ -85,14 +110,23 @@ def build_from_runs(  # noqa: PLR0913  (each is a question of its own to the cal
     UsageError
         A run is one of games or has no traces, or nothing of the runs can be remembered.
     """
-    gathered = {name_of(run): trajectories_of(run, questions, keep_all=keep_all) for run in runs}
+    gathered = gather(runs, questions, keep_all=keep_all)
+    return form_gathered(
+        memory, gathered, indexer, model=model, batch_size=batch_size, workers=workers
+    )
+
+
+def form_gathered(  # noqa: PLR0913  (as `build_from_runs`)
+    memory: Memory,
+    gathered: Mapping[str, Gathered],
+    indexer: Indexer,
+    *,
+    model: str = "",
+    batch_size: int = BATCH_SIZE,
+    workers: int = 1,
+) -> RunsReport:
+    """Form a memory from what `gather` found; the rest is as `build_from_runs` takes it."""
     found: list[Trajectory] = [one for each in gathered.values() for one in each.trajectories]
-    if not found:
-        told = "; ".join(f"{name}: {', '.join(g.lines()[1:])}" for name, g in gathered.items())
-        raise UsageError(
-            f"Nothing of {', '.join(gathered) or 'no run'} can be remembered ({told}): name a run "
-            "with right decisions, or keep all (--all)."
-        )
     built = form_memory(
         memory,
         found,

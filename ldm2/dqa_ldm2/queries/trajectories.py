@@ -153,7 +153,10 @@ def _identities(
 
 
 def _read_again(run: Run, where: str) -> QuestionSet:
-    hint = "Name the folder where they are now (--questions)."
+    hint = (
+        "Put them back where the run found them, or pass them in Python "
+        "(dqa_ldm2.queries.building.build_from_runs(..., questions=...))."
+    )
     spec = require_questions(run.spec, where, _NO_GAMES)
     if spec is None or run.record is None:
         raise UsageError(f"{where} does not say what it asked. {hint}")

@@ -348,9 +348,9 @@ class GuardedDatabase:
     def _translations(self, statement: str) -> Iterator[str]:
         """Yield what a statement may have meant in SQL, as this database allows it."""
         if self.kind == "relational":
-            yield from translations(statement, self.dialect, self.policy, self._names)
+            yield from translations(statement, self.dialect, self.policy, self._known_names)
 
-    def _names(self) -> frozenset[str]:
+    def _known_names(self) -> frozenset[str]:
         """Return the names of tables and columns; none where they are not read within a moment."""
         schema = self._schema_by(monotonic() + _TELLING)
         if schema is None:

@@ -88,8 +88,10 @@ def test_a_command_whose_streams_are_closed_does_its_work(closed: str, tmp_path:
         connection.execute("CREATE TABLE shop (name TEXT)")
     audit = tmp_path / "audit.jsonl"
     ran = subprocess.run(
-        ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-m", "dqa", "query", "shop.db"]
-        + ["SELECT 42", "--audit", str(audit)],
+        [
+            *("sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-m", "dqa"),
+            *("query", "shop.db", "SELECT 42", "--audit", str(audit)),
+        ],
         cwd=tmp_path,
         check=False,
     )

@@ -232,6 +232,7 @@ def run() -> None:
     failed or could not be judged, 2 asked for something that cannot be; an interrupt goes on to
     `dqa.__main__`, which ends with 130.
     """
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode must not turn an answer into a crash.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -251,6 +252,16 @@ def run() -> None:
             raise
         _drop_what_cannot_be_written()
         _leave(problem, 1)
+
+
+def _open_closed_streams() -> None:
+    """Point a stream that was closed by whoever started this at nothing.
+
+    Else the next file or socket has its number, which processes that are started take for it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _measured() -> AbstractContextManager[object]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +78,23 @@ def test_an_output_that_takes_nothing_is_one_line() -> None:
         )
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
     assert "the disk is full" in ran.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams elsewhere")
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", "<&-", "2>&-"])
+def test_a_command_whose_streams_are_closed_does_its_work(closed: str, tmp_path: Path) -> None:
+    """As a daemon's may be: the sockets of workers had their numbers, and none could be started."""
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
+        connection.execute("CREATE TABLE shop (name TEXT)")
+    audit = tmp_path / "audit.jsonl"
+    command = ("-m", "dqa", "query", "shop.db", "SELECT 42", "--audit", str(audit))
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, *command],
+        cwd=tmp_path,
+        check=False,
+    )
+    assert ran.returncode == 0
+    assert json.loads(audit.read_text("utf-8"))["rows"] == 1
 
 
 @pytest.mark.parametrize("arguments", [("list",), ("formats", "trace"), ("eval", "--help")])

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from threading import Event
+from time import sleep
 
 import pytest
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import StatementError, UnknownReferenceError
+from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
+from dqa.databases.failures import timed_out
 from dqa.guard import GuardedDatabase
 
 SHOP = DatabaseSchema((TableInfo("shop", (Field("name", "TEXT"),), (), ()),))
@@ -95,3 +97,30 @@ def test_what_an_ambiguous_name_may_be_is_told_where_the_schema_is_there(
     with pytest.raises(StatementError, match="write which one is meant"):
         GuardedDatabase(session).query("SELECT name FROM shop a, shop b", SHORT)
     assert session.reads == 1
+
+
+class Confining(GuardedDatabase):
+    """A database that takes a while to keep a statement to its part."""
+
+    def _confined(self, statement: str, until: float) -> str:
+        del until
+        sleep(0.15)
+        return statement
+
+
+class Late(Described):
+    """A session that stops every statement at its limit, and says what that was."""
+
+    def __init__(self) -> None:
+        super().__init__(RuntimeError)
+
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Stop it."""
+        del statement
+        raise timed_out(limits, self.kind)
+
+
+def test_a_timeout_is_told_alike_whatever_of_the_limit_was_left() -> None:
+    """Else a model is told another number at each time, and a recording has no reply to that."""
+    with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
+        Confining(Late()).query("SELECT name FROM shop", Limits(seconds=2.0))

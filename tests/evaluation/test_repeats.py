@@ -130,7 +130,10 @@ def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
         ("deciders: [x\n", "is no YAML"),
         ("[1, 2]\n", "holds a list"),
         ("questions: {source: set, name: hard-1}\ndeciders: a\nepoch: 2\n", "no field 'epoch'"),
-        ("questions: {source: set, name: hard-1}\ndecider: a\n", "no field 'decider' .and"),
+        (
+            "questions: {source: set, name: hard-1}\ndecider: a\n",
+            r"no field 'decider' \(did you mean 'deciders'\?\) \(and",
+        ),
         ("questions: !!python/object:os.system {}\n", "is no YAML"),
     ],
 )

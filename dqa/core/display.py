@@ -86,6 +86,17 @@ def cell_of(value: Value) -> Cell:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
+def candidate_name(value: Value) -> str | int:
+    """Return a value as what can be chosen is named: a text, or a whole number.
+
+    A truth value is its word, a list or map its JSON text.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    plain = cell_of(value)
+    return plain if isinstance(plain, str | int) else str(plain)
+
+
 def dump_row(row: Sequence[Value]) -> str:
     """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
 

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from dqa.core.database import Database, Limits
+from dqa.core.display import candidate_name
 from dqa.core.errors import DataError, QueryError, UsageError
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.schema import sql_name
@@ -150,7 +151,9 @@ def listed_choices(
         told = DataError(f"{called} cannot run: {error}")
         told.__cause__ = error
         raise UsageError(str(told)) from told
-    few = tuple(dict.fromkeys(_named(row[0]) for row in rows.rows if row and row[0] is not None))
+    few = tuple(
+        dict.fromkeys(candidate_name(row[0]) for row in rows.rows if row and row[0] is not None)
+    )
     if rows.cut is None:
         return Choices(len(few), few, few, statement)
     plain = all(isinstance(row[0], str | int) for row in rows.rows if row[0] is not None)
@@ -197,11 +200,7 @@ def _listed(
     except DataError as error:
         # Whoever asks wrote the statement; it is no part of the data.
         raise UsageError(str(error)) from error
-    return tuple(dict.fromkeys(map(_named, cells)))
-
-
-def _named(cell: object) -> Candidate:
-    return cell if isinstance(cell, str | int) else str(cell)
+    return tuple(dict.fromkeys(map(candidate_name, cells)))
 
 
 def _batches(texts: AbstractSet[str]) -> Iterator[list[str]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.display import candidate_name
 from dqa.core.errors import (
     DataError,
     QueryError,
@@ -274,9 +275,7 @@ class _Reading:
             ) from error
         if not cells:
             raise line.wrong("candidates: the statement lists none: its first column is empty")
-        return tuple(
-            dict.fromkeys(cell if isinstance(cell, str | int) else str(cell) for cell in cells)
-        )
+        return tuple(dict.fromkeys(map(candidate_name, cells)))
 
 
 def _statement_of(told: OwnQuestion, asked: Question) -> str | None:

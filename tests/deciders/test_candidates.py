@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from sqlite3 import connect
 
+import duckdb
 import pytest
 
 from dqa import plugins
@@ -36,6 +37,26 @@ def test_the_first_column_lists_each_candidate_once(database: Database) -> None:
     assert found.all() == (1, 2, 0)
     assert listed_choices("SELECT 1.5", database).all() == ("1.5",)
     assert listed_choices("SELECT n FROM number WHERE n < 0", database).all() == ()
+
+
+def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: Path) -> None:
+    """A list or map is its JSON, a truth value its word, a day its text."""
+    duckdb.connect(str(tmp_path / "empty.duckdb")).close()
+    opened = plugins.backend("duckdb").open(str(tmp_path / "empty.duckdb"))
+    listed = (
+        "SELECT {'k': [1, NULL], 'ä': 'x'}",
+        "SELECT * FROM (VALUES (true), (false)) t(a) ORDER BY 1",
+        "SELECT DATE '2024-02-29'",
+        "SELECT ['a', 'b']",
+    )
+    found = [listed_choices(statement, opened).all() for statement in listed]
+    assert found == [
+        ('{"k": [1, null], "ä": "x"}',),
+        ("false", "true"),
+        ("2024-02-29",),
+        ('["a", "b"]',),
+    ]
+    opened.close()
 
 
 @pytest.mark.parametrize(

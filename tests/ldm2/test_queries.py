@@ -39,6 +39,7 @@ from dqa_ldm2.queries.actions import (
 )
 from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
 from dqa_ldm2.queries.deciders import QueriesDecider
+from dqa_ldm2.queries.exploring import explorables_of
 from dqa_ldm2.queries.settings import QueriesSettings
 from dqa_ldm2.queries.trajectories import trajectories_of
 from dqa_ldm2.retrieving import own_sources
@@ -348,6 +349,18 @@ class Saying(ProgramModel):
 def acting(*actions: str) -> Saying:
     """Return a model that takes actions."""
     return Saying(replies=[json.dumps({"action": action}) for action in actions])
+
+
+def test_a_decision_for_nothing_is_explored_as_a_wrong_one(questions: QuestionSet) -> None:
+    """It brings 0, and is no error of the world: what others bring is better than that."""
+    with explorables_of(questions) as explorables:
+        explored = next(iter(explorables))
+        state = explored.start()
+        end = explored.act(state, decide_action("nobody"))
+        assert (end.reward, end.situation.steps[-1].action) == (0.0, "decide[nobody]")
+        asked = questions.questions[0]
+        rewards = {explored.act(state, decide_action(one)).reward for one in asked.candidates or ()}
+        assert rewards == {0.0, 1.0}
 
 
 def test_errors_and_refused_decisions_go_back_to_the_model(

@@ -119,7 +119,10 @@ def build(  # noqa: PLR0913  (one parameter an option)
         queries.refuse_of_worlds(player=player, settings=settings)
         asked = _asked(model, base_url, seed, calling)
         queries.build_of_runs(
-            *(run or (), memory, asked), batch=batch, keep_all=keep_all, as_json=as_json
+            *(run or (), memory, asked, ShownProgress()),
+            batch=batch,
+            keep_all=keep_all,
+            as_json=as_json,
         )
         return
     with ShownProgress() as progress:
@@ -216,6 +219,7 @@ def refine(  # noqa: PLR0913  (one parameter an option)
             options.scenarios_in(scenarios),
             memory,
             _asked(model, base_url, seed, calling),
+            ShownProgress(),
             seed=seed,
             named=named,
             as_json=as_json,
@@ -316,9 +320,11 @@ class ShownProgress(Progress):
             echo(f"warning: {told.message}", err=True)
 
     def refined(self, goal: RefinedGoal) -> None:
-        """Say what a game came to."""
+        """Say what a game or a question came to."""
         what = "no more than before"
         if goal.key_step is not None:
             what = f"{goal.best_reward or 0:.3g} in place of {goal.ground_reward or 0:.3g}"
             what += f", {counted(goal.added, 'tuple')} from step {goal.key_step.key_step} added"
+        if goal.failed:
+            what += f"; paths that an error ended: {len(goal.failed)}, as {goal.failed[0]}"
         echo(f"{goal.source}: {what}", err=True)

@@ -17,7 +17,9 @@ from dqa.core.text import counted
 
 if TYPE_CHECKING:
     from dqa_ldm2.building import Asked, BuildReport
+    from dqa_ldm2.commands.building import ShownProgress
     from dqa_ldm2.indexer import AskedIndexer
+    from dqa_ldm2.refining.report import RefinedGoal
 
 Runs = Annotated[
     list[str] | None,
@@ -93,7 +95,14 @@ def tell_mended(indexer: AskedIndexer | BuildReport) -> None:
 
 
 def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
-    runs: Sequence[str], memory: str, asked: Asked, *, batch: int, keep_all: bool, as_json: bool
+    runs: Sequence[str],
+    memory: str,
+    asked: Asked,
+    progress: ShownProgress,
+    *,
+    batch: int,
+    keep_all: bool,
+    as_json: bool,
 ) -> None:
     """Form a memory from runs, and say what became of them."""
     from dqa_ldm2.indexer import AskedIndexer
@@ -102,8 +111,8 @@ def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
 
     gathered = gather([read_run(run) for run in runs], keep_all=keep_all)
     model, name = asked.connected()
-    indexer = AskedIndexer(model, asked.max_failures, asked.calls)
-    with open_memory(memory, create=True) as opened:
+    with progress, open_memory(memory, create=True) as opened:
+        indexer = AskedIndexer(model, asked.max_failures, asked.calls, progress.happened)
         report = form_gathered(opened, gathered, indexer, model=name, batch_size=batch)
         location = opened.location
     if as_json:
@@ -133,6 +142,7 @@ def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
     scenarios: tuple[str, ...] | None,
     memory: str,
     asked: Asked,
+    progress: ShownProgress,
     *,
     seed: int,
     named: Mapping[str, float],
@@ -145,7 +155,14 @@ def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
 
     questions = options.source(seed, scenarios).read()
     model, name = asked.connected()
-    with open_memory(memory) as opened:
+
+    def done(goal: RefinedGoal) -> None:
+        progress.advanced()
+        if not as_json:
+            progress.refined(goal)
+
+    with progress, open_memory(memory) as opened:
+        progress.started("Exploring", len(questions.questions))
         report = refine_on_questions(
             opened,
             questions,
@@ -153,6 +170,8 @@ def refine_of_questions(  # noqa: PLR0913  (each is an option of its own)
             model_name=name,
             refining=REFINING.model_copy(update=dict(named)),
             settings=Settings(calls=asked.calls),
+            done=done,
+            told=progress.happened,
         )
     if as_json:
         echo_json(report.to_json())

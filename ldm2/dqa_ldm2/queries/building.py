@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from dqa import plugins
 from dqa.core.errors import UsageError
+from dqa.core.events import Event
 from dqa.core.question_set import QuestionSet
 from dqa.core.trajectories import Trajectory
 from dqa.deciders.base import Settings
@@ -149,6 +150,7 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
     refining: RefiningSettings | None = None,
     settings: Settings | None = None,
     done: Callable[[RefinedGoal], None] | None = None,
+    told: Callable[[Event], None] | None = None,
 ) -> RefinementReport:
     """Refine a memory by exploring other statements on questions whose decisions can be judged.
 
@@ -170,6 +172,8 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
         What bounds statements and calls.
     done
         Is told of each question that was explored.
+    told
+        Is told of everything that happens; None for nobody.
 
     Raises
     ------
@@ -183,8 +187,7 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
 
     def note(goal: RefinedGoal) -> None:
         start = beginning(plugins.backend(engine).kind)
-        told = goal.exploration
-        remember_records(memory, goal.batch, goal.goal, start, told, model_name)
+        remember_records(memory, goal.batch, goal.goal, start, goal.exploration, model_name)
         if done is not None:
             done(goal)
 
@@ -196,6 +199,7 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
         model_name=model_name,
         max_failures=used.max_parse_failures,
         calls=used.calls,
+        told=told,
     )
     with explorables_of(questions, engine, used, max(own.depth - 1, 1)) as explorables:
         return refinement.refine(explorables, note)

@@ -64,10 +64,12 @@ class QuestionExplorable:
     def act(self, state: Explored, action: Candidate) -> Explored:
         """Return what a statement returns, or what a decision is worth.
 
+        One that names no candidate is worth nothing, as any wrong one.
+
         Raises
         ------
         InvalidAnswerError
-            A decision names no candidate: the path ends there.
+            The action is neither: the path ends there.
         InfrastructureError
             The database failed.
         """
@@ -83,8 +85,11 @@ class QuestionExplorable:
             raise InvalidAnswerError(
                 f"'{told[:80]}' is no action.", "Write query[...] or decide[...]."
             )
-        choice = self._task.choose(answer)
-        return state.after(told, "", (), self._reward(answer, choice))
+        try:
+            reward = self._reward(answer, self._task.choose(answer))
+        except InvalidAnswerError:
+            reward = 0.0
+        return state.after(told, "", (), reward)
 
     def close(self) -> None:
         """Do nothing: who opened the database closes it."""

@@ -6,9 +6,11 @@ apart.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -78,11 +80,26 @@ class Record(BaseModel):
         """Return the record as plain JSON values; what JSON has no word for becomes its text."""
         return self.model_dump(mode="json", fallback=str)
 
+    @cached_property
+    def json_line(self) -> str:
+        """What `to_json` returns, on one line; worked out once, and sent along with the record."""
+        return dump_line(self.to_json())
+
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
         """Return the record with some fields changed, and checked again."""
         # Not `model_dump`: what is written may leave out secrets that the record itself holds.
         kept = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**(kept | fields))
+
+
+def dump_line(value: object) -> str:
+    """Return a JSON value on one line, which can be written as UTF-8."""
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half a character, which JSON can only escape
+        return json.dumps(value)
+    return line
 
 
 def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:

@@ -34,6 +34,13 @@ class Made(NamedTuple):
     trace: Trace
     lost: Usage
 
+    def write_lines(self) -> None:
+        """Work out the lines that a store keeps, here and not where they are kept.
+
+        One process keeps what several make; what it has to do itself all others wait for.
+        """
+        _ = self.result.json_line, self.trace.json_line
+
 
 class TaskDatabases(Protocol):
     """The open databases of some tasks."""

@@ -16,13 +16,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Any
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
 from dqa.core.errors import UsageError
 from dqa.core.files import add_line, make_private_folder, open_to_add
 from dqa.core.paths import problem_of_path
+from dqa.core.records import dump_line
 from dqa.evaluation.folders import (
     ABANDONED,
     PROMPTS,
@@ -192,7 +192,7 @@ class FolderStore(RunStore):
 
     def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
         """Keep what the heuristics answer to the run's questions."""
-        lines = "".join(f"{_line(found.to_json())}\n" for found in choices)
+        lines = "".join(f"{found.json_line}\n" for found in choices)
         write_whole(self.folder / SHORTCUTS, lines.encode())
 
     def keep_prompts(self, prompts: Prompts) -> None:
@@ -206,15 +206,15 @@ class FolderStore(RunStore):
         super().add(result, trace, lost)
         if lost != Usage():
             with open_to_add(self.folder / ABANDONED) as file:
-                add_line(file, _line(lost_line(result.key, lost)))
+                add_line(file, dump_line(lost_line(result.key, lost)))
         if self._files is not None:
             for file, line in zip(self._files, (trace, result), strict=True):
-                add_line(file, _line(line.to_json()))
+                add_line(file, line.json_line)
 
     def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
         """Write the results in the order of the plan and return them."""
         ordered = super().finish(tasks)
-        lines = "".join(f"{_line(result.to_json())}\n" for result in ordered)
+        lines = "".join(f"{result.json_line}\n" for result in ordered)
         write_whole(self.folder / RESULTS, lines.encode())
         return ordered
 
@@ -257,15 +257,6 @@ def _lock(folder: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
-
-
-def _line(value: Mapping[str, Any]) -> str:
-    line = json.dumps(value, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:  # half a character, which JSON can only escape
-        return json.dumps(value)
-    return line
 
 
 def require_resumable_or_new(folder: Path) -> None:

@@ -195,7 +195,9 @@ class Worker:
                 task = self._tasks[key]
                 decision = self._maker.make(task)
                 with self._judging:
-                    lines.append(judged(task, self._setup, self._run.judge, decision))
+                    made = judged(task, self._setup, self._run.judge, decision)
+                made.write_lines()
+                lines.append(made)
                 if decision.ending is Ending.BUDGET:
                     break
         except Exception as error:  # noqa: BLE001  (raised again by the sender)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from dqa.core.errors import DataError, UsageError
 from dqa.core.files import add_line, open_to_add
+from dqa.core.records import dump_line
 from dqa.evaluation.folders import ABANDONED, RESULTS, TRACES, RunRecord
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.store import FolderStore, is_used
@@ -48,23 +48,19 @@ def _into_folder(run: RunReader, record: RunRecord, place: FolderPlace) -> RunPl
         if lines:
             with open_to_add(place.path / ABANDONED) as file:
                 for line in lines:
-                    add_line(file, _text(line))
+                    add_line(file, dump_line(line))
         with open_to_add(place.path / TRACES) as file:
             for trace in run.traces():
-                add_line(file, _text(trace.to_json()))
+                add_line(file, trace.json_line)
         with open_to_add(place.path / RESULTS) as file:
             for result in run.results():
-                add_line(file, _text(result.to_json()))
+                add_line(file, result.json_line)
     except BaseException:
         store.discard()
         raise
     finally:
         store.close()
     return place
-
-
-def _text(line: object) -> str:
-    return json.dumps(line, ensure_ascii=False)
 
 
 def _into_store(run: RunReader, record: RunRecord, place: StorePlace) -> RunPlace:

@@ -93,6 +93,7 @@ def test_postgres_errors(postgres: Session, statement: str, kind: type[DqaError]
         ("'0044-03-15 BC'::date", "0044-03-15 BC"),
         ("'20000-03-15'::timestamptz", "20000-03-15 00:00:00+00"),
         ("'24:00:00'::time", "24:00:00"),
+        ("timezone(interval '48 hours', '12:00+00'::timetz)", "12:00:00+48"),
         ("interval '1 year 2 mons -3 days'", "1 year 2 mons -3 days"),
         ("interval '-1 hour'", "-01:00:00"),
         ("interval '1 day' * 1000000000", "1000000000 days"),

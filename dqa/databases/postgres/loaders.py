@@ -54,7 +54,7 @@ def _or_text(reader: type[Any] | None) -> type[Loader]:
         def load(self, data: Buffer) -> Any:  # noqa: ANN401
             try:
                 return self._read(data)
-            except psycopg.DataError:
+            except (psycopg.DataError, ArithmeticError, ValueError):  # an offset of years, too
                 return super().load(data)
 
     return OrText
